@@ -12,15 +12,16 @@ button,.button{display:flex;justify-content:center;align-items:center;width:100%
 a{color:var(--accent-ink)}:focus-visible{outline:2px solid var(--accent);outline-offset:2px}`;
 const MARK =
   '<svg aria-hidden="true" viewBox="0 0 24 24"><path fill="currentColor" fill-rule="evenodd" d="M3 4.5a1 1 0 0 1 1-1h2.6a1 1 0 0 1 1 1V6.4h2V4.5a1 1 0 0 1 1-1h2.8a1 1 0 0 1 1 1v1.9h2V4.5a1 1 0 0 1 1-1H20a1 1 0 0 1 1 1v15a1 1 0 0 1-1 1h-4.2v-6.1a3.8 3.8 0 1 0-7.6 0v6.1H4a1 1 0 0 1-1-1z"/></svg>';
-const POLICY = `default-src 'none'; style-src 'sha256-${digest(STYLE).toString('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+/** `leads_to`: other origins that a form of the page may end at, since browsers apply form-action to redirects too. */
+export type PageOptions = { status?: number; headers?: Record<string, string>; leads_to?: string };
 
 /** A page of its own, in the dashboard's colours and without script. */
-export const page = (
-  title: string,
-  body: string,
-  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
-) =>
+export const page = (title: string, body: string, { status = 200, headers = {}, leads_to }: PageOptions = {}) =>
   new Response(
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>${title} · Sallyport</title><style>${STYLE}</style></head><body><main><p class="brand">${MARK}Sallyport</p>${body}</main></body></html>`,
-    { status, headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY, ...headers } },
+    { status, headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policyOf(leads_to), ...headers } },
   );
+
+const policyOf = (leadsTo: string | undefined) =>
+  `default-src 'none'; style-src '${STYLE_HASH}'; form-action 'self'${leadsTo ? ` ${leadsTo}` : ''}; base-uri 'none'; frame-ancestors 'none'`;
+const STYLE_HASH = `sha256-${digest(STYLE).toString('base64')}`;

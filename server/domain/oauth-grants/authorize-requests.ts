@@ -83,7 +83,11 @@ export const releaseRequest = (tx: Tx | Db, id: string, sessionId: string) =>
   tx.oauth_auth_requests.updateMany({ where: { id, session_id: sessionId, decided_at: null }, data: { session_id: null, user_id: null } });
 
 /** Ends the request: of two decisions at once, one counts. @throws Refusal not_found */
-export async function closeRequest(tx: Tx, request: PendingRequest, decided: { tenant_id?: string; client_row_id?: string; now: Date }): Promise<void> {
+export async function closeRequest(
+  tx: Tx,
+  request: PendingRequest,
+  decided: { tenant_id?: string; client_row_id?: string; now: Date },
+): Promise<void> {
   const { now, ...chosen } = decided;
   const { count } = await tx.oauth_auth_requests.updateMany({
     where: { id: request.id, decided_at: null, expires_at: { gt: now } },
@@ -118,7 +122,11 @@ export type Granted = {
 };
 
 /** A code for the client, good for a minute and one use. @returns its text */
-export async function issueCode(tx: Tx, { redirect_uri, code_challenge, resource, dpop_jkt }: PendingRequest, granted: Granted): Promise<string> {
+export async function issueCode(
+  tx: Tx,
+  { redirect_uri, code_challenge, resource, dpop_jkt }: PendingRequest,
+  granted: Granted,
+): Promise<string> {
   const { token, digest: codeDigest } = mintToken('authorization_code');
   const { now, ...grant } = granted;
   await tx.oauth_codes.create({

@@ -58,6 +58,7 @@ test('every rule of a parameter is refused with its error', () => {
     [{ state: 'x'.repeat(1025) }, 'invalid_request'],
     [{ state: 'x'.repeat(1024) }, 'accepted'],
     [{ state: ['a', 'a'] }, 'invalid_request'],
+    [{ state: 'a\0b' }, 'invalid_request'],
     [{ client_id: ['a', 'b'] }, 'invalid_request'],
     [{ scope: 'routes:read nothing:here' }, 'invalid_scope'],
     [{ scope: 'secrets:read' }, 'invalid_scope'],

@@ -49,9 +49,15 @@ export function redirectOf(query: URLSearchParams, client: AskingClient): string
  * The request, or what is wrong with it, in the order of interface rule 21 §7. The client and the redirect URI were found good before. `isResource` says
  * whether a token may be for an address (RFC 8707); MCP servers are no such addresses yet, and so a client ID that is a URL is one of an unknown client.
  */
-export function readAuthorize(query: URLSearchParams, client: AskingClient, isResource: (address: string) => boolean): AuthorizeRequest | Refusing {
+export function readAuthorize(
+  query: URLSearchParams,
+  client: AskingClient,
+  isResource: (address: string) => boolean,
+): AuthorizeRequest | Refusing {
   const twice = KNOWN.find((name) => query.getAll(name).length > 1);
   if (twice) return invalid(`${twice} must be given only once.`);
+  // PostgreSQL can't store it, and no value of ours holds one.
+  if (KNOWN.some((name) => query.get(name)?.includes('\0'))) return invalid('Parameters must not contain a null character.');
   const of = (name: (typeof KNOWN)[number]) => single(query, name);
   const wrong = wrongForm(of);
   if (wrong) return wrong;
@@ -118,7 +124,7 @@ function wrongForm(of: (name: (typeof KNOWN)[number]) => string | null): Refusin
 /** The state as it goes back: also with an error that other parameters caused, but never one that is too long or given twice. */
 export function stateOf(query: URLSearchParams): string | null {
   const state = single(query, 'state');
-  return state !== null && state.length <= MAX_STATE ? state : null;
+  return state !== null && state.length <= MAX_STATE && !state.includes('\0') ? state : null;
 }
 
 /** The redirect URI with the answer in its query, byte for byte as it was registered otherwise. */

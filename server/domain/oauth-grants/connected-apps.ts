@@ -1,10 +1,11 @@
 import { tenantIdsOf } from '#server/domain/people/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
-import type { Db, Tx } from '#server/kernel/database.ts';
+import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
 import { auditGrant } from './consent.ts';
+import { endFamilies } from './families.ts';
 import { forgetConsent } from './remembered.ts';
 
 /** The logins that applications have in the person's name, the one used last first; a session bound to a workspace sees those there. */
@@ -29,7 +30,12 @@ export async function listConnectedApps({ db, user, session, now }: SignedInCtx)
   return {
     apps: families.map(({ id, client, tenant_id, sandbox, scopes, flow, ip, user_agent, created_at, last_used_at, expires_at }) => ({
       id,
-      client: { name: client.name, client_id: client.client_id, type: client.type as 'confidential' | 'public', is_cli: client.system_role === 'cli' },
+      client: {
+        name: client.name,
+        client_id: client.client_id,
+        type: client.type as 'confidential' | 'public',
+        is_cli: client.system_role === 'cli',
+      },
       workspace: workspaceOf.get(tenant_id) ?? { id: tenant_id, slug: '', name: '' },
       space: sandbox ? ('test' as const) : ('live' as const),
       scopes,
@@ -47,7 +53,12 @@ export async function listConnectedApps({ db, user, session, now }: SignedInCtx)
 export async function disconnectApp(ctx: SignedInCtx, { id }: { id: string }): Promise<{ deleted: true }> {
   await ctx.db.$transaction(async (tx) => {
     const scoped = ctx.session.scope_tenant_id;
-    const where = { id: isUuid(id) ? id : NOBODY, user_id: ctx.user.id, revoked_at: null, ...(scoped === null ? {} : { tenant_id: scoped }) };
+    const where = {
+      id: isUuid(id) ? id : NOBODY,
+      user_id: ctx.user.id,
+      revoked_at: null,
+      ...(scoped === null ? {} : { tenant_id: scoped }),
+    };
     const family = await tx.oauth_families.findFirst({ where, include: { client: { select: { name: true, client_id: true } } } });
     if (!family || (await endFamilies(tx, [family.id], 'revoked_by_person', ctx.now)) === 0) throw notFound();
     await forgetConsent(tx, family);
@@ -62,24 +73,17 @@ export async function disconnectApp(ctx: SignedInCtx, { id }: { id: string }): P
 }
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-/** Ends families with every token born of them. @returns how many worked until now */
-export async function endFamilies(tx: Tx | Db, ids: readonly string[], reason: string, now: Date): Promise<number> {
-  const { count } = await tx.oauth_families.updateMany({
-    where: { id: { in: [...ids] }, revoked_at: null },
-    data: { revoked_at: now, revoked_reason: reason },
-  });
-  const ofFamilies = { family_id: { in: [...ids] }, revoked_at: null };
-  await tx.oauth_refresh.updateMany({ where: ofFamilies, data: { revoked_at: now } });
-  await tx.oauth_access.updateMany({ where: ofFamilies, data: { revoked_at: now } });
-  return count;
-}
-
 /** Ends what applications hold in the name of a person who is no longer a member, in one space of the workspace. @returns how many logins, once */
 export async function endMemberGrants(tx: Tx, ctx: Pick<Ctx, 'tenant_id' | 'sandbox' | 'now'>, userId: string): Promise<number> {
   const { tenant_id, sandbox, now } = ctx;
   const mine = { tenant_id, sandbox, user_id: userId };
   const families = await tx.oauth_families.findMany({ where: { ...mine, revoked_at: null }, select: { id: true } });
-  const count = await endFamilies(tx, families.map(({ id }) => id), 'member_removed', now);
+  const count = await endFamilies(
+    tx,
+    families.map(({ id }) => id),
+    'member_removed',
+    now,
+  );
   await tx.oauth_access.updateMany({ where: { ...mine, revoked_at: null }, data: { revoked_at: now } });
   await tx.oauth_codes.deleteMany({ where: { ...mine, used_at: null } });
   await tx.oauth_consents.deleteMany({ where: mine });

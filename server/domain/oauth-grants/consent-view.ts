@@ -43,10 +43,14 @@ export async function consentPage(ctx: SignedInCtx, handle: string, workspace: s
   const request = await pendingRequest(ctx.db, handle, ctx.now);
   if (!request || !(await tieRequest(ctx.db, request, ctx.session))) return { state: 'over' };
   if (request.prompt.includes('none') || (workspace === null && (await skipsPage(ctx, request)))) return { state: 'skip' };
-  const place = await placeView(ctx, { ...request, client: request.app }, {
-    fixed: request.tenant_id,
-    of: () => placeOf(ctx, request, workspace),
-  });
+  const place = await placeView(
+    ctx,
+    { ...request, client: request.app },
+    {
+      fixed: request.tenant_id,
+      of: () => placeOf(ctx, request, workspace),
+    },
+  );
   const redirect = redirectPlace(request.redirect_uri);
   return {
     state: 'ask',
@@ -94,6 +98,9 @@ export async function appView(ctx: SignedInCtx, { row, name, type, is_cli }: Ask
 /** Whether the workspace that registered the client has proved that the host is its own. Exact: a verified domain says nothing about those below it. */
 async function isVerifiedHost(ctx: SignedInCtx, { tenant_id }: PendingRequest, host: string): Promise<boolean> {
   if (tenant_id === null) return false;
-  const found = await ctx.db.tenant_domains.findFirst({ where: { tenant_id, domain: host.toLowerCase(), status: 'verified' }, select: { id: true } });
+  const found = await ctx.db.tenant_domains.findFirst({
+    where: { tenant_id, domain: host.toLowerCase(), status: 'verified' },
+    select: { id: true },
+  });
   return found !== null;
 }

@@ -1,4 +1,3 @@
-import { cliClientOf } from '#server/domain/oauth-clients/cli-client.ts';
 import { auditCtx, chosen, type WorkspaceRow, withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
@@ -18,6 +17,7 @@ import {
   requestOver,
   tieRequest,
 } from './authorize-requests.ts';
+import { cliClientOf } from './cli-client.ts';
 
 import { tellOfGrant } from './notices.ts';
 import { assertMayLogIn, type Offer, offerOf } from './offers.ts';
@@ -98,17 +98,28 @@ async function ownRequest(ctx: SignedInCtx, handle: string): Promise<PendingRequ
 }
 
 /** `prompt=login`: a session that is older than the request doesn't count. */
-export const needsFreshSignIn = ({ prompt, created_at }: Pick<PendingRequest, 'prompt' | 'created_at'>, { session }: Pick<SignedInCtx, 'session'>) =>
-  prompt.includes('login') && session.created_at < created_at;
+export const needsFreshSignIn = (
+  { prompt, created_at }: Pick<PendingRequest, 'prompt' | 'created_at'>,
+  { session }: Pick<SignedInCtx, 'session'>,
+) => prompt.includes('login') && session.created_at < created_at;
 
 /**
  * The workspace of the login: the client's own, or for service-cli the one that was chosen, else hinted at, else the session's.
  * @throws Refusal not_a_member, session_scope_mismatch, invalid when there is none to choose by, what entering it takes
  */
-export async function placeOf(ctx: SignedInCtx, request: PendingRequest, wanted: string | null, tx: Db | Tx = ctx.db): Promise<WorkspaceRow> {
+export async function placeOf(
+  ctx: SignedInCtx,
+  request: PendingRequest,
+  wanted: string | null,
+  tx: Db | Tx = ctx.db,
+): Promise<WorkspaceRow> {
   const workspaces = await workspacesOf(tx, ctx.user.id);
   const fixed = request.tenant_id;
-  const place = chosen(fixed === null ? withinScope(workspaces, ctx.session) : workspaces, fixed ?? wanted ?? request.tenant_hint, ctx.session);
+  const place = chosen(
+    fixed === null ? withinScope(workspaces, ctx.session) : workspaces,
+    fixed ?? wanted ?? request.tenant_hint,
+    ctx.session,
+  );
   if (request.tenant_hint !== null && fixed !== null && request.tenant_hint.toLowerCase() !== place.slug)
     throw new Refusal('not_a_member', `This application doesn't belong to the workspace ${request.tenant_hint}.`);
   await assertMayLogIn(tx, ctx, place, request.app.is_cli);
@@ -121,7 +132,9 @@ async function grant(ctx: SignedInCtx, request: PendingRequest, place: Workspace
   if (needsFactor && !(await hasFactor(ctx.db, ctx.user.id))) throw mfaRequired(env.PUBLIC_ADMIN_URL);
   const sandbox = request.app.row?.sandbox ?? request.sandbox;
   const { code, tell } = await ctx.db.$transaction(async (tx) => {
-    const call: SignedInCtx = needsFactor ? { ...ctx, step_up: { scope: 'oauth.consent', token_digest: ctx.step_up_digest ?? null, used: null } } : ctx;
+    const call: SignedInCtx = needsFactor
+      ? { ...ctx, step_up: { scope: 'oauth.consent', token_digest: ctx.step_up_digest ?? null, used: null } }
+      : ctx;
     await takeStepUp(tx, call);
     const cli = request.app.row ? null : await cliClientOf(tx, { tenant_id: place.id, sandbox, now: ctx.now });
     const client_row_id = request.app.row?.id ?? (cli?.id as string);
@@ -167,13 +180,23 @@ async function closedWith(
   await ctx.db.$transaction(async (tx) => {
     await closeRequest(tx, request, { now: ctx.now });
     if (!place) return;
-    await auditGrant(tx, ctx, { tenant_id: place.id, sandbox: request.app.row?.sandbox ?? request.sandbox }, {
-      action: 'dismiss',
-      resource_id: null,
-      name: request.app.name,
-      reason: description,
-      details: { flow: 'code', client_id: request.app.row?.client_id ?? 'service-cli', scopes: request.scopes, redirect_host: redirectHost(request.redirect_uri) },
-    });
+    await auditGrant(
+      tx,
+      ctx,
+      { tenant_id: place.id, sandbox: request.app.row?.sandbox ?? request.sandbox },
+      {
+        action: 'dismiss',
+        resource_id: null,
+        name: request.app.name,
+        reason: description,
+        details: {
+          flow: 'code',
+          client_id: request.app.row?.client_id ?? 'service-cli',
+          scopes: request.scopes,
+          redirect_host: redirectHost(request.redirect_uri),
+        },
+      },
+    );
   });
   return { location: errorAddress(request, error, description) };
 }

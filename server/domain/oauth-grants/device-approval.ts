@@ -1,5 +1,4 @@
 import { CLI_ALIAS } from '#server/domain/oauth-clients/cli-client.shared.ts';
-import { cliClientOf } from '#server/domain/oauth-clients/cli-client.ts';
 import { chosen, type WorkspaceRow, withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
@@ -9,6 +8,7 @@ import { hasFactor, mfaRequired, takeStepUp } from '#server/kernel/step-up.ts';
 import { env } from '#server/platform/env.ts';
 import { places } from '#server/platform/geoip.ts';
 import { appOf, CLI_APP, handleDigest, isHandle } from './authorize-requests.ts';
+import { cliClientOf } from './cli-client.ts';
 import { clientByRow } from './client.ts';
 import { auditGrant, beyondRole } from './consent.ts';
 import { type AppView, appView, type PlaceView, placeView } from './consent-view.ts';
@@ -41,10 +41,14 @@ async function pendingDevice(tx: Db | Tx, handle: string, now: Date) {
 export async function devicePage(ctx: SignedInCtx, handle: string, workspace: string | null): Promise<DevicePage> {
   const device = await pendingDevice(ctx.db, handle, ctx.now);
   if (!device || !(await tied(ctx, device))) return { state: 'over' };
-  const place = await placeView(ctx, { ...device, client: device.app }, {
-    fixed: device.tenant_id,
-    of: () => placeOfDevice(ctx, device, workspace),
-  });
+  const place = await placeView(
+    ctx,
+    { ...device, client: device.app },
+    {
+      fixed: device.tenant_id,
+      of: () => placeOfDevice(ctx, device, workspace),
+    },
+  );
   const { ip, user_agent, created_at } = device;
   const { country, city } = (await places())?.of(ip) ?? { country: null, city: null };
   return {
@@ -87,14 +91,19 @@ export async function decideDevice(ctx: SignedInCtx, { handle, decision, workspa
 export async function releaseDevice(ctx: SignedInCtx, handle: string): Promise<void> {
   const device = await pendingDevice(ctx.db, handle, ctx.now);
   if (!device || device.session_id !== ctx.session.id) throw deviceOver();
-  await ctx.db.oauth_device_codes.updateMany({ where: { id: device.id, session_id: ctx.session.id, state: 'pending' }, data: { session_id: null } });
+  await ctx.db.oauth_device_codes.updateMany({
+    where: { id: device.id, session_id: ctx.session.id, state: 'pending' },
+    data: { session_id: null },
+  });
 }
 
 async function approve(ctx: SignedInCtx, device: PendingDevice, place: WorkspaceRow, offer: Offer): Promise<void> {
   const needsFactor = offer.step_up.length > 0;
   if (needsFactor && !(await hasFactor(ctx.db, ctx.user.id))) throw mfaRequired(env.PUBLIC_ADMIN_URL);
   const tell = await ctx.db.$transaction(async (tx) => {
-    const call: SignedInCtx = needsFactor ? { ...ctx, step_up: { scope: 'oauth.consent', token_digest: ctx.step_up_digest ?? null, used: null } } : ctx;
+    const call: SignedInCtx = needsFactor
+      ? { ...ctx, step_up: { scope: 'oauth.consent', token_digest: ctx.step_up_digest ?? null, used: null } }
+      : ctx;
     await takeStepUp(tx, call);
     const { sandbox } = device;
     const client_row_id = device.app.row?.id ?? (await cliClientOf(tx, { tenant_id: place.id, sandbox, now: ctx.now })).id;
@@ -109,12 +118,17 @@ async function approve(ctx: SignedInCtx, device: PendingDevice, place: Workspace
       step_up_at: needsFactor ? ctx.now : null,
     });
     const client = await tx.oauth_clients.findUniqueOrThrow({ where: { id: client_row_id }, select: { client_id: true, name: true } });
-    await auditGrant(tx, call, { tenant_id: place.id, sandbox }, {
-      action: 'create',
-      resource_id: family_id,
-      name: client.name,
-      details: { flow: 'device', client_id: client.client_id, scopes: offer.scopes, device_ip: device.ip },
-    });
+    await auditGrant(
+      tx,
+      call,
+      { tenant_id: place.id, sandbox },
+      {
+        action: 'create',
+        resource_id: family_id,
+        name: client.name,
+        details: { flow: 'device', client_id: client.client_id, scopes: offer.scopes, device_ip: device.ip },
+      },
+    );
     return tellOfGrant(tx, ctx, { client_row_id, user_id: ctx.user.id, family_id, client: client.name, workspace: place.name, sandbox });
   });
   tell();
@@ -124,24 +138,31 @@ const deny = (ctx: SignedInCtx, device: PendingDevice, place: WorkspaceRow | nul
   ctx.db.$transaction(async (tx) => {
     await close(tx, ctx, device, { state: 'denied' });
     if (!place) return;
-    await auditGrant(tx, ctx, { tenant_id: place.id, sandbox: device.sandbox }, {
-      action: 'dismiss',
-      resource_id: null,
-      name: device.app.name,
-      reason,
-      details: { flow: 'device', client_id: device.app.row?.client_id ?? CLI_ALIAS, scopes: device.scopes, device_ip: device.ip },
-    });
+    await auditGrant(
+      tx,
+      ctx,
+      { tenant_id: place.id, sandbox: device.sandbox },
+      {
+        action: 'dismiss',
+        resource_id: null,
+        name: device.app.name,
+        reason,
+        details: { flow: 'device', client_id: device.app.row?.client_id ?? CLI_ALIAS, scopes: device.scopes, device_ip: device.ip },
+      },
+    );
   });
 
-type Decided = { state: 'denied' } | {
-  state: 'approved';
-  tenant_id: string;
-  client_row_id: string;
-  user_id: string;
-  scopes: string[];
-  family_id: string;
-  step_up_at: Date | null;
-};
+type Decided =
+  | { state: 'denied' }
+  | {
+      state: 'approved';
+      tenant_id: string;
+      client_row_id: string;
+      user_id: string;
+      scopes: string[];
+      family_id: string;
+      step_up_at: Date | null;
+    };
 
 /** One compare-and-set on the pending row: of two decisions at once, one counts. @throws Refusal not_found */
 async function close(tx: Tx, ctx: SignedInCtx, device: PendingDevice, decided: Decided): Promise<void> {
@@ -154,7 +175,10 @@ async function close(tx: Tx, ctx: SignedInCtx, device: PendingDevice, decided: D
 
 async function tied(ctx: SignedInCtx, device: PendingDevice): Promise<boolean> {
   if (device.session_id !== null) return device.session_id === ctx.session.id;
-  const { count } = await ctx.db.oauth_device_codes.updateMany({ where: { id: device.id, session_id: null }, data: { session_id: ctx.session.id } });
+  const { count } = await ctx.db.oauth_device_codes.updateMany({
+    where: { id: device.id, session_id: null },
+    data: { session_id: ctx.session.id },
+  });
   if (count === 1) return true;
   const now = await ctx.db.oauth_device_codes.findUnique({ where: { id: device.id }, select: { session_id: true } });
   return now?.session_id === ctx.session.id;

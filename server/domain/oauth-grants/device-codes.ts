@@ -59,7 +59,10 @@ export const shownUserCode = (letters: string): string => `${letters.slice(0, 4)
 
 /** The eight letters of what somebody typed; null when it is no user code. Case, spaces and dashes don't matter. */
 export function userCodeOf(typed: string): string | null {
-  const letters = typed.slice(0, 40).toUpperCase().replace(/[\s\-‐-―−]/g, '');
+  const letters = typed
+    .slice(0, 40)
+    .toUpperCase()
+    .replace(/[\s\-‐-―−]/g, '');
   return USER_CODE.test(letters) ? letters : null;
 }
 
@@ -77,9 +80,7 @@ export async function claimDevice(db: Db, letters: string, now: Date): Promise<s
 }
 
 /** What a poll finds (interface rule 21 §6). `approved` is answered once: the row is redeemed then. */
-export type Poll =
-  | { state: 'pending' | 'too_early' | 'expired' | 'denied' | 'unknown' }
-  | { state: 'approved'; row: Redeemed };
+export type Poll = { state: 'pending' | 'too_early' | 'expired' | 'denied' | 'unknown' } | { state: 'approved'; row: Redeemed };
 
 export type Redeemed = {
   id: string;
@@ -103,7 +104,9 @@ export async function pollDevice(
   now: Date,
 ): Promise<Poll> {
   if (classifyCredential(code).kind !== 'device_code') return { state: 'unknown' };
-  const found = await tx.$queryRaw<{ id: string }[]>`select id::text from oauth_device_codes where digest = ${new Uint8Array(digest(code))} for update`;
+  const found = await tx.$queryRaw<
+    { id: string }[]
+  >`select id::text from oauth_device_codes where digest = ${new Uint8Array(digest(code))} for update`;
   const row = found[0] && (await tx.oauth_device_codes.findUnique({ where: { id: found[0].id } }));
   if (!row || row.state === 'redeemed' || !(await asks(row))) return { state: 'unknown' };
   if (row.state === 'denied') return { state: 'denied' };

@@ -27,7 +27,14 @@ export async function tellOfGrant(
 }
 
 /** What died, and how it was noticed. */
-export type Theft = { tenant_id: string; user_id: string; client_row_id: string; reason: 'refresh_reuse' | 'code_replay'; ip: string | null; now: Date };
+export type Theft = {
+  tenant_id: string;
+  user_id: string;
+  client_row_id: string;
+  reason: 'refresh_reuse' | 'code_replay';
+  ip: string | null;
+  now: Date;
+};
 
 /**
  * Writes mails to the person and the Owners when a code or refresh token was used twice and the whole login ended (interface rule 21 §4.5), in the
@@ -47,9 +54,12 @@ export async function tellOfTheft(db: Db, tx: Tx, { tenant_id, user_id, client_r
     letter: grantEnded(facts, { label: 'View the audit log', url: `${env.PUBLIC_ADMIN_URL}/${tenant.slug}/live/audit` }),
     now,
   });
-  const isOwner = person && (await tx.memberships.findFirst({ where: { tenant_id, user_id, role: 'owner', removed_at: null }, select: { id: true } }));
+  const isOwner =
+    person && (await tx.memberships.findFirst({ where: { tenant_id, user_id, role: 'owner', removed_at: null }, select: { id: true } }));
   if (person && !isOwner)
-    ids.push(await postMail(tx, { to: person.email, kind, letter: grantEnded(facts, { label: 'View connected apps', url: appsUrl() }), now }));
+    ids.push(
+      await postMail(tx, { to: person.email, kind, letter: grantEnded(facts, { label: 'View connected apps', url: appsUrl() }), now }),
+    );
   return () => {
     for (const id of ids) dispatch(db, id);
   };

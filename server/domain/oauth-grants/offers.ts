@@ -1,5 +1,5 @@
-import { settingsOf } from '#server/domain/tenants/schema.ts';
 import { assertMayEnter, type WorkspaceRow } from '#server/domain/people/service.ts';
+import { settingsOf } from '#server/domain/tenants/schema.ts';
 import { memberCapabilities } from '#server/kernel/capabilities.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
@@ -25,7 +25,10 @@ export type Offer = {
 };
 
 /** The client's scopes may have been narrowed since it asked: only those it has now count. */
-export function offerOf({ scopes, scope_named, client }: Wanted, { role, reveal_secrets }: Pick<WorkspaceRow, 'role' | 'reveal_secrets'>): Offer {
+export function offerOf(
+  { scopes, scope_named, client }: Wanted,
+  { role, reveal_secrets }: Pick<WorkspaceRow, 'role' | 'reveal_secrets'>,
+): Offer {
   const allowed = new Set(client.allowed_scopes);
   const wanted = scope_named
     ? scopes.filter((scope) => allowed.has(scope))
@@ -50,10 +53,18 @@ const isForPeople = (scope: string) => {
  * Whether the person's session may log in an application to the workspace: what the dashboard asks of everybody who enters it, and the workspace's own rule
  * about the command line. @throws Refusal session_scope_mismatch, forbidden, sso_required, mfa_required, role_denied
  */
-export async function assertMayLogIn(tx: Db | Tx, ctx: Pick<SignedInCtx, 'session' | 'user' | 'ip'>, workspace: WorkspaceRow, isCli: boolean): Promise<void> {
+export async function assertMayLogIn(
+  tx: Db | Tx,
+  ctx: Pick<SignedInCtx, 'session' | 'user' | 'ip'>,
+  workspace: WorkspaceRow,
+  isCli: boolean,
+): Promise<void> {
   await assertMayEnter(tx, workspace, ctx);
   if (!isCli) return;
   const tenant = await tx.tenants.findUniqueOrThrow({ where: { id: workspace.id }, select: { settings: true } });
   if (!settingsOf(tenant.settings).cli_login_enabled)
-    throw new Refusal('role_denied', `${workspace.name} doesn't allow logins of service-cli. Ask an Owner or Admin to turn them on in Settings.`);
+    throw new Refusal(
+      'role_denied',
+      `${workspace.name} doesn't allow logins of service-cli. Ask an Owner or Admin to turn them on in Settings.`,
+    );
 }

@@ -12,7 +12,7 @@ export function redirectPlace(uri: string): RedirectPlace {
 /** The host of the address, or its scheme when it has none. What an audit entry says of it: paths may hold what belongs to the application. */
 export function redirectHost(uri: string): string {
   const url = URL.parse(uri);
-  return url?.host || (uri.slice(0, uri.indexOf(':') + 1) || 'unknown');
+  return url?.host || uri.slice(0, uri.indexOf(':') + 1) || 'unknown';
 }
 
 /** The source that Content-Security-Policy must allow, because browsers apply form-action to where a form leads in the end. */
