@@ -1,8 +1,8 @@
 import { dispatch, postMail, postTeamMails } from '#server/domain/mail/service.ts';
-import { grantEnded, newGrant } from '#server/domain/mail/templates.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
 import { env } from '#server/platform/env.ts';
+import { grantEnded, newGrant } from './letters.ts';
 
 /**
  * Writes a mail to the person about an application's first login in their name, in the transaction of the consent. Whoever consents in a stolen session
