@@ -1,9 +1,12 @@
 import { type Edge, edgeOf } from '#server/api/edge.ts';
 import { bodyOf } from '#server/api/input.ts';
 import { json, respond } from '#server/api/respond.ts';
+import { freshNonce } from '#server/domain/oauth-grants/dpop.ts';
 import { log } from '#server/platform/log.ts';
 import { type Form, parseForm } from './form.ts';
+import { introspect } from './introspect.ts';
 import { asOAuthProblem, OAuthProblem } from './problem.ts';
+import { revoke } from './revoke.ts';
 import { token } from './token.ts';
 
 const MAX_BODY = 64 * 1024;
@@ -13,18 +16,20 @@ type FormEndpoint = (form: Form, headers: Headers, edge: Edge, now: Date) => Pro
 
 const FORMS: Readonly<Record<string, FormEndpoint>> = {
   '/oauth/token': token,
+  '/oauth/introspect': introspect,
+  '/oauth/revoke': revoke,
 };
 
 /** The authorization server as one function (interface rule 21 §1). Errors are bodies of RFC 6749 §5.2. */
 export async function handle(req: Request, edge: Edge | null = edgeOf(req.headers)): Promise<Response> {
   if (!edge) return new Response(null, { status: 404 });
-  try {
-    return await answer(req, edge);
-  } catch (error) {
+  const response = await answer(req, edge).catch((error: unknown) => {
     const problem = asOAuthProblem(error);
     if (problem.status === 500) log.error({ err: error, request_id: edge.request_id }, 'authorization server request failed');
     return respond(problemWire(problem), edge.request_id, 'uncompressed');
-  }
+  });
+  if (req.headers.has('dpop')) response.headers.set('dpop-nonce', freshNonce(new Date()));
+  return response;
 }
 
 async function answer(req: Request, edge: Edge): Promise<Response> {

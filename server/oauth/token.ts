@@ -4,14 +4,18 @@ import { GRANTS, type OAuthClient } from '#server/domain/oauth-grants/client.ts'
 import { CLI_ALIAS, presentedClient } from './client-authentication.ts';
 import { authenticatedClient, failClient, limitRequests } from './client-limits.ts';
 import { type Form, required } from './form.ts';
+import { authorizationCode } from './grants/authorization-code.ts';
 import { clientCredentials } from './grants/client-credentials.ts';
+import { refreshToken } from './grants/refresh-token.ts';
 import { OAuthProblem } from './problem.ts';
 import { verifiedProof } from './proof.ts';
 import type { Grant, TokenAnswer } from './token-call.ts';
 
 /** The grants that are served, by `grant_type`. `anonymous`: the credential is in the form, and there is no client authentication. */
 const TABLE: Readonly<Record<string, { run: Grant; anonymous?: true }>> = {
+  [GRANTS.authorization_code]: { run: authorizationCode },
   [GRANTS.client_credentials]: { run: clientCredentials },
+  [GRANTS.refresh_token]: { run: refreshToken },
 };
 
 /** POST /oauth/token (interface rule 21 §4). @throws OAuthProblem */

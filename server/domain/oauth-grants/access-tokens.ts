@@ -54,6 +54,7 @@ export type AccessToken = {
   ip_allowlist: string[] | null;
   rate_limit_requests: number | null;
   rate_limit_window_sec: number | null;
+  tenant_slug: string;
   subscription_plan: PlanName;
   subscription_status: string;
   settings: unknown;
@@ -74,7 +75,7 @@ const QUERY = `select a.id, a.digest, a.tenant_id, a.sandbox, a.kind, a.client_r
     b.name as binding_name, b.scopes as binding_scopes,
     c.source_api_key_id as key_row_id, k.active as key_active, k.expires_at as key_expires_at, k.revoke_at as key_revoke_at, k.role_ids, k.scoped, k.scopes as key_scopes,
     k.ip_allowlist, k.rate_limit_requests, k.rate_limit_window_sec,
-    t.subscription_plan, t.subscription_status, t.settings, t.deleted_at
+    t.slug as tenant_slug, t.subscription_plan, t.subscription_status, t.settings, t.deleted_at
   from oauth_access a
   join oauth_clients c on c.id = a.client_row_id and c.tenant_id = a.tenant_id and c.sandbox = a.sandbox
   join tenants t on t.id = a.tenant_id

@@ -9,9 +9,6 @@ export const issuerOf = (space: Space): string => new URL(space === 'test' ? env
 /** {base_url}: the Management API of a space as a protected resource. */
 export const apiResource = (space: Space): string => `${issuerOf(space)}/v1`;
 
-/** The URLs at which a path of the authorization server is reached: one per API host (RFC 9449 §4.3, htu). */
-export const urlsOf = (path: string): string[] => [issuerOf('live') + path, issuerOf('test') + path];
-
 /** Whether a `resource` parameter (RFC 8707) names the Management API of the space. */
 export const isApiResource = (resource: string, space: Space): boolean =>
   resource === apiResource(space) || resource === `${apiResource(space)}/` || resource === issuerOf(space);

@@ -28,6 +28,8 @@ export type OAuthClient = {
   active: boolean;
   system_role: string | null;
   tenant_slug: string;
+  /** The workspace wants the nonce of an earlier answer in every DPoP proof. */
+  dpop_nonce_required: boolean;
   /** Digests of the secrets that are accepted now; of a mirrored key, of the key. */
   secret_digests: readonly Uint8Array[];
   source_api_key_id: string | null;
@@ -35,7 +37,8 @@ export type OAuthClient = {
   ip_allowlist: readonly string[];
 };
 
-type Row = Omit<OAuthClient, 'secret_digests' | 'ip_allowlist'> & {
+type Row = Omit<OAuthClient, 'secret_digests' | 'ip_allowlist' | 'dpop_nonce_required'> & {
+  settings: { dpop_nonce_required?: unknown } | null;
   revoked_at: Date | null;
   tenant_deleted_at: Date | null;
   secrets: Buffer[];
@@ -51,7 +54,7 @@ type Row = Omit<OAuthClient, 'secret_digests' | 'ip_allowlist'> & {
 };
 
 const COLUMNS = `c.id, c.tenant_id, c.sandbox, c.client_id, c.name, c.type, c.grant_types, c.allowed_scopes, c.step_up_scopes, c.redirect_uris, c.require_dpop,
-  c.active, c.revoked_at, c.system_role, c.source_api_key_id, t.slug as tenant_slug, t.deleted_at as tenant_deleted_at,
+  c.active, c.revoked_at, c.system_role, c.source_api_key_id, t.slug as tenant_slug, t.deleted_at as tenant_deleted_at, t.settings,
   array(select s.digest from oauth_client_secrets s where s.client_row_id = c.id and s.revoked_at is null and (s.expires_at is null or s.expires_at > $2)) as secrets,
   (select json_build_object('digest', encode(k.digest, 'hex'), 'role_ids', k.role_ids, 'scoped', k.scoped, 'scopes', k.scopes, 'active', k.active,
     'ends_at', least(k.expires_at, k.revoke_at), 'ip_allowlist', k.ip_allowlist) from api_keys k where k.id = c.source_api_key_id) as key
@@ -76,7 +79,7 @@ export async function clientByRow(id: string, now: Date): Promise<OAuthClient | 
   return rows[0] ? clientOf(rows[0], now) : null;
 }
 
-function clientOf({ revoked_at, tenant_deleted_at, secrets, key, ...row }: Row, now: Date): OAuthClient {
+function clientOf({ revoked_at, tenant_deleted_at, settings, secrets, key, ...row }: Row, now: Date): OAuthClient {
   const keyEnded = row.source_api_key_id !== null && (!key?.active || (key.ends_at !== null && new Date(key.ends_at) <= now));
   return {
     ...row,
@@ -84,6 +87,7 @@ function clientOf({ revoked_at, tenant_deleted_at, secrets, key, ...row }: Row, 
     allowed_scopes: key ? scopesOfKey(key) : row.allowed_scopes,
     secret_digests: key ? [Buffer.from(key.digest, 'hex')] : secrets,
     ip_allowlist: key?.ip_allowlist ?? [],
+    dpop_nonce_required: settings?.dpop_nonce_required === true,
   };
 }
 

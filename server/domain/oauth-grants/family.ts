@@ -1,4 +1,5 @@
 import { family } from '#server/kernel/family.ts';
+import { sweepOAuth } from './sweeping.ts';
 
 export const oauthGrants = family({
   name: 'oauth-grants',
@@ -13,4 +14,7 @@ export const oauthGrants = family({
     { name: 'oauth_access', reset: 'delete' },
     { name: 'oauth_assertion_uses', reset: 'delete' },
   ],
+  jobs: {
+    sweep_oauth: { cron: '10 * * * *', run: ({ now, signal }) => sweepOAuth(now, signal) },
+  },
 });

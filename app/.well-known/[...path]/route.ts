@@ -1,0 +1,7 @@
+import { handleMetadata } from '#server/oauth/metadata.ts';
+
+export const dynamic = 'force-dynamic';
+
+const mount = (req: Request) => handleMetadata(req);
+
+export { mount as DELETE, mount as GET, mount as HEAD, mount as OPTIONS, mount as PATCH, mount as POST, mount as PUT };

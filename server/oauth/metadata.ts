@@ -1,0 +1,87 @@
+import { type Edge, edgeOf } from '#server/api/edge.ts';
+import { json, respond, type Wire } from '#server/api/respond.ts';
+import { DPOP_ALGORITHMS } from '#server/crypto/dpop.ts';
+import { apiResource, issuerOf } from '#server/domain/oauth-grants/addresses.ts';
+import { GRANTS } from '#server/domain/oauth-grants/client.ts';
+import type { Space } from '#server/kernel/context.ts';
+import { SCOPE_NAMES } from '#server/kernel/scopes.ts';
+import { env } from '#server/platform/env.ts';
+
+/**
+ * The metadata documents below /.well-known (RFC 8414, RFC 9728). Public, the same for everybody, and readable by scripts of any page. Workspace hosts
+ * have documents for MCP servers only.
+ */
+export async function handleMetadata(req: Request, edge: Edge | null = edgeOf(req.headers)): Promise<Response> {
+  if (!edge) return new Response(null, { status: 404 });
+  const reader = req.method === 'HEAD' ? null : { accept: req.headers.get('accept-encoding') };
+  return respond(answer(req, edge), edge.request_id, reader);
+}
+
+function answer(req: Request, { space, request_id }: Edge): Wire {
+  const path = new URL(req.url).pathname;
+  const onApi = (req.headers.get('x-sallyport-plane') ?? 'api') === 'api';
+  const document = onApi ? DOCUMENTS[path] : undefined;
+  if (!document) return missing(path, request_id);
+  if (req.method === 'OPTIONS') return { status: 204, body: '', headers: { ...ANYWHERE, 'access-control-max-age': '86400' } };
+  if (req.method !== 'GET' && req.method !== 'HEAD')
+    return failed(405, 'method_not_allowed', 'Method not allowed. This path supports GET, HEAD.', request_id, { allow: 'GET, HEAD' });
+  return json(200, document(space), { ...ANYWHERE, 'cache-control': 'public, max-age=3600' });
+}
+
+const ANYWHERE = { 'access-control-allow-origin': '*', 'access-control-allow-methods': 'GET', 'access-control-allow-headers': '*' };
+
+/** An MCP server that doesn't exist looks like a workspace that doesn't (interface rule 21 §12). */
+function missing(path: string, requestId: string): Wire {
+  return path.startsWith('/.well-known/oauth-protected-resource/v1/mcp')
+    ? failed(404, 'tenant_not_found', 'No workspace found at this address.', requestId)
+    : failed(404, 'not_found', 'No such path.', requestId);
+}
+
+const failed = (status: number, type: string, message: string, request_id: string, headers: Record<string, string> = {}): Wire =>
+  json(status, { error: { type, message, request_id } }, { 'access-control-allow-origin': '*', ...headers });
+
+const CONFIDENTIAL = ['client_secret_basic', 'client_secret_post'];
+const docs = (page: string) => new URL(page, env.PUBLIC_ADMIN_URL).href;
+
+/** RFC 8414 §2. The issuer is the origin of the host that was asked. */
+function authorizationServer(space: Space): object {
+  const issuer = issuerOf(space);
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/oauth/authorize`,
+    token_endpoint: `${issuer}/oauth/token`,
+    device_authorization_endpoint: `${issuer}/oauth/device_authorization`,
+    introspection_endpoint: `${issuer}/oauth/introspect`,
+    revocation_endpoint: `${issuer}/oauth/revoke`,
+    scopes_supported: SCOPE_NAMES,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: Object.values(GRANTS),
+    token_endpoint_auth_methods_supported: [...CONFIDENTIAL, 'none'],
+    introspection_endpoint_auth_methods_supported: CONFIDENTIAL,
+    revocation_endpoint_auth_methods_supported: [...CONFIDENTIAL, 'none'],
+    code_challenge_methods_supported: ['S256'],
+    dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
+    authorization_response_iss_parameter_supported: true,
+    service_documentation: docs('/docs/oauth'),
+    ui_locales_supported: ['en'],
+  };
+}
+
+/** RFC 9728 §2: the Management API of the space. */
+const protectedResource = (space: Space): object => ({
+  resource: apiResource(space),
+  authorization_servers: [issuerOf(space)],
+  scopes_supported: SCOPE_NAMES,
+  bearer_methods_supported: ['header'],
+  dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
+  resource_name: space === 'test' ? 'Sallyport Management API (Test)' : 'Sallyport Management API',
+  resource_documentation: docs('/docs'),
+  tls_client_certificate_bound_access_tokens: false,
+});
+
+const DOCUMENTS: Readonly<Record<string, (space: Space) => object>> = {
+  '/.well-known/oauth-authorization-server': authorizationServer,
+  '/.well-known/oauth-protected-resource': protectedResource,
+  '/.well-known/oauth-protected-resource/v1': protectedResource,
+};
