@@ -58,7 +58,7 @@ const restricted: readonly { name: RegExp; only: readonly string[]; type?: boole
 const codeRules: readonly { pattern: RegExp; applies: (file: string) => boolean; why: string }[] = [
   {
     pattern: /\bprocess\.env\b/,
-    applies: (file) => file !== 'server/platform/env.ts' && file !== 'sdk/settings.ts',
+    applies: (file) => file !== 'server/platform/env.ts' && !/^sdk\/(?:settings|cli\/(?:process-terminal|browser))\.ts$/.test(file),
     why: 'settings are read in server/platform/env.ts only',
   },
   {

@@ -21,6 +21,7 @@ type Described = {
   description?: string;
   tags: readonly string[];
   parameters?: readonly Parameter[];
+  security?: readonly unknown[];
   requestBody?: { required?: boolean; content: { 'application/json'?: { schema: Schema } } };
 };
 type Document = {
@@ -68,6 +69,7 @@ function operationOf(document: Document, method: string, path: string, described
     description: described.description ?? '',
     params: params.map((param) => fieldOf(document, param.name, param.in, param.schema, param.required === true, param.description)),
     body: body ? { required: described.requestBody?.required === true, fields: bodyFields(document, body) } : null,
+    anonymous: described.security?.length === 0,
     paging: names.includes('cursor') ? 'feed' : names.includes('page') ? 'pages' : null,
     destructive: method === 'DELETE' || ENDS.test(verb),
   };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { registerHooks } from 'node:module';
 import path from 'node:path';
@@ -37,5 +38,7 @@ export function generateSdk(): Promise<boolean> {
     const { operationTable } = await import('./operation-table.ts');
     const table = operationTable(JSON.parse(fs.readFileSync(document, 'utf8')));
     fs.writeFileSync(path.join(folder, 'operations.json'), JSON.stringify(table));
+    // service-cli.mjs compares this before it starts, in a way that needs nothing installed.
+    fs.writeFileSync(path.join(folder, '.document'), createHash('sha256').update(fs.readFileSync(document)).digest('hex'));
   });
 }

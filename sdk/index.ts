@@ -2,5 +2,6 @@ export { createSallyport, type Envelope, type Sallyport, type SallyportOptions }
 export { accessToken, apiKey, type ClientCredentials, type Credential, clientCredentials, type Token } from './credential.ts';
 export { createDpopKey, type DpopKey, importDpopKey } from './dpop.ts';
 export { ConnectionError, SallyportError } from './error.ts';
+export { createGateway, type GatewayCall } from './gateway.ts';
 export * as oauth from './oauth.ts';
 export { paginate, paginateFeed } from './paginate.ts';

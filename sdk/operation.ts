@@ -9,6 +9,8 @@ export type Operation = {
   description: string;
   params: readonly Field[];
   body: { required: boolean; fields: readonly Field[] } | null;
+  /** Needs no credential. */
+  anonymous: boolean;
   /** How further results are fetched: by page number, by cursor, or not at all. */
   paging: 'pages' | 'feed' | null;
   /** Takes something away that can't be brought back. */

@@ -1,5 +1,8 @@
+/** Environment variables. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** What the environment says about the service and the credential. An empty variable counts as absent. */
-export function environmentSettings(env: NodeJS.ProcessEnv = process.env) {
+export function environmentSettings(env: Environment = process.env) {
   const of = (name: string) => env[name]?.trim() || undefined;
   return {
     base_url: of('SERVICE_BASE_URL'),

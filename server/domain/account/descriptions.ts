@@ -26,6 +26,7 @@ export const descriptions: Descriptions = {
     subscription_current_period_start: 'Start of the current billing period. `null` if nothing is billed.',
     subscription_current_period_end: 'End of the current billing period. `null` if nothing is billed.',
     subscription_cancel_at: 'When the subscription ends, if it has been canceled. `null` otherwise.',
+    proxy_url: 'Base URL of the routes of this space. Append `/{route}/{path}` to call one.',
     billing_period: 'Month that the usage is for: the calendar month in UTC, unless a billing period is given.',
     year: 'Year.',
     month: 'Month, from 1 to 12.',
@@ -46,6 +47,7 @@ export const descriptions: Descriptions = {
   examples: {
     name: 'Acme',
     slug: 'acme',
+    proxy_url: 'https://acme.api.example.com',
     region: 'eu',
     subscription_plan: 'pro',
     plan: 'pro',

@@ -25,6 +25,8 @@ export const Account = z
     subscription_current_period_start: time().nullable(),
     subscription_current_period_end: time().nullable(),
     subscription_cancel_at: time().nullable(),
+    /** Where the routes of this space are called. */
+    proxy_url: z.string(),
     created_at: time(),
     updated_at: time(),
   })

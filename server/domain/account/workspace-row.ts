@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { PlanName } from '#server/domain/plans/schema.ts';
+import { proxyUrl } from '#server/domain/tenants/addresses.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
@@ -20,5 +21,6 @@ export async function tenantRow(tx: Tx, ctx: Ctx) {
     ...row,
     subscription_plan: row.subscription_plan as PlanName,
     subscription_status: row.subscription_status as AccountRow['subscription_status'],
+    proxy_url: proxyUrl(row.slug, ctx.sandbox ? 'test' : 'live'),
   };
 }

@@ -1,0 +1,118 @@
+import type { Command } from 'commander';
+import { createSallyport } from '../client.ts';
+import { createDpopKey, type DpopKey } from '../dpop.ts';
+import { authorizationCodeGrant, authorizeDevice, deviceGrant, pkce, revoke, type Tokens } from '../oauth.ts';
+import { environmentSettings, LOCAL, originOf, spaceOf } from '../settings.ts';
+import { openBrowser } from './browser.ts';
+import { CliError, EXIT } from './exit.ts';
+import { awaitCode } from './loopback.ts';
+import { withoutLineEnd } from './operation-input.ts';
+import { changeProfiles, credentialsFile, PROFILE_NAME, type Profile } from './profiles.ts';
+import { type Chosen, CLI_USER_AGENT, loginOf } from './session.ts';
+import type { Shared } from './shared.ts';
+import type { Terminal } from './terminal.ts';
+
+type LoginFlags = Chosen & { device?: boolean; apiKey?: boolean; test?: boolean; tenant?: string; scope?: string; browser?: boolean };
+
+/** The name that every workspace knows this program by before its first login there. */
+const CLIENT = 'service-cli';
+
+export function addLoginCommand(program: Command, { terminal }: Shared): void {
+  program
+    .command('login')
+    .description('Sign in with your browser. The login is kept in a file that only you can read.')
+    .option('--device', 'approve on another device, by a code')
+    .option('--api-key', 'use an API key, read from standard input or a prompt')
+    .option('--test', 'sign in to the Test space of an installation on this machine')
+    .option('--tenant <slug>', 'workspace to suggest')
+    .option('--scope <scopes>', 'rights to ask for, separated by spaces (default: all that you have)')
+    .option('--no-browser', 'print the address instead of opening it')
+    .action(async (_flags, command: Command) => {
+      const flags = command.optsWithGlobals<LoginFlags>();
+      if (flags.profile !== undefined && !PROFILE_NAME.test(flags.profile))
+        throw new CliError('A profile name has up to 64 letters, digits, ".", "_" and "-", and starts with a letter or digit.');
+      await keep(flags.apiKey ? await byApiKey(flags, terminal) : await byPerson(flags, terminal), flags.profile, terminal);
+    });
+}
+
+async function byApiKey(flags: LoginFlags, terminal: Terminal): Promise<Profile> {
+  const api_key = (terminal.canAsk ? await terminal.askSecret('API key: ') : withoutLineEnd(await terminal.readInput())).trim();
+  if (!/^(?:tk_|AKE)[\x21-\x7e]+$/.test(api_key)) throw new CliError('This is not an API key. It starts with tk_live_, tk_test_ or AKE.');
+  const host = hostOf(flags, terminal, spaceOf(api_key));
+  const { data } = await createSallyport({ base_url: host, credential: api_key, user_agent: CLI_USER_AGENT }).account.get();
+  return { host, space: spaceOf(api_key), tenant: data.slug, kind: 'api_key', api_key };
+}
+
+async function byPerson(flags: LoginFlags, terminal: Terminal): Promise<Profile> {
+  const host = hostOf(flags, terminal, flags.test ? 'test' : 'live');
+  // Bound to a key of this machine, a copied token is of no use by itself.
+  const key = await createDpopKey();
+  const tokens = flags.device ? await byDevice(host, flags, key, terminal) : await byBrowser(host, flags, key, terminal);
+  const bound = tokens.token_type === 'DPoP' ? { dpop_key: await key.export() } : {};
+  return { host, space: spaceOf(tokens.access_token), tenant: tokens.tenant, kind: 'oauth', ...loginOf(tokens), ...bound };
+}
+
+async function byBrowser(host: string, flags: LoginFlags, key: DpopKey, terminal: Terminal): Promise<Tokens> {
+  const { code_verifier, code_challenge } = pkce();
+  const waiting = await awaitCode(host, terminal.signal);
+  try {
+    const url = new URL('/oauth/authorize', host);
+    const ask = {
+      response_type: 'code',
+      client_id: CLIENT,
+      redirect_uri: waiting.redirect_uri,
+      code_challenge,
+      code_challenge_method: 'S256',
+      state: waiting.state,
+      dpop_jkt: key.jkt,
+      tenant: flags.tenant,
+      scope: flags.scope,
+    };
+    for (const [name, value] of Object.entries(ask)) if (value !== undefined) url.searchParams.set(name, value);
+    const opened = flags.browser !== false && terminal.canAsk && openBrowser(url.href);
+    terminal.error(
+      opened ? `Continue in your browser. If it didn’t open, go to:\n${url.href}` : `Open this address to sign in:\n${url.href}`,
+    );
+    const code = await waiting.code;
+    return await authorizationCodeGrant(
+      { origin: host },
+      { code, code_verifier, redirect_uri: waiting.redirect_uri, client_id: CLIENT, key },
+    );
+  } finally {
+    waiting.close();
+  }
+}
+
+async function byDevice(host: string, flags: LoginFlags, key: DpopKey, terminal: Terminal): Promise<Tokens> {
+  const device = await authorizeDevice({ origin: host }, { client_id: CLIENT, ...(flags.scope ? { scope: flags.scope } : {}) });
+  const minutes = Math.round(device.expires_in / 60);
+  terminal.error(
+    `Open ${device.verification_uri} on any device and enter this code within ${minutes} minutes:\n\n  ${terminal.style.bold(device.user_code)}\n`,
+  );
+  return deviceGrant({ origin: host }, device, { client_id: CLIENT, key }, terminal.signal);
+}
+
+/** Writes the login down as the current profile. One that it replaces is ended at the service. */
+async function keep(profile: Profile, name: string | undefined, terminal: Terminal): Promise<void> {
+  const chosen = name ?? (profile.space === 'test' ? `${profile.tenant}-test` : profile.tenant);
+  const replaced = await changeProfiles(credentialsFile(terminal.env), (stored) => {
+    const before = stored.profiles[chosen];
+    stored.profiles[chosen] = profile;
+    stored.current = chosen;
+    return before;
+  });
+  terminal.error(
+    `${terminal.style.green('Signed in')} to ${profile.tenant} (${profile.space === 'test' ? 'Test' : 'Live'}) as profile "${chosen}".`,
+  );
+  if (replaced?.kind !== 'oauth') return;
+  const { refresh_token, client_id, host } = replaced;
+  await revoke({ origin: host }, { token: refresh_token, token_type_hint: 'refresh_token', client_id }).catch(() =>
+    terminal.error('The login it replaces could not be ended. It ends by itself after 30 days, or under Connected apps in the dashboard.'),
+  );
+}
+
+function hostOf(flags: LoginFlags, terminal: Terminal, space: 'live' | 'test'): string {
+  if (flags.host !== undefined && flags.test)
+    throw new CliError('--test is for an installation on this machine. With --host, name the host of the Test API.', { code: EXIT.usage });
+  return originOf(flags.host ?? (flags.test ? LOCAL.test : (environmentSettings(terminal.env).base_url ?? LOCAL[space])));
+}
