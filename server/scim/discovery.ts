@@ -1,7 +1,9 @@
+import { env } from '#server/platform/env.ts';
 import { listResponse, MOST_RESULTS } from './listing.ts';
 import { notFound } from './problem.ts';
 import type { ScimObject } from './resource.ts';
 import { RESOURCES } from './resources.ts';
+import type { Attribute, ResourceType, Schema } from './schema/attribute.ts';
 
 /** What directories read before they provision (interface rule 23 §4). */
 export const DOCUMENTS = ['ServiceProviderConfig', 'ResourceTypes', 'Schemas'] as const;
@@ -9,15 +11,21 @@ export const DOCUMENTS = ['ServiceProviderConfig', 'ResourceTypes', 'Schemas'] a
 /** A document, or one of those in a list. @throws ScimProblem 404 */
 export function documentOf(name: (typeof DOCUMENTS)[number], id: string | null, base: string): ScimObject {
   if (name === 'ServiceProviderConfig') return serviceProviderConfig(base);
-  const all = name === 'ResourceTypes' ? RESOURCES.map((one) => resourceType(one, base)) : [];
+  const types = RESOURCES.map(({ type }) => type);
+  const all =
+    name === 'ResourceTypes'
+      ? types.map((type) => resourceType(type, base))
+      : types.flatMap((type) => [type.schema, ...type.extensions]).map((schema) => schemaDocument(schema, base));
   if (id === null) return listResponse(all.length, 1, all);
-  const found = all.find((one) => one.id === id);
+  // A URN is the same in any case.
+  const found = all.find((one) => (name === 'Schemas' ? String(one.id).toLowerCase() === id.toLowerCase() : one.id === id));
   if (!found) throw notFound();
   return found;
 }
 
 const serviceProviderConfig = (base: string): ScimObject => ({
   schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
+  documentationUri: `${env.PUBLIC_ADMIN_URL}/docs/scim`,
   patch: { supported: true },
   bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
   filter: { supported: true, maxResults: MOST_RESULTS },
@@ -36,11 +44,42 @@ const serviceProviderConfig = (base: string): ScimObject => ({
   meta: { resourceType: 'ServiceProviderConfig', location: `${base}/ServiceProviderConfig` },
 });
 
-const resourceType = ({ type, endpoint, schema }: (typeof RESOURCES)[number], base: string): ScimObject => ({
+const resourceType = ({ name, description, endpoint, schema, extensions }: ResourceType, base: string): ScimObject => ({
   schemas: ['urn:ietf:params:scim:schemas:core:2.0:ResourceType'],
-  id: type,
-  name: type,
+  id: name,
+  name,
+  description,
   endpoint,
-  schema,
-  meta: { resourceType: 'ResourceType', location: `${base}/ResourceTypes/${type}` },
+  schema: schema.id,
+  schemaExtensions: extensions.map(({ id }) => ({ schema: id, required: false })),
+  meta: { resourceType: 'ResourceType', location: `${base}/ResourceTypes/${name}` },
 });
+
+const schemaDocument = ({ id, name, description, attributes }: Schema, base: string): ScimObject => ({
+  schemas: ['urn:ietf:params:scim:schemas:core:2.0:Schema'],
+  id,
+  name,
+  description,
+  attributes: attributes.map(published),
+  meta: { resourceType: 'Schema', location: `${base}/Schemas/${id}` },
+});
+
+/** What RFC 7643 §7 publishes of an attribute; of a complex one, its parts instead of what only a value has. */
+function published(attribute: Attribute): ScimObject {
+  const { name, type, multiValued, description, required, caseExact, mutability, returned, uniqueness } = attribute;
+  const { canonicalValues, referenceTypes, subAttributes } = attribute;
+  return {
+    name,
+    type,
+    multiValued,
+    description,
+    required,
+    caseExact,
+    mutability,
+    returned,
+    uniqueness,
+    ...(canonicalValues ? { canonicalValues } : {}),
+    ...(referenceTypes ? { referenceTypes } : {}),
+    ...(subAttributes ? { subAttributes: subAttributes.map(published) } : {}),
+  };
+}

@@ -59,7 +59,7 @@ async function served({ req, url }: Call, ctx: Ctx, { resource, verb, id }: Targ
   const scim = { ctx };
   const located = (found: ScimObject): ScimObject => ({
     ...found,
-    meta: { ...(found.meta as ScimObject), location: locationOf(base, resource.endpoint, found) },
+    meta: { ...(found.meta as ScimObject), location: locationOf(base, resource.type.endpoint, found) },
   });
   const shown = (found: ScimObject) => located(found);
   switch (verb) {
@@ -72,7 +72,7 @@ async function served({ req, url }: Call, ctx: Ctx, { resource, verb, id }: Targ
       return json(200, shown(await resource.get(scim, id)));
     case 'create': {
       const created = await resource.create(scim, await objectOf(req));
-      return json(201, shown(created), { location: locationOf(base, resource.endpoint, created) });
+      return json(201, shown(created), { location: locationOf(base, resource.type.endpoint, created) });
     }
     case 'replace':
       return json(200, shown(await resource.replace(scim, id, await objectOf(req))));

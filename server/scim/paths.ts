@@ -24,7 +24,7 @@ export function targetOf(method: string, pathname: string): Target {
     if (method !== 'GET') throw methodNotAllowed(['GET']);
     return { kind: 'document', name: document, id: id === null ? null : decoded(id) };
   }
-  const resource = RESOURCES.find(({ endpoint }) => endpoint === `/${name}`);
+  const resource = RESOURCES.find(({ type }) => type.endpoint === `/${name}`);
   if (!resource) throw notFound();
   const verbs = id === null ? ON_LIST : ON_ONE;
   const verb = verbs[method];

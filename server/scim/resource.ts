@@ -1,4 +1,5 @@
 import type { Ctx } from '#server/kernel/context.ts';
+import type { ResourceType } from './schema/attribute.ts';
 
 /** A resource in its SCIM form, with `schemas`, `id` and `meta`; absent values are left out. */
 export type ScimObject = Record<string, unknown>;
@@ -24,10 +25,7 @@ export type PatchOperation = { op?: unknown; path?: unknown; value?: unknown };
  * answers with the whole resource. Every verb throws `ScimProblem`, or a `Refusal` of the domain.
  */
 export type ScimResource = {
-  type: 'User' | 'OAuthClient';
-  endpoint: '/Users' | '/OAuthClients';
-  /** The URN of its schema. */
-  schema: string;
+  type: ResourceType;
   /** What a credential must have beyond the plan. @throws ScimProblem */
   admits?: (call: ScimCall) => void;
   list: (call: ScimCall, query: ListQuery) => Promise<ListResult>;

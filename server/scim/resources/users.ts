@@ -9,23 +9,26 @@ import {
   getRecord,
   listRecords,
 } from '#server/domain/scim-users/service.ts';
+import { parseFilter } from '../filter/parse.ts';
+import { toSql } from '../filter/sql.ts';
 import { badRequest, ScimProblem } from '../problem.ts';
 import type { ScimObject, ScimResource } from '../resource.ts';
+import { USER_URN, userType } from '../schema/user.ts';
+import { userColumns } from './user-columns.ts';
 
-const SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
+/** The values of a filter stand behind workspace and space. */
+const FIRST_VALUE = 3;
 
 /** People of the workspace (interface rule 23 §6). */
 export const users: ScimResource = {
-  type: 'User',
-  endpoint: '/Users',
-  schema: SCHEMA,
+  type: userType,
   admits({ ctx }) {
     if (ctx.sandbox)
       throw new ScimProblem(403, 'People belong to the whole workspace. Use a Live credential.', { error: 'scim_users_live_only' });
   },
   async list({ ctx }, { filter, startIndex, count }) {
-    if (filter !== null) throw badRequest('invalidFilter', 'Filters are not available yet.');
-    const { total, records } = await listRecords(ctx, { where: null, skip: startIndex - 1, take: count });
+    const where = filter === null ? null : toSql(parseFilter(filter, userType), userColumns, FIRST_VALUE);
+    const { total, records } = await listRecords(ctx, { where, skip: startIndex - 1, take: count });
     return { total, resources: records.map(resourceOf) };
   },
   get: async ({ ctx }, id) => resourceOf(await getRecord(ctx, id)),
@@ -61,7 +64,7 @@ function personOf(resource: ScimObject): DirectoryPerson {
 function resourceOf(record: DirectoryRecord): ScimObject {
   const name = present({ givenName: record.given_name, familyName: record.family_name, formatted: record.formatted });
   return present({
-    schemas: [SCHEMA],
+    schemas: [USER_URN],
     id: record.id,
     externalId: record.external_id,
     userName: record.user_name,
