@@ -17,6 +17,7 @@ import { reveals } from './reveals/family.ts';
 import { roles } from './roles/family.ts';
 import { routes } from './routes/family.ts';
 import { sandbox } from './sandbox/family.ts';
+import { scim } from './scim/family.ts';
 import { secrets } from './secrets/family.ts';
 import { settings } from './settings/family.ts';
 import type { PageFamily } from './shell/page-family.ts';
@@ -44,6 +45,7 @@ export const families: readonly PageFamily[] = [
   roles,
   routes,
   sandbox,
+  scim,
   secrets,
   settings,
   team,

@@ -13,7 +13,7 @@ export function Handover() {
   // The card fades out with its words, and without the value.
   const [words, setWords] = useState({ name: 'value', from: '' });
   if (handed && (handed.name !== words.name || handed.from !== words.from)) setWords({ name: handed.name, from: handed.from });
-  const label = words.name.replaceAll('_', ' ').replace(/\b(?:api|pem)\b/g, (word) => word.toUpperCase());
+  const label = words.name.replaceAll('_', ' ').replace(/\b(?:api|pem|scim)\b/g, (word) => word.toUpperCase());
   const onGone: ShownOnceProps['onGone'] = (why) => (handed && why === 'stored' ? stored(handed) : dropHanded());
   return (
     <>
