@@ -59,9 +59,7 @@ function Domains() {
           </Status>
         ))}
       </span>
-      <span className="mt-0.5 block text-ink-3 text-xs">
-        New people need an address in a verified domain. {link('Manage domains')}
-      </span>
+      <span className="mt-0.5 block text-ink-3 text-xs">New people need an address in a verified domain. {link('Manage domains')}</span>
     </span>
   );
 }

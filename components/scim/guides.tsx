@@ -15,7 +15,9 @@ export function Guides({ baseUrl }: { baseUrl: string }) {
         title="Okta"
         steps={[
           <>In your SAML or OpenID Connect application, turn on SCIM provisioning under General, then open Provisioning → Integration.</>,
-          <>Set the base URL to {url} and the unique identifier field to {code('userName')}.</>,
+          <>
+            Set the base URL to {url} and the unique identifier field to {code('userName')}.
+          </>,
           <>Select “Push New Users” and “Push Profile Updates”. Leave “Push Groups” off.</>,
           <>Choose HTTP Header as the authentication mode, paste the token, and select Test Connector Configuration.</>,
           <>Under To App, turn on Create Users, Update User Attributes and Deactivate Users. Leave Sync Password off.</>,
@@ -30,18 +32,42 @@ export function Guides({ baseUrl }: { baseUrl: string }) {
           <>Set the tenant URL to {url}, paste the token as the secret token, and select Test Connection.</>,
           <>Under Mappings, turn “Provision Microsoft Entra ID Groups” off.</>,
           <>
-            Open “Provision Microsoft Entra ID Users” and remove the attributes listed below. Map {code('externalId')} to {code('objectId')}.
+            Open “Provision Microsoft Entra ID Users” and remove the attributes listed below. Map {code('externalId')} to {code('objectId')}
+            .
           </>,
           <>Assign people to the application, then start provisioning. “Provision on demand” tries one person at once.</>,
         ]}
-        keep={['userName', 'active', 'displayName', 'emails[type eq "work"].value', 'name.givenName', 'name.familyName', 'externalId', 'title', 'addresses', 'phoneNumbers', 'department', 'manager']}
+        keep={[
+          'userName',
+          'active',
+          'displayName',
+          'emails[type eq "work"].value',
+          'name.givenName',
+          'name.familyName',
+          'externalId',
+          'title',
+          'addresses',
+          'phoneNumbers',
+          'department',
+          'manager',
+        ]}
         remove={['nickName', 'locale', 'timezone', 'userType', 'name.middleName', 'roles', 'appRoleAssignments', 'custom extensions']}
       />
     </>
   );
 }
 
-function Guide({ title, steps, keep, remove }: { title: string; steps: readonly ReactNode[]; keep: readonly string[]; remove: readonly string[] }) {
+function Guide({
+  title,
+  steps,
+  keep,
+  remove,
+}: {
+  title: string;
+  steps: readonly ReactNode[];
+  keep: readonly string[];
+  remove: readonly string[];
+}) {
   return (
     <SectionCard title={title}>
       <ol className="flex list-decimal flex-col gap-1.5 pl-5 marker:text-ink-3">

@@ -1,8 +1,9 @@
 import { bodyOf, parseJsonObject } from '#server/api/input.ts';
 import { unstorable, unstorableField } from '#server/api/parse.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import type { SentOperation } from './patch/patch.ts';
 import { badRequest, ScimProblem } from './problem.ts';
-import type { PatchOperation, ScimObject } from './resource.ts';
+import type { ScimObject } from './schema/read.ts';
 
 const PATCH_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 const MOST_OPERATIONS = 100;
@@ -27,7 +28,7 @@ export async function objectOf(req: Request): Promise<ScimObject> {
 }
 
 /** The operations of a PATCH. Each is judged when it is applied. @throws ScimProblem invalidSyntax */
-export function operationsOf(body: ScimObject): readonly PatchOperation[] {
+export function operationsOf(body: ScimObject): readonly SentOperation[] {
   const { schemas } = body;
   if (!Array.isArray(schemas) || !schemas.includes(PATCH_SCHEMA))
     throw badRequest('invalidSyntax', `schemas must contain ${PATCH_SCHEMA}.`);
@@ -38,5 +39,5 @@ export function operationsOf(body: ScimObject): readonly PatchOperation[] {
   for (const one of operations)
     if (typeof one !== 'object' || one === null || Array.isArray(one))
       throw badRequest('invalidSyntax', 'Each operation must be an object.');
-  return operations as PatchOperation[];
+  return operations as SentOperation[];
 }

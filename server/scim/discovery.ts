@@ -1,9 +1,9 @@
 import { env } from '#server/platform/env.ts';
 import { listResponse, MOST_RESULTS } from './listing.ts';
 import { notFound } from './problem.ts';
-import type { ScimObject } from './resource.ts';
 import { RESOURCES } from './resources.ts';
-import type { Attribute, ResourceType, Schema } from './schema/attribute.ts';
+import { resourceTypeDocument, schemaDocument } from './schema/documents.ts';
+import type { ScimObject } from './schema/read.ts';
 
 /** What directories read before they provision (interface rule 23 §4). */
 export const DOCUMENTS = ['ServiceProviderConfig', 'ResourceTypes', 'Schemas'] as const;
@@ -12,9 +12,9 @@ export const DOCUMENTS = ['ServiceProviderConfig', 'ResourceTypes', 'Schemas'] a
 export function documentOf(name: (typeof DOCUMENTS)[number], id: string | null, base: string): ScimObject {
   if (name === 'ServiceProviderConfig') return serviceProviderConfig(base);
   const types = RESOURCES.map(({ type }) => type);
-  const all =
+  const all: ScimObject[] =
     name === 'ResourceTypes'
-      ? types.map((type) => resourceType(type, base))
+      ? types.map((type) => resourceTypeDocument(type, base))
       : types.flatMap((type) => [type.schema, ...type.extensions]).map((schema) => schemaDocument(schema, base));
   if (id === null) return listResponse(all.length, 1, all);
   // A URN is the same in any case.
@@ -43,43 +43,3 @@ const serviceProviderConfig = (base: string): ScimObject => ({
   ],
   meta: { resourceType: 'ServiceProviderConfig', location: `${base}/ServiceProviderConfig` },
 });
-
-const resourceType = ({ name, description, endpoint, schema, extensions }: ResourceType, base: string): ScimObject => ({
-  schemas: ['urn:ietf:params:scim:schemas:core:2.0:ResourceType'],
-  id: name,
-  name,
-  description,
-  endpoint,
-  schema: schema.id,
-  schemaExtensions: extensions.map(({ id }) => ({ schema: id, required: false })),
-  meta: { resourceType: 'ResourceType', location: `${base}/ResourceTypes/${name}` },
-});
-
-const schemaDocument = ({ id, name, description, attributes }: Schema, base: string): ScimObject => ({
-  schemas: ['urn:ietf:params:scim:schemas:core:2.0:Schema'],
-  id,
-  name,
-  description,
-  attributes: attributes.map(published),
-  meta: { resourceType: 'Schema', location: `${base}/Schemas/${id}` },
-});
-
-/** What RFC 7643 §7 publishes of an attribute; of a complex one, its parts instead of what only a value has. */
-function published(attribute: Attribute): ScimObject {
-  const { name, type, multiValued, description, required, caseExact, mutability, returned, uniqueness } = attribute;
-  const { canonicalValues, referenceTypes, subAttributes } = attribute;
-  return {
-    name,
-    type,
-    multiValued,
-    description,
-    required,
-    caseExact,
-    mutability,
-    returned,
-    uniqueness,
-    ...(canonicalValues ? { canonicalValues } : {}),
-    ...(referenceTypes ? { referenceTypes } : {}),
-    ...(subAttributes ? { subAttributes: subAttributes.map(published) } : {}),
-  };
-}

@@ -12,7 +12,8 @@ import { listQueryOf, listResponse } from './listing.ts';
 import { type Target, targetOf } from './paths.ts';
 import { assertPlan } from './plan.ts';
 import { asProblem, problemBody, type ScimProblem } from './problem.ts';
-import type { ScimObject } from './resource.ts';
+import { project, selectionOf } from './project/project.ts';
+import type { ScimObject } from './schema/read.ts';
 
 type Call = { req: Request; url: URL; edge: Edge; now: Date; caller: ScimCaller | null; ctx: Ctx | null };
 
@@ -57,11 +58,11 @@ async function answer(call: Call): Promise<Wire> {
 
 async function served({ req, url }: Call, ctx: Ctx, { resource, verb, id }: Target & { kind: 'resource' }, base: string): Promise<Wire> {
   const scim = { ctx };
-  const located = (found: ScimObject): ScimObject => ({
-    ...found,
-    meta: { ...(found.meta as ScimObject), location: locationOf(base, resource.type.endpoint, found) },
-  });
-  const shown = (found: ScimObject) => located(found);
+  const selection = selectionOf(url.searchParams, resource.type);
+  const shown = (found: ScimObject) => {
+    const meta = { ...(found.meta as ScimObject), location: locationOf(base, resource.type.endpoint, found) };
+    return project({ ...found, meta }, selection, resource.type);
+  };
   switch (verb) {
     case 'list': {
       const query = listQueryOf(url.searchParams);

@@ -1,5 +1,6 @@
 import { badRequest } from './problem.ts';
-import type { ListQuery, ScimObject } from './resource.ts';
+import type { ListQuery } from './resource.ts';
+import type { ScimObject } from './schema/read.ts';
 
 /** What ServiceProviderConfig advertises. */
 export const MOST_RESULTS = 200;

@@ -1,8 +1,7 @@
 import type { Ctx } from '#server/kernel/context.ts';
+import type { SentOperation } from './patch/patch.ts';
 import type { ResourceType } from './schema/attribute.ts';
-
-/** A resource in its SCIM form, with `schemas`, `id` and `meta`; absent values are left out. */
-export type ScimObject = Record<string, unknown>;
+import type { ScimObject } from './schema/read.ts';
 
 /** An authenticated call. `ctx.sandbox` is the credential's space. */
 export type ScimCall = { ctx: Ctx };
@@ -17,9 +16,6 @@ export type ListQuery = {
 };
 export type ListResult = { total: number; resources: ScimObject[] };
 
-/** An operation of a PATCH as it was sent. */
-export type PatchOperation = { op?: unknown; path?: unknown; value?: unknown };
-
 /**
  * One resource type. The plane parses queries and bodies, and adds `meta.location`, projection and status codes; a resource applies what was asked and
  * answers with the whole resource. Every verb throws `ScimProblem`, or a `Refusal` of the domain.
@@ -32,6 +28,6 @@ export type ScimResource = {
   get: (call: ScimCall, id: string) => Promise<ScimObject>;
   create: (call: ScimCall, body: ScimObject) => Promise<ScimObject>;
   replace: (call: ScimCall, id: string, body: ScimObject) => Promise<ScimObject>;
-  patch: (call: ScimCall, id: string, operations: readonly PatchOperation[]) => Promise<ScimObject>;
+  patch: (call: ScimCall, id: string, operations: readonly SentOperation[]) => Promise<ScimObject>;
   remove: (call: ScimCall, id: string) => Promise<void>;
 };

@@ -1,3 +1,6 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { mintToken } from '#server/crypto/tokens.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
@@ -101,3 +104,31 @@ export const person = (userName: string, more: Record<string, unknown> = {}) => 
 /** The live membership of an address. */
 export const membershipOf = (tenantId: string, email: string) =>
   db().memberships.findFirst({ where: { tenant_id: tenantId, removed_at: null, user: { email } }, include: { user: true } });
+
+/** The plane on a port of its own, as on the admin host. */
+export async function serveScim(): Promise<{ base_url: string; close: () => Promise<void> }> {
+  const server = http.createServer((incoming, outgoing) => void relay(incoming, outgoing));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    base_url: `http://127.0.0.1:${port}/scim/v2`,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+async function relay(incoming: http.IncomingMessage, outgoing: http.ServerResponse): Promise<void> {
+  const body = await buffer(incoming);
+  const headers = new Headers(incoming.headers as Record<string, string>);
+  headers.set('x-sallyport-plane', 'admin');
+  headers.set('x-sallyport-proto', 'http');
+  const req = new Request(`http://${incoming.headers.host}${incoming.url}`, {
+    method: incoming.method ?? 'GET',
+    headers,
+    ...(body.length > 0 ? { body } : {}),
+  });
+  const res = await handleScim(req, { space: 'live', ip: '192.0.2.9', request_id: newId(), user_agent: 'tester' });
+  outgoing.writeHead(res.status, Object.fromEntries(res.headers)).end(Buffer.from(await res.arrayBuffer()));
+}

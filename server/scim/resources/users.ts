@@ -1,5 +1,6 @@
 import { families } from '#server/domain/families.ts';
 import {
+  type Change,
   changeRecord,
   createRecord,
   type DirectoryEmail,
@@ -11,8 +12,10 @@ import {
 } from '#server/domain/scim-users/service.ts';
 import { parseFilter } from '../filter/parse.ts';
 import { toSql } from '../filter/sql.ts';
-import { badRequest, ScimProblem } from '../problem.ts';
-import type { ScimObject, ScimResource } from '../resource.ts';
+import { applyPatch } from '../patch/patch.ts';
+import { ScimProblem } from '../problem.ts';
+import type { ScimResource } from '../resource.ts';
+import { readResource, type ScimObject } from '../schema/read.ts';
 import { USER_URN, userType } from '../schema/user.ts';
 import { userColumns } from './user-columns.ts';
 
@@ -33,18 +36,23 @@ export const users: ScimResource = {
   },
   get: async ({ ctx }, id) => resourceOf(await getRecord(ctx, id)),
   async create({ ctx }, body) {
-    return resourceOf(await createRecord(ctx, personOf(body), { active: body.active !== false }));
+    const asked = readResource(body, userType);
+    return resourceOf(await createRecord(ctx, personOf(asked), { active: asked.active !== false }));
   },
+  // An absent `active` deactivates nobody.
   async replace({ ctx }, id, body) {
-    return resourceOf(
-      await changeRecord(ctx, id, () => ({ person: personOf(body), active: body.active as boolean | undefined }), families),
-    );
+    const asked = readResource(body, userType);
+    return resourceOf(await changeRecord(ctx, id, () => described(asked), families));
   },
-  async patch() {
-    throw badRequest('invalidPath', 'PATCH is not available yet.');
+  async patch({ ctx }, id, operations) {
+    // Against the membership: that an account is disabled must not make its removal look done.
+    const change: Change = (before) => described(applyPatch(resourceOf({ ...before, active: before.member }), operations, userType));
+    return resourceOf(await changeRecord(ctx, id, change, families));
   },
   remove: ({ ctx }, id) => deleteRecord(ctx, id, families),
 };
+
+const described = (resource: ScimObject) => ({ person: personOf(resource), active: resource.active as boolean | undefined });
 
 /** The stored attributes of a User; what is absent is cleared. */
 function personOf(resource: ScimObject): DirectoryPerson {
