@@ -1,4 +1,3 @@
-import { log } from '#server/platform/log.ts';
 import { sql } from '#server/platform/sql.ts';
 import { network, take } from '#server/platform/throttle.ts';
 import { windowCounter } from '#server/platform/window-counter.ts';
@@ -18,7 +17,6 @@ async function counted<T>(count: () => Promise<T>): Promise<T> {
   try {
     return await count();
   } catch (error) {
-    log.warn({ err: error }, 'the counter store is unavailable; SCIM calls are refused');
     throw new ScimProblem(503, "Requests can't be counted at the moment. Try again in a few seconds.", {
       error: 'scim_rate_limiter_unavailable',
       headers: { 'retry-after': '5' },

@@ -14,8 +14,10 @@ type AttributeDocument = Omit<Attribute, 'stored' | 'filterable' | 'maxLength' |
   subAttributes?: AttributeDocument[];
 };
 
+/** A part that is accepted and dropped is not published when the rest of its attribute is kept: clients would expect it back. */
 function attributeDocument({ stored, filterable, maxLength, tolerated, subAttributes, ...published }: Attribute): AttributeDocument {
-  return subAttributes ? { ...published, subAttributes: subAttributes.map(attributeDocument) } : published;
+  if (!subAttributes) return published;
+  return { ...published, subAttributes: subAttributes.filter((part) => part.stored || !stored).map(attributeDocument) };
 }
 
 /** A kind of resource as `/ResourceTypes` publishes it (RFC 7643 §6). */
