@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { exchange } from './core/raw-client.fixture.ts';
 import { ask, makeRoute, makeSecret, served, startGateway, startUpstream } from './gateway.fixture.ts';
 
 await testDatabase();
@@ -49,4 +50,13 @@ test('the worked example: secrets injected, block returned, nothing of ours forw
   assert.match(headers['x-svc-ratelimit-route'] ?? '', /^limit=100, remaining=99, reset=2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   assert.match(headers['server-timing'] ?? '', /^service;dur=\d+, service_upstream;dur=\d+$/);
   assert.equal(headers['x-request-id'], headers['x-svc-request-id']);
+});
+
+test('SCIM at a host that is nobody’s, such as the address of the machine, gets the answer of every host without SCIM', async () => {
+  for (const host of ['203.0.113.9', 'elsewhere.example'])
+    for (const credential of ['', 'Authorization: Bearer scim_x\r\n']) {
+      const answer = await exchange(port, `GET /scim/v2/Users HTTP/1.1\r\nHost: ${host}\r\n${credential}\r\n`);
+      assert.deepEqual([answer.status, answer.body], [404, '{"schemas":["urn:ietf:params:scim:api:messages:2.0:Error"],"status":"404"}']);
+      assert.equal(answer.headers['content-type'], 'application/scim+json; charset=utf-8');
+    }
 });

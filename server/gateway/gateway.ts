@@ -6,13 +6,15 @@ import type { Network } from '#server/platform/http-out/networks.ts';
 import { newCall } from './core/call.ts';
 import { requestOrigin } from './core/client-address.ts';
 import type { GatewayResponse } from './core/gateway-response.ts';
-import { type HostConfig, type PlaneMatch, type PortPlane, planeOf } from './core/hosts.ts';
+import { type HostConfig, type PlaneMatch, type PortPlane, planeOf, within } from './core/hosts.ts';
 import { createListener, discardBody, type HeadRefusal, inspectHead } from './core/listener.ts';
 import type { Pipeline } from './core/pipeline.ts';
 import { refused } from './core/refusal.ts';
 import type { Runtime } from './core/runtime.ts';
 import { forwardDevSocket } from './front-door/dev-socket.ts';
 import type { FrontDoor } from './front-door/front-door.ts';
+import { standardHeaders } from './front-door/headers.ts';
+import { writeRefusal } from './front-door/refusal.ts';
 
 export type GatewayOptions = {
   runtime: Runtime;
@@ -95,7 +97,10 @@ function receive(
   if (head.target === '/healthz' || head.target === '/readyz') return health(options, req, res, head.target, requestId);
   const match = planeOf({ portPlane, host: origin.host, target: head.target }, options.hosts);
   if (match.plane === 'unknown' || match.plane === 'wrap')
-    return bare(req, res, 404, { error: { type: 'not_found', message: NOTHING_HERE, request_id: requestId } }, requestId);
+    // A directory that calls the wrong host is told in its own words, the same as by every other host without SCIM.
+    return within('/scim', head.target)
+      ? writeRefusal(req, res, NO_SCIM, requestId, standardHeaders('scim', origin.proto, '', ''))
+      : bare(req, res, 404, { error: { type: 'not_found', message: NOTHING_HERE, request_id: requestId } }, requestId);
   const pipeline = pipelineOf(options, match);
   if (match.plane !== 'tenant' || !pipeline) return options.frontDoor.serve(req, res, { match, head, requestId, origin });
   return tenantCall(options, pipeline, match, req, res, arrivedAt, requestId, origin.address, origin.host);
@@ -105,6 +110,8 @@ function pipelineOf({ pipelines }: GatewayOptions, match: PlaneMatch): Pipeline 
   for (const pipeline of pipelines) if (pipeline.plane.matches(match)) return pipeline;
   return undefined;
 }
+
+const NO_SCIM = { surface: 'scim', status: 404, type: 'not_found', message: '' } as const;
 
 /** Most often a call that left the workspace out of its address. */
 const NOTHING_HERE =

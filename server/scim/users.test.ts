@@ -118,7 +118,6 @@ test('deactivating ends the membership at once with the effects of a removal, an
       ip: null,
       user_agent: null,
       now: new Date(),
-      scope_tenant_id: w.tenant.id,
     }),
   );
   assert.ok(await sessionOf(token, new Date()));

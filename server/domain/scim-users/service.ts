@@ -142,10 +142,12 @@ async function inLive<T>(ctx: Ctx, id: string, families: readonly Family[], work
       const before = await recordById(tx, there, id);
       const { entries, ...rest } = await work(tx, there, before, async () => {
         const member = await memberById(tx, there, before.user_id ?? '');
+        // A directory signs people out, too: those whose session acts in this workspace.
+        const [signedOut] = await tx.$queryRaw<{ n: number }[]>`select end_workspace_sessions(${member.id}::uuid, ${there.now}) as n`;
         const left = await endMembership(tx, there, member, families, { revoke_api_keys: false, tell: true });
         ended = member;
         send = left.send;
-        return membershipEnd(member, left.ended);
+        return membershipEnd(member, { ...left.ended, ...(signedOut?.n ? { sessions: signedOut.n } : {}) });
       });
       const [first, ...more] = entries;
       return first ? audited(rest, first, more) : unchanged(rest);

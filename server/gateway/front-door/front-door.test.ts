@@ -10,6 +10,7 @@ import { type HostConfig, type PortPlane, planeOf } from '../core/hosts.ts';
 import { createListener, inspectHead } from '../core/listener.ts';
 import { exchange, listen } from '../core/raw-client.fixture.ts';
 import { createFrontDoor, type FrontDoorOptions } from './front-door.ts';
+import { frontDoor } from './surface.ts';
 import { createWebForward, type WebForwardOptions } from './web-forward.ts';
 
 const config: HostConfig = {
@@ -363,6 +364,9 @@ test('SCIM on a host that serves none is the same bytes everywhere, in SCIM word
   const three = await exchange(ports.proxy as number, 'GET /scim/v2/Users HTTP/1.1\r\nHost: sandbox-acme.localhost\r\n\r\n');
   assert.equal(one.body, '{"schemas":["urn:ietf:params:scim:api:messages:2.0:Error"],"status":"404"}');
   assert.deepEqual([two.body, three.body], [one.body, one.body]);
+  const mounted = { plane: 'tenant', label: 'acme', slug: 'acme', space: 'live', mount: '/p/acme', target: '/scim/v2/Users' } as const;
+  assert.equal(frontDoor(mounted, 'GET', 0).ok, false, 'a workspace mounted on the host of the API');
+  assert.equal(frontDoor({ ...mounted, mount: '' }, 'GET', 0).ok, true);
   assert.match(one.headers['content-type'] ?? '', /scim\+json/);
 });
 

@@ -115,7 +115,8 @@ function surfaceOf(match: ForwardablePlane, path: string): { surface: Surface; s
     case 'hooks':
       return { surface: 'hooks', served: path.startsWith('/wf/') || path.startsWith('/in/') };
     case 'tenant': {
-      if (isScim) return { surface: 'scim', served: match.space === 'live' && within('/scim/v2', path) };
+      // Only on a host of its own: mounted by its path, a workspace stands on the host of the API, which serves no SCIM.
+      if (isScim) return { surface: 'scim', served: match.space === 'live' && match.mount === '' && within('/scim/v2', path) };
       if (path === '/v1/oauth/token') return { surface: 'oauth', served: true };
       return { surface: 'public', served: within('/.well-known', path) };
     }
