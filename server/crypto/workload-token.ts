@@ -1,5 +1,5 @@
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import { assertHeader, assertTimes, type Claims, signedClaims, TokenRefused } from './signed-token.ts';
+import { assertHeader, assertTimes, type Claims, LONGEST_TOKEN, signedClaims, TokenRefused } from './signed-token.ts';
 import { digest } from './tokens.ts';
 
 // Tokens that a platform gives its workloads (interface rules 21 §4.6, 50 §6.9): the same rules whatever they are exchanged for.
@@ -8,7 +8,8 @@ export { type Claims, TokenRefused } from './signed-token.ts';
 
 /** The keys of an issuer, ready to verify with. Each key is imported once, however many tokens it verifies. */
 export type IssuerKeys = JWTVerifyGetKey;
-export const issuerKeys = (document: JSONWebKeySet): IssuerKeys => createLocalJWKSet(document);
+/** @throws when one of them isn't a JSON Web Key */
+export const issuerKeys = (keys: readonly unknown[]): IssuerKeys => createLocalJWKSet({ keys: keys as JSONWebKeySet['keys'] });
 
 export type WorkloadClaims = Claims & { readonly iss: string; readonly sub: string; readonly exp: number };
 
@@ -18,15 +19,21 @@ export type UnverifiedToken = { issuer: string; claims: Claims };
 /** Judges length and header and reads the issuer, without a signature. @throws TokenRefused */
 export function readWorkloadToken(token: string): UnverifiedToken {
   assertHeader(token);
-  let claims: Claims;
-  try {
-    claims = decodeJwt(token);
-  } catch {
-    throw new TokenRefused('malformed', 'is malformed');
-  }
-  if (typeof claims.iss !== 'string' || claims.iss === '' || claims.iss.length > 2048) throw new TokenRefused('claims', 'names no issuer');
-  return { issuer: claims.iss, claims };
+  const issuer = unverifiedIssuer(token);
+  if (issuer === null) throw new TokenRefused('claims', 'names no issuer');
+  return { issuer, claims: decodeJwt(token) };
 }
+
+/** Whose token this says it is, however little else of it holds; null when it says nothing. */
+export function unverifiedIssuer(token: string): string | null {
+  try {
+    const { iss } = token.length > LONGEST_TOKEN ? {} : decodeJwt(token);
+    return typeof iss === 'string' && iss !== '' && iss.length <= LONGEST_ISSUER ? iss : null;
+  } catch {
+    return null;
+  }
+}
+const LONGEST_ISSUER = 2048;
 
 /** The claims of a token of this issuer: signature first, then issuer, times and subject. Audience and the rest are a binding's to judge. @throws TokenRefused */
 export async function verifyWorkloadToken(token: string, issuer: string, keys: IssuerKeys, now: Date): Promise<WorkloadClaims> {

@@ -1,4 +1,3 @@
-import type { JSONWebKeySet } from 'jose';
 import {
   type IssuerKeys,
   issuerKeys,
@@ -131,7 +130,7 @@ async function fetchKeys(resolver: Resolver, issuer: string): Promise<IssuerKeys
       throw new IssuerFault('issuer_misconfigured', `The discovery document of ${host} names no keys.`);
     const { keys } = await json(metadata.jwks_uri);
     if (!Array.isArray(keys) || keys.length > MOST_KEYS) throw new IssuerFault('issuer_misconfigured', `The key set of ${host} is malformed.`);
-    return issuerKeys({ keys } as JSONWebKeySet);
+    return issuerKeys(keys);
   } catch (error) {
     if (error instanceof IssuerFault) throw error;
     if (error instanceof UpstreamFault && error.type === 'upstream_not_allowed') throw blocked(host);
