@@ -7,6 +7,7 @@ import { type Form, required } from './form.ts';
 import { authorizationCode } from './grants/authorization-code.ts';
 import { clientCredentials } from './grants/client-credentials.ts';
 import { refreshToken } from './grants/refresh-token.ts';
+import { tokenExchange } from './grants/token-exchange.ts';
 import { OAuthProblem } from './problem.ts';
 import { verifiedProof } from './proof.ts';
 import type { Grant, TokenAnswer } from './token-call.ts';
@@ -16,6 +17,7 @@ const TABLE: Readonly<Record<string, { run: Grant; anonymous?: true }>> = {
   [GRANTS.authorization_code]: { run: authorizationCode },
   [GRANTS.client_credentials]: { run: clientCredentials },
   [GRANTS.refresh_token]: { run: refreshToken },
+  [GRANTS.token_exchange]: { run: tokenExchange, anonymous: true },
 };
 
 /** POST /oauth/token (interface rule 21 §4). @throws OAuthProblem */

@@ -1,11 +1,11 @@
 import { TokenRefused, unverifiedIssuer, useDigest, type WorkloadClaims } from '#server/crypto/workload-token.ts';
-import { clientByRow } from '#server/domain/oauth-grants/client.ts';
+import { clientByRow, type OAuthClient } from '#server/domain/oauth-grants/client.ts';
 import { type Issued, issueTokens } from '#server/domain/oauth-grants/issue.ts';
 import { machineScopes } from '#server/domain/oauth-grants/scopes.ts';
-import type { Ctx } from '#server/kernel/context.ts';
+import { type Ctx, type Space, spaceOf } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { IssuerFault, type KeySource, verifiedWorkload } from '#server/platform/connect/issuer-keys.ts';
+import { IssuerFault, type KeySource, keySource, verifiedWorkload } from '#server/platform/connect/issuer-keys.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { type Candidate, candidatesFor, type Hints } from './candidates.ts';
@@ -22,8 +22,12 @@ export type Exchange = Hints & {
   scopes: readonly string[] | null;
   /** Thumbprint of the key that the new token is bound to. */
   jkt: string | null;
+  /** The only space that may be meant. */
+  space?: Space | undefined;
   /** The space of the host that was asked: it decides between bindings of both spaces that match alike. */
-  sandbox: boolean;
+  host_space: Space;
+  /** Called once the client is known. What it throws ends the exchange. */
+  admit: (client: OAuthClient) => Promise<void>;
   request_id: string;
   ip: string | null;
   user_agent: string | null;
@@ -43,7 +47,7 @@ export class ExchangeRefused extends Error {
 const NOT_ACCEPTED = 'The subject token is not accepted. The audit log of the workspace says why.';
 
 /** @throws ExchangeRefused; anything else means that a store is away, and nothing was issued */
-export async function exchangeToken(exchange: Exchange, source: KeySource): Promise<Issued> {
+export async function exchangeToken(exchange: Exchange, source: KeySource = keySource()): Promise<Issued> {
   const { subject_token, now } = exchange;
   const issuer = unverifiedIssuer(subject_token);
   if (issuer === null) throw new ExchangeRefused('invalid_grant', NOT_ACCEPTED);
@@ -64,14 +68,18 @@ export async function exchangeToken(exchange: Exchange, source: KeySource): Prom
 async function bindingFor(exchange: Exchange, claims: WorkloadClaims): Promise<Candidate> {
   const failure = { issuer: claims.iss, claims };
   const candidates = await candidatesFor(claims.iss, exchange, { audiences: claimTexts(claims, 'aud'), subject: claims.sub });
-  const matching = candidates.filter((binding) => conditionsOf(binding, claims).every(({ matches }) => matches));
+  const matching = candidates.filter(
+    (binding) =>
+      (exchange.space === undefined || spaceOf(binding.sandbox) === exchange.space) &&
+      conditionsOf(binding, claims).every(({ matches }) => matches),
+  );
   const [first] = matching;
   if (!first) throw await refused(exchange, { ...failure, reason: 'no_match' });
   if (matching.some(({ tenant_id }) => tenant_id !== first.tenant_id)) {
     log.info({ issuer: claims.iss, bindings: matching.map(({ id }) => id) }, 'a token exchange was ambiguous');
     throw new ExchangeRefused('invalid_request', 'Several workspaces trust this token: send tenant with the slug of the one you mean.');
   }
-  return matching.find(({ sandbox }) => sandbox === exchange.sandbox) ?? first;
+  return matching.find(({ sandbox }) => spaceOf(sandbox) === exchange.host_space) ?? first;
 }
 
 /** Issues the token in one transaction with its audit entry, and with the mark of a token that may be presented once. @throws ExchangeRefused */
@@ -83,6 +91,7 @@ async function issue(exchange: Exchange, binding: Candidate, claims: WorkloadCla
   };
   const client = await clientByRow(binding.client_row_id, now);
   if (!client?.active) throw await stop('disabled', new ExchangeRefused('invalid_grant', NOT_ACCEPTED));
+  await exchange.admit(client);
   if (client.require_dpop && jkt === null)
     throw await stop('dpop_required', new ExchangeRefused('invalid_dpop_proof', 'This client requires a DPoP proof.'));
   const answer = machineScopes(exchange.scopes, client, binding.scopes);

@@ -14,6 +14,8 @@ import { type CreateTrustBinding, MOST_BINDINGS, type UpdateTrustBinding } from 
 import { type Binding, bindingById, bindingOf, bindingsOfClient } from './store.ts';
 import { bindingWarnings } from './warnings.ts';
 
+export { ExchangeRefused, exchangeToken } from './exchange.ts';
+
 type Client = Awaited<ReturnType<typeof clientByRef>>;
 
 /** The bindings of a client, newest first. @throws Refusal not_found */
