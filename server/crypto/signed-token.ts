@@ -4,7 +4,7 @@ import { compactVerify, decodeProtectedHeader, errors, type JWTVerifyGetKey } fr
 
 /** Asymmetric algorithms only, so that no public value can serve as a key. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'EdDSA'];
-export const LONGEST_TOKEN = 16 * 1024;
+const LONGEST_TOKEN = 16 * 1024;
 const SKEW_SEC = 60;
 const LONGEST_LIFE_SEC = 24 * 3600;
 

@@ -1,5 +1,5 @@
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import { assertHeader, assertTimes, type Claims, LONGEST_TOKEN, signedClaims, TokenRefused } from './signed-token.ts';
+import { assertHeader, assertTimes, type Claims, signedClaims, TokenRefused } from './signed-token.ts';
 import { digest } from './tokens.ts';
 
 // Tokens that a platform gives its workloads (interface rules 21 §4.6, 50 §6.9): the same rules whatever they are exchanged for.
@@ -27,12 +27,14 @@ export function readWorkloadToken(token: string): UnverifiedToken {
 /** Whose token this says it is, however little else of it holds; null when it says nothing. */
 export function unverifiedIssuer(token: string): string | null {
   try {
-    const { iss } = token.length > LONGEST_TOKEN ? {} : decodeJwt(token);
+    const { iss } = token.length > LONGEST_FORM ? {} : decodeJwt(token);
     return typeof iss === 'string' && iss !== '' && iss.length <= LONGEST_ISSUER ? iss : null;
   } catch {
     return null;
   }
 }
+/** A token that is too long is still somebody's: what a form can hold is read. */
+const LONGEST_FORM = 64 * 1024;
 const LONGEST_ISSUER = 2048;
 
 /** The claims of a token of this issuer: signature first, then issuer, times and subject. Audience and the rest are a binding's to judge. @throws TokenRefused */

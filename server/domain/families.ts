@@ -36,6 +36,7 @@ import { signup } from './signup/family.ts';
 import { sso } from './sso/family.ts';
 import { team } from './team/family.ts';
 import { tenants } from './tenants/family.ts';
+import { trustBindings } from './trust-bindings/family.ts';
 import { views } from './views/family.ts';
 
 /** Every family of the product, in the order in which search, the command palette and resets go through them. */
@@ -48,6 +49,7 @@ export const families = [
   apiKeys,
   oauthClients,
   oauthGrants,
+  trustBindings,
   imports,
   requestLogs,
   auditLogs,

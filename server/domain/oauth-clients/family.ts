@@ -27,7 +27,6 @@ export const oauthClients = family({
     // Clients that mirror API keys go with them.
     { name: 'oauth_clients', reset: 'delete' },
     { name: 'oauth_client_secrets', reset: 'cascade' },
-    { name: 'oauth_trust_bindings', reset: 'cascade' },
   ],
   actions: [{ id: 'create-oauth-client', title: 'Create OAuth client', path: '/oauth-clients?open=new', needs: 'oauth_client:create' }],
 });

@@ -5,4 +5,4 @@ export { getClient, listClients } from './listing.ts';
 export { revokeClient } from './revocation.ts';
 export { rotateSecret } from './rotation.ts';
 export { detailOf, rowsOf } from './shape.ts';
-export { clientByRef, lockedClient } from './store.ts';
+export { assertEditable, clientByRef, lockedClient } from './store.ts';

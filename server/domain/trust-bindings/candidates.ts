@@ -30,7 +30,12 @@ export type Presented = { audiences: readonly string[]; subject: string };
 const MOST = 2_000;
 
 /** Enabled bindings of active clients for this issuer, newest first. With `presented` only those whose audience and literal beginning of the subject fit. */
-export async function candidatesFor(issuer: string, { tenant, client_id }: Hints, presented?: Presented, most = MOST): Promise<Candidate[]> {
+export async function candidatesFor(
+  issuer: string,
+  { tenant, client_id }: Hints,
+  presented?: Presented,
+  most = MOST,
+): Promise<Candidate[]> {
   const { rows } = await sql().query<Candidate>({
     name: 'trust-candidates',
     text: `select b.id, b.name, b.tenant_id, b.sandbox, b.client_row_id, c.client_id, c.name as client_name, b.issuer, b.audience, b.subject, b.claims, b.scopes,

@@ -36,9 +36,7 @@ function firstOf(text: string, characters: string): number {
 
 /** The path of a claim as it is written, quoted only where it must be. */
 export const pathOf = (names: readonly string[]): string =>
-  names
-    .map((name, i) => (/^[A-Za-z0-9_-]+$/.test(name) ? `${i === 0 ? '' : '.'}${name}` : `["${name}"]`))
-    .join('');
+  names.map((name, i) => (/^[A-Za-z0-9_-]+$/.test(name) ? `${i === 0 ? '' : '.'}${name}` : `["${name}"]`)).join('');
 
 /**
  * The texts that a claim has: its own, or those of a list's members. Numbers and booleans are compared as texts; a number too large to be exact, an
@@ -62,7 +60,7 @@ function textOf(value: unknown): string[] {
 }
 
 /** Any of the patterns, or the only one. */
-export type ClaimPatterns = string | readonly string[];
+export type ClaimPatterns = string | string[];
 export const patternsOf = (patterns: ClaimPatterns): readonly string[] => (typeof patterns === 'string' ? [patterns] : patterns);
 
 /** What a binding asks of a token that its issuer signed. Null subject: its claims say who it is. */

@@ -16,7 +16,10 @@ export const descriptions: Descriptions = {
         "Changes a trust binding. Disabling it ends its tokens at once. Other changes than a new name take the caller's own grants for all of the binding's scopes, because they change who gets them.",
       success: 'The updated trust binding.',
     },
-    'trust_bindings.delete': { description: 'Deletes a trust binding and ends its tokens at once.', success: 'The trust binding was deleted.' },
+    'trust_bindings.delete': {
+      description: 'Deletes a trust binding and ends its tokens at once.',
+      success: 'The trust binding was deleted.',
+    },
     'trust_bindings.test': {
       description:
         'Shows what an exchange of a workload token would do, condition by condition. Nothing is issued, a token for single use stays unused, and the token is neither stored nor logged.',
@@ -29,16 +32,19 @@ export const descriptions: Descriptions = {
     binding_id: 'ID of the trust binding.',
     'TrustBindingsTest.binding_id': 'The binding that an exchange would use. `null` if none.',
     name: 'Display name.',
-    provider: 'Platform of the workload. It decides which part of the conditions must be literal, and presets the issuer if there is only one.',
+    provider:
+      'Platform of the workload. It decides which part of the conditions must be literal, and presets the issuer if there is only one.',
     issuer: 'The `iss` of the tokens, exactly. Its OpenID Connect discovery document must be reachable over https at a public address.',
     audience:
       'A value that the `aud` of the tokens must contain. Defaults to `service:api`, which every workspace shares; `service:api:` and your slug is better.',
-    subject: 'Pattern for the `sub` of the tokens. `*` matches any run of characters except `:` and `/`, `**` any run of any character. `null` if claims say whose tokens are trusted.',
+    subject:
+      'Pattern for the `sub` of the tokens. `*` matches any run of characters except `:` and `/`, `**` any run of any character. `null` if claims say whose tokens are trusted.',
     claims:
       'Patterns by claim; all must match. A list of patterns is met by any of them. Nested claims are joined by dots, names with dots are quoted: `["kubernetes.io"].namespace`.',
     scopes: "What exchanged tokens may do: a subset of the client's allowed scopes.",
     ttl_seconds: 'How long exchanged tokens live, from 300 to 3600 seconds. Defaults to 3600.',
-    single_use: 'Whether each token can be exchanged only once. Defaults to `true` for GitHub Actions and to `false` for others, whose tokens are shared files or cached.',
+    single_use:
+      'Whether each token can be exchanged only once. Defaults to `true` for GitHub Actions and to `false` for others, whose tokens are shared files or cached.',
     enabled: 'Whether tokens are accepted.',
     use_count: 'How many tokens were exchanged.',
     last_used_at: 'When a token was last exchanged. `null` if never.',
@@ -71,7 +77,8 @@ export const descriptions: Descriptions = {
     single_use: true,
     use_count: 42,
     last_used_at: EXAMPLE_TIME,
-    subject_token: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJodHRwczovL3Rva2VuLmFjdGlvbnMuZ2l0aHVidXNlcmNvbnRlbnQuY29tIn0.c2lnbmF0dXJl',
+    subject_token:
+      'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJodHRwczovL3Rva2VuLmFjdGlvbnMuZ2l0aHVidXNlcmNvbnRlbnQuY29tIn0.c2lnbmF0dXJl',
     accepted: true,
     problem: null,
     signature_valid: true,

@@ -33,7 +33,13 @@ export async function testBindings(ctx: Ctx, { id, subject_token }: z.output<typ
       { claim: 'iss', expected: [binding.issuer], actual: issuer === null ? [] : [issuer], matches: binding.issuer === issuer },
       ...conditionsOf(binding, claims),
     ].map(({ expected, actual, ...rest }) => ({ ...rest, expected: [...expected], actual: actual.map((text) => text.slice(0, 255)) }));
-    return { binding_id: binding.id, name: binding.name, enabled: binding.enabled, matches: conditions.every(({ matches }) => matches), conditions };
+    return {
+      binding_id: binding.id,
+      name: binding.name,
+      enabled: binding.enabled,
+      matches: conditions.every(({ matches }) => matches),
+      conditions,
+    };
   });
   const chosen = results.find(({ enabled, matches }) => enabled && matches);
   const { exp, sub } = claims;
@@ -63,6 +69,10 @@ async function judged(token: string, trusted: boolean, now: Date): Promise<Judge
     if (error instanceof IssuerFault) return { problem: error.message, signature_valid: null, claims };
     if (!(error instanceof TokenRefused)) throw error;
     const unsigned = error.reason === 'signature' || error.reason === 'unknown_key';
-    return { problem: error.message, signature_valid: unsigned ? false : error.reason === 'malformed' || error.reason === 'algorithm' ? null : true, claims };
+    return {
+      problem: error.message,
+      signature_valid: unsigned ? false : error.reason === 'malformed' || error.reason === 'algorithm' ? null : true,
+      claims,
+    };
   }
 }

@@ -3,7 +3,7 @@ import { clientByRow, type OAuthClient } from '#server/domain/oauth-grants/clien
 import { type Issued, issueTokens } from '#server/domain/oauth-grants/issue.ts';
 import { machineScopes } from '#server/domain/oauth-grants/scopes.ts';
 import { type Ctx, type Space, spaceOf } from '#server/kernel/context.ts';
-import type { Tx } from '#server/kernel/database.ts';
+import type { Db, Tx } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { IssuerFault, type KeySource, keySource, verifiedWorkload } from '#server/platform/connect/issuer-keys.ts';
 import { db } from '#server/platform/db.ts';
@@ -34,6 +34,9 @@ export type Exchange = Hints & {
   now: Date;
 };
 
+type Means = { source?: KeySource; database?: Db };
+type Running = Exchange & { database: Db };
+
 /** What the caller is told: an OAuth error and its description. */
 export class ExchangeRefused extends Error {
   readonly error: 'invalid_grant' | 'invalid_request' | 'invalid_scope' | 'invalid_dpop_proof';
@@ -47,7 +50,8 @@ export class ExchangeRefused extends Error {
 const NOT_ACCEPTED = 'The subject token is not accepted. The audit log of the workspace says why.';
 
 /** @throws ExchangeRefused; anything else means that a store is away, and nothing was issued */
-export async function exchangeToken(exchange: Exchange, source: KeySource = keySource()): Promise<Issued> {
+export async function exchangeToken(asked: Exchange, { source = keySource(), database = db() }: Means = {}): Promise<Issued> {
+  const exchange = { ...asked, database };
   const { subject_token, now } = exchange;
   const issuer = unverifiedIssuer(subject_token);
   if (issuer === null) throw new ExchangeRefused('invalid_grant', NOT_ACCEPTED);
@@ -65,7 +69,7 @@ export async function exchangeToken(exchange: Exchange, source: KeySource = keyS
 }
 
 /** The one binding that the token fits. @throws ExchangeRefused */
-async function bindingFor(exchange: Exchange, claims: WorkloadClaims): Promise<Candidate> {
+async function bindingFor(exchange: Running, claims: WorkloadClaims): Promise<Candidate> {
   const failure = { issuer: claims.iss, claims };
   const candidates = await candidatesFor(claims.iss, exchange, { audiences: claimTexts(claims, 'aud'), subject: claims.sub });
   const matching = candidates.filter(
@@ -83,7 +87,7 @@ async function bindingFor(exchange: Exchange, claims: WorkloadClaims): Promise<C
 }
 
 /** Issues the token in one transaction with its audit entry, and with the mark of a token that may be presented once. @throws ExchangeRefused */
-async function issue(exchange: Exchange, binding: Candidate, claims: WorkloadClaims): Promise<Issued> {
+async function issue(exchange: Running, binding: Candidate, claims: WorkloadClaims): Promise<Issued> {
   const { now, jkt } = exchange;
   const stop = async (reason: FailureReason, refusal: ExchangeRefused) => {
     await recordFailureOf({ reason, issuer: claims.iss, claims }, binding, (at) => contextOf(exchange, at));
@@ -159,14 +163,14 @@ async function markUsed(tx: Tx, binding: Candidate, token: string, exp: number):
 }
 
 /** Tells whom it concerns; the answer is the same for every reason. */
-async function refused(exchange: Exchange, failure: Failure): Promise<ExchangeRefused> {
+async function refused(exchange: Running, failure: Failure): Promise<ExchangeRefused> {
   await recordFailure(failure, exchange, (at) => contextOf(exchange, at));
   return new ExchangeRefused('invalid_grant', NOT_ACCEPTED);
 }
 
-function contextOf({ request_id, ip, user_agent, now }: Exchange, { tenant_id, sandbox }: { tenant_id: string; sandbox: boolean }): Ctx {
+function contextOf({ database, request_id, ip, user_agent, now }: Running, { tenant_id, sandbox }: { tenant_id: string; sandbox: boolean }): Ctx {
   return {
-    db: db(),
+    db: database,
     ...{ tenant_id, sandbox, request_id, ip, user_agent, now },
     actor: { type: 'anonymous', id: null, label: 'Token exchange', capabilities: new Set() },
     plan: 'enterprise', // no plan gates an exchange

@@ -68,7 +68,12 @@ const isNear = ({ subject, failing }: { subject: string | null; failing: readonl
   subject === null ? failing.every(({ claim }) => claim === 'aud') : failing.every(({ claim }) => claim !== 'sub');
 
 async function tell({ reason, issuer, claims }: Failure, { tenant_id, binding, failing }: Concern, ctx: Ctx): Promise<void> {
-  const rule = (what: string, subject: string, limit: number) => ({ what: `exchange_failed_${what}`, subject, limit, window_sec: EVERY_SEC });
+  const rule = (what: string, subject: string, limit: number) => ({
+    what: `exchange_failed_${what}`,
+    subject,
+    limit,
+    window_sec: EVERY_SEC,
+  });
   const [own, all] = [`${tenant_id}:${reason}:${binding?.id}:${network(ctx.ip)}`, tenant_id];
   if (!(await take(rule('reason', own, 1), ctx.now)).allowed || !(await take(rule('tenant', all, MOST_ENTRIES), ctx.now)).allowed) {
     log.info({ tenant_id, reason }, 'a refused token exchange was not audited again');
@@ -85,7 +90,9 @@ async function tell({ reason, issuer, claims }: Failure, { tenant_id, binding, f
         issuer,
         ...(binding ? { client_id: binding.client_id } : {}),
         ...(claims ? { subject: shortened(claims.sub), audiences: claimTexts(claims, 'aud').map(shortened) } : {}),
-        ...(failing ? { not_matching: failing.map(({ claim, expected, actual }) => ({ claim, expected, actual: actual.map(shortened) })) } : {}),
+        ...(failing
+          ? { not_matching: failing.map(({ claim, expected, actual }) => ({ claim, expected, actual: actual.map(shortened) })) }
+          : {}),
       },
     }),
   );

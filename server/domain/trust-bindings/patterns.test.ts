@@ -27,7 +27,8 @@ test('a single star stays between colons and slashes; two cross them', () => {
 });
 
 test('a pattern that is empty, endless or only wildcards is refused', () => {
-  for (const bad of ['', '*', '**', '*:*', '**/**', 'a\nb', 'x'.repeat(256)]) assert.notEqual(patternProblem(bad), null, JSON.stringify(bad));
+  for (const bad of ['', '*', '**', '*:*', '**/**', 'a\nb', 'x'.repeat(256)])
+    assert.notEqual(patternProblem(bad), null, JSON.stringify(bad));
   for (const good of ['a', 'repo:acme/**', '*.example']) assert.equal(patternProblem(good), null, good);
 });
 
@@ -60,7 +61,12 @@ test('every condition must hold, any pattern of one suffices, and a missing clai
     subject: 'repo:acme/app:**',
     claims: { environment: ['staging', 'prod-*'], repository_owner_id: '77' },
   };
-  const token = { aud: ['other', 'service:api'], sub: 'repo:acme/app:environment:prod-eu', environment: 'prod-eu', repository_owner_id: 77 };
+  const token = {
+    aud: ['other', 'service:api'],
+    sub: 'repo:acme/app:environment:prod-eu',
+    environment: 'prod-eu',
+    repository_owner_id: 77,
+  };
   const failing = (claims: object) => conditionsOf(binding, { ...claims }).flatMap(({ claim, matches }) => (matches ? [] : [claim]));
   assert.deepEqual(failing(token), []);
   assert.deepEqual(failing({ ...token, aud: 'service:api' }), []);

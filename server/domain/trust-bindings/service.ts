@@ -75,7 +75,9 @@ export function updateBinding(ctx: Ctx, { id, binding_id, name, scopes, ...input
       ...(name === undefined ? {} : { name }),
       ...(scopes === undefined ? {} : { scopes: [...new Set(scopes)].sort() }),
     };
-    const after = bindingOf(await tx.oauth_trust_bindings.update({ where: { id: before.id, ...own(ctx) }, data: { ...data, updated_at: ctx.now } }));
+    const after = bindingOf(
+      await tx.oauth_trust_bindings.update({ where: { id: before.id, ...own(ctx) }, data: { ...data, updated_at: ctx.now } }),
+    );
     const ended = before.enabled && !after.enabled ? { tokens_revoked: await endTokens(tx, ctx, before.id) } : {};
     await warn(tx, ctx, client, after);
     const changes = changesOf(before, after, Object.keys(data));

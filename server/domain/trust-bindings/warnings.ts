@@ -38,4 +38,3 @@ function isNarrow({ subject, claims }: Trusted): boolean {
   if (subject !== null && /^repo:[^*]*:(?:ref|environment):[^*]/.test(subject)) return true;
   return ['ref', 'environment', 'job_workflow_ref', 'ref_protected'].some((name) => Object.hasOwn(claims, name));
 }
-

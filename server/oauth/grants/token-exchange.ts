@@ -46,7 +46,10 @@ function assertForm(form: Form): void {
   if (form.has('actor_token') || form.has('actor_token_type'))
     throw new OAuthProblem('invalid_request', 'actor_token is not supported: an exchanged token acts for the workload alone.');
   if (![AUDIENCE, undefined].includes(form.get('audience')))
-    throw new OAuthProblem('invalid_target', `audience must be ${AUDIENCE}, or be left out. The aud of the subject token is another matter.`);
+    throw new OAuthProblem(
+      'invalid_target',
+      `audience must be ${AUDIENCE}, or be left out. The aud of the subject token is another matter.`,
+    );
 }
 
 /** The space whose Management API `resource` names; undefined when it isn't sent. @throws OAuthProblem invalid_target */

@@ -97,7 +97,8 @@ test('keys are fetched once in ten minutes, and once more in thirty seconds for 
   assert.ok(await verifiedWorkload(source, await issuer.token({}, {}, later(602)), later(602)), 'a new key is found at once');
   assert.equal(issuer.asked.keys, 3);
   const strange = (at: Date) => issuer.token({}, { kid: 'strange' }, at);
-  for (let i = 603; i < 630; i += 3) await assert.rejects(verifiedWorkload(source, await strange(later(i)), later(i)), { reason: 'unknown_key' });
+  for (let i = 603; i < 630; i += 3)
+    await assert.rejects(verifiedWorkload(source, await strange(later(i)), later(i)), { reason: 'unknown_key' });
   assert.equal(issuer.asked.keys, 3, 'made-up keys ask nobody');
   await assert.rejects(verifiedWorkload(source, await strange(later(633)), later(633)), { reason: 'unknown_key' });
   assert.equal(issuer.asked.keys, 4);
@@ -125,7 +126,11 @@ test('an issuer whose documents are wrong, missing, redirected or oversized has 
     ['names no keys', (issuer) => (issuer.metadata = { jwks_uri: undefined })],
     ['keys by file', (issuer) => (issuer.metadata = { jwks_uri: 'file:///etc/passwd' })],
     ['not found', (issuer) => (issuer.metadata = { jwks_uri: `${issuer.issuer}/nothing` })],
-    ['redirects', (issuer) => (issuer.answer = (path, res) => path === '/keys' && !!res.writeHead(302, { location: `${issuer.issuer}/elsewhere` }).end())],
+    [
+      'redirects',
+      (issuer) =>
+        (issuer.answer = (path, res) => path === '/keys' && !!res.writeHead(302, { location: `${issuer.issuer}/elsewhere` }).end()),
+    ],
     ['too large', (issuer) => (issuer.answer = (path, res) => path === '/keys' && !!res.end(`{"keys":[],"x":"${'x'.repeat(600_000)}"}`))],
     ['no JSON', (issuer) => (issuer.answer = (_, res) => !!res.end('<html>'))],
     ['a list', (issuer) => (issuer.answer = (_, res) => !!res.end('[]'))],
@@ -184,7 +189,11 @@ test('an issuer inside is never called, by address, name, redirect, key address 
   // Public when first asked about, inside when asked again: only the answer that was judged is connected to.
   await moving.resolve('x', 4, AbortSignal.timeout(1));
   await assert.rejects(
-    verifiedWorkload(createKeySource(createResolver({ settings: closed, resolve: moving.resolve })), await tokenOf(`https://moves.example:${port}`), start),
+    verifiedWorkload(
+      createKeySource(createResolver({ settings: closed, resolve: moving.resolve })),
+      await tokenOf(`https://moves.example:${port}`),
+      start,
+    ),
     { reason: 'issuer_blocked' },
   );
   assert.deepEqual(inside.asked, { configuration: 0, keys: 0 });
@@ -197,7 +206,10 @@ test('an issuer inside is never called, by address, name, redirect, key address 
 
 test('a deployment that permits http upstreams still wants keys encrypted, but for hosts that it opened', async () => {
   const issuer = await TestIssuer.start('issuer.example');
-  const open = egressSettings({ allowHttp: true, testHosts: [{ name: 'issuer.example', port: Number(new URL(issuer.issuer).port), address: '127.0.0.1' }] });
+  const open = egressSettings({
+    allowHttp: true,
+    testHosts: [{ name: 'issuer.example', port: Number(new URL(issuer.issuer).port), address: '127.0.0.1' }],
+  });
   await assert.rejects(verifiedWorkload(createKeySource(createResolver({ settings: open })), await issuer.token(), start), {
     reason: 'issuer_blocked',
   });

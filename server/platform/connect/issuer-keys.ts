@@ -40,7 +40,13 @@ export type KeySource = {
   keysOf(issuer: string, now: Date, options?: { newer?: boolean }): Promise<IssuerKeys>;
 };
 
-type Entry = { keys?: IssuerKeys; fetched: number; refetched: number; failure?: { at: number; fault: unknown }; pending?: Promise<IssuerKeys> };
+type Entry = {
+  keys?: IssuerKeys;
+  fetched: number;
+  refetched: number;
+  failure?: { at: number; fault: unknown };
+  pending?: Promise<IssuerKeys>;
+};
 
 /** The source of this process. */
 export const keySource = (): KeySource => processState('issuer-keys', () => createKeySource(egress()));
@@ -125,11 +131,13 @@ async function fetchKeys(resolver: Resolver, issuer: string): Promise<IssuerKeys
   };
   try {
     const metadata = await json(`${issuer.endsWith('/') ? issuer.slice(0, -1) : issuer}/.well-known/openid-configuration`);
-    if (metadata.issuer !== issuer) throw new IssuerFault('issuer_misconfigured', `The discovery document of ${host} names another issuer.`);
+    if (metadata.issuer !== issuer)
+      throw new IssuerFault('issuer_misconfigured', `The discovery document of ${host} names another issuer.`);
     if (typeof metadata.jwks_uri !== 'string')
       throw new IssuerFault('issuer_misconfigured', `The discovery document of ${host} names no keys.`);
     const { keys } = await json(metadata.jwks_uri);
-    if (!Array.isArray(keys) || keys.length > MOST_KEYS) throw new IssuerFault('issuer_misconfigured', `The key set of ${host} is malformed.`);
+    if (!Array.isArray(keys) || keys.length > MOST_KEYS)
+      throw new IssuerFault('issuer_misconfigured', `The key set of ${host} is malformed.`);
     return issuerKeys(keys);
   } catch (error) {
     if (error instanceof IssuerFault) throw error;

@@ -46,7 +46,12 @@ export class TestIssuer {
       ...{ iss: this.issuer, sub: 'repo:acme/app:ref:refs/heads/main', aud: 'service:api', jti: crypto.randomUUID() },
       ...{ iat: seconds, nbf: seconds, exp: seconds + 300 },
       ...{ repository: 'acme/app', repository_owner: 'acme', repository_owner_id: '1234567', ref: 'refs/heads/main', event_name: 'push' },
-      ...{ job_workflow_ref: 'acme/app/.github/workflows/deploy.yml@refs/heads/main', actor: 'octocat', run_attempt: 1, ref_protected: true },
+      ...{
+        job_workflow_ref: 'acme/app/.github/workflows/deploy.yml@refs/heads/main',
+        actor: 'octocat',
+        run_attempt: 1,
+        ref_protected: true,
+      },
       ...more,
     };
   }
@@ -59,13 +64,16 @@ export class TestIssuer {
     if (path === '/.well-known/openid-configuration') this.asked.configuration++;
     if (path === '/keys') this.asked.keys++;
     if (this.answer(path, res)) return;
-    const send = (status: number, body: unknown) =>
-      void res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    if (this.down) return send(503, {});
+    const [status, body] = this.#documents(path);
+    res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  }
+
+  #documents(path: string): [status: number, body: unknown] {
+    if (this.down) return [503, {}];
     if (path === '/.well-known/openid-configuration')
-      return send(200, { issuer: this.issuer, jwks_uri: `${this.issuer}/keys`, id_token_signing_alg_values_supported: ['RS256'], ...this.metadata });
-    if (path === '/keys') return send(200, { keys: [...this.#keys.map(({ jwk }) => jwk), ...this.extra] });
-    send(404, {});
+      return [200, { issuer: this.issuer, jwks_uri: `${this.issuer}/keys`, ...this.metadata }];
+    if (path === '/keys') return [200, { keys: [...this.#keys.map(({ jwk }) => jwk), ...this.extra] }];
+    return [404, {}];
   }
 }
 
