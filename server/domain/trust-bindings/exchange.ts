@@ -168,7 +168,10 @@ async function refused(exchange: Running, failure: Failure): Promise<ExchangeRef
   return new ExchangeRefused('invalid_grant', NOT_ACCEPTED);
 }
 
-function contextOf({ database, request_id, ip, user_agent, now }: Running, { tenant_id, sandbox }: { tenant_id: string; sandbox: boolean }): Ctx {
+function contextOf(
+  { database, request_id, ip, user_agent, now }: Running,
+  { tenant_id, sandbox }: { tenant_id: string; sandbox: boolean },
+): Ctx {
   return {
     db: database,
     ...{ tenant_id, sandbox, request_id, ip, user_agent, now },

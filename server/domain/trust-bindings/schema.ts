@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { atLeastOne, label, pathId, secret, time } from '#server/kernel/fields.ts';
 import { SCOPE_NAMES } from '#server/kernel/scopes.ts';
-import { claimPath } from './claims.shared.ts';
+import { claimPath, LONGEST_PATH } from './claims.shared.ts';
 import { LONGEST_PATTERN, patternProblem } from './patterns.shared.ts';
 import { PROVIDER_NAMES } from './providers.shared.ts';
 
@@ -41,11 +41,12 @@ const pattern = () =>
     });
 
 const claims = z
-  .record(
-    z.string().refine((path) => claimPath(path) !== null, 'must name a claim, such as environment or ["kubernetes.io"].namespace'),
-    z.union([pattern(), z.array(pattern()).min(1).max(MOST_PATTERNS)]),
-  )
-  .refine((given) => Object.keys(given).length <= MOST_CLAIMS, `must have at most ${MOST_CLAIMS} claims`);
+  .record(z.string().max(LONGEST_PATH), z.union([pattern(), z.array(pattern()).min(1).max(MOST_PATTERNS)]))
+  .refine((given) => Object.keys(given).length <= MOST_CLAIMS, `must have at most ${MOST_CLAIMS} claims`)
+  .refine(
+    (given) => Object.keys(given).every((path) => claimPath(path) !== null),
+    'each must name a claim, such as environment, google.compute_engine.project_id or ["kubernetes.io"].namespace',
+  );
 
 const settings = {
   name: label(100),

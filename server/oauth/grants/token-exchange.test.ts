@@ -23,7 +23,12 @@ async function trusting(more: Record<string, unknown> = {}, { w, issuer, space =
   const [at, from] = [w ?? (await workspace()), issuer ?? (await TestIssuer.start())];
   const ctx = () => ({ ...at.ctx(space), actor: tokenActor() });
   const created = await made(ctx(), 'oauth_clients.create', {
-    ...{ name: fresh('pipeline'), grant_types: [TOKEN_EXCHANGE], allowed_scopes: ['routes:read', 'routes:write', 'transit:decrypt'], ...client },
+    ...{
+      name: fresh('pipeline'),
+      grant_types: [TOKEN_EXCHANGE],
+      allowed_scopes: ['routes:read', 'routes:write', 'transit:decrypt'],
+      ...client,
+    },
   });
   const binding = await made(ctx(), 'trust_bindings.create', {
     ...{ id: created.id, name: 'Deploy', provider: 'github_actions', issuer: from.issuer, subject: 'repo:acme/app:**' },
@@ -36,7 +41,11 @@ type Setting = { w?: Workspace; issuer?: TestIssuer; space?: Space; client?: Rec
 
 let caller = 0;
 /** As a stranger asks, each time from another address, so that only the test of the limit meets it. */
-async function exchange(subject_token: string, more: Record<string, string> = {}, { space = 'live' as Space, ip = `10.0.${++caller >> 8}.${caller & 255}` } = {}) {
+async function exchange(
+  subject_token: string,
+  more: Record<string, string> = {},
+  { space = 'live' as Space, ip = `10.0.${++caller >> 8}.${caller & 255}` } = {},
+) {
   const form = { grant_type: TOKEN_EXCHANGE, subject_token, subject_token_type: 'urn:ietf:params:oauth:token-type:id_token', ...more };
   const request = new Request('http://api.test/oauth/token', { method: 'POST', body: new URLSearchParams(form) });
   const response = await handle(request, { space, ip, request_id: randomUUID(), user_agent: 'test' });
@@ -49,9 +58,14 @@ const refusal = async (...args: Parameters<typeof exchange>) => {
 const NOT_ACCEPTED = [400, 'invalid_grant', 'The subject token is not accepted. The audit log of the workspace says why.'];
 
 const auditOf = async (w: Workspace, action: string) =>
-  (await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id, resource_type: 'trust_binding', action }, orderBy: { seq: 'asc' } })).map(
-    ({ details, resource_id, actor_type, actor_label }) => ({ ...(details as Record<string, unknown>), resource_id, actor_type, actor_label }),
-  );
+  (
+    await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id, resource_type: 'trust_binding', action }, orderBy: { seq: 'asc' } })
+  ).map(({ details, resource_id, actor_type, actor_label }) => ({
+    ...(details as Record<string, unknown>),
+    resource_id,
+    actor_type,
+    actor_label,
+  }));
 
 test('a token of a trusted job becomes an access token with the members of the interface', async () => {
   const { w, issuer, client, binding } = await trusting();
@@ -69,7 +83,10 @@ test('a token of a trusted job becomes an access token with the members of the i
   assert.equal(row.expires_at.getTime() - row.issued_at.getTime(), 900_000);
 
   const [entry] = await auditOf(w, 'login');
-  assert.deepEqual([entry?.resource_id, entry?.actor_type, entry?.issuer, entry?.client_id], [binding.id, 'oauth_client', issuer.issuer, client.client_id]);
+  assert.deepEqual(
+    [entry?.resource_id, entry?.actor_type, entry?.issuer, entry?.client_id],
+    [binding.id, 'oauth_client', issuer.issuer, client.client_id],
+  );
   assert.deepEqual(entry?.matched, [
     { claim: 'aud', actual: ['service:api'] },
     { claim: 'sub', actual: ['repo:acme/app:ref:refs/heads/main'] },
@@ -112,7 +129,9 @@ test('each rule, violated once, refuses with the same words, and the audit log s
     const entries = await auditOf(w, 'login_failed');
     assert.deepEqual([entries.length, entries.at(-1)?.reason, entries.at(-1)?.resource_id], [before + 1, reason, binding.id], what);
   }
-  assert.deepEqual((await auditOf(w, 'login_failed')).at(-1)?.not_matching, [{ claim: 'ref_protected', expected: ['true'], actual: ['false'] }]);
+  assert.deepEqual((await auditOf(w, 'login_failed')).at(-1)?.not_matching, [
+    { claim: 'ref_protected', expected: ['true'], actual: ['false'] },
+  ]);
   assert.equal((await exchange(await issuer.token(good))).status, 200);
 });
 
@@ -194,7 +213,11 @@ test('a token that fits several workspaces is refused until one is named; in one
   const inTest = await trusting({ single_use: false }, { issuer, w: a.w, space: 'test' });
   assert.equal(await answered({}), newer.client.client_id, 'the space of the host goes before the newest');
   assert.equal(await answered({}, 'test'), inTest.client.client_id);
-  assert.deepEqual(await refusal(await issuer.token(), { tenant: "' or 1=1" }), [400, 'invalid_grant', 'No trust binding for this issuer.']);
+  assert.deepEqual(await refusal(await issuer.token(), { tenant: "' or 1=1" }), [
+    400,
+    'invalid_grant',
+    'No trust binding for this issuer.',
+  ]);
 });
 
 test('a job token is exchanged once: of many at once over two pools one wins, and a changed signature text is no other token', async () => {
@@ -210,9 +233,11 @@ test('a job token is exchanged once: of many at once over two pools one wins, an
       { database },
     ).then(
       () => 'issued',
-      (error) => (assert.ok(error instanceof ExchangeRefused, String(error)), error.message),
+      (error) => (error instanceof ExchangeRefused ? error.message : String(error)),
     );
-  const outcomes = await Promise.all(Array.from({ length: 12 }, (_, i) => attempt(i % 2 === 0 ? db() : (second as unknown as ReturnType<typeof db>))));
+  const outcomes = await Promise.all(
+    Array.from({ length: 12 }, (_, i) => attempt(i % 2 === 0 ? db() : (second as unknown as ReturnType<typeof db>))),
+  );
   await second.$disconnect();
   assert.equal(outcomes.filter((one) => one === 'issued').length, 1, outcomes.join());
   assert.equal(outcomes.filter((one) => one === 'The subject token was already exchanged.').length, 11);
