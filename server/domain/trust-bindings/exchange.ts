@@ -1,7 +1,5 @@
 import { TokenRefused, unverifiedIssuer, useDigest, type WorkloadClaims } from '#server/crypto/workload-token.ts';
-import { clientByRow, type OAuthClient } from '#server/domain/oauth-grants/client.ts';
-import { type Issued, issueTokens } from '#server/domain/oauth-grants/issue.ts';
-import { machineScopes } from '#server/domain/oauth-grants/scopes.ts';
+import { clientByRow, type Issued, issueTokens, machineScopes, type OAuthClient } from '#server/domain/oauth-grants/service.ts';
 import { type Ctx, type Space, spaceOf } from '#server/kernel/context.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
@@ -186,5 +184,6 @@ const actorOf = ({ client_row_id, client_id, client_name }: Candidate): Ctx['act
   type: 'oauth_token',
   id: client_row_id,
   label: client_name,
-  ...{ client_id, token_id: '', user_id: null, family_id: null, scopes: [], step_up_at: null, capabilities: new Set() },
+  ...{ client_id, token_id: '', user_id: null, person: null, source_key: null, family_id: null, scopes: [], step_up_at: null },
+  capabilities: new Set(),
 });

@@ -57,15 +57,11 @@ const refusal = async (...args: Parameters<typeof exchange>) => {
 };
 const NOT_ACCEPTED = [400, 'invalid_grant', 'The subject token is not accepted. The audit log of the workspace says why.'];
 
-const auditOf = async (w: Workspace, action: string) =>
-  (
-    await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id, resource_type: 'trust_binding', action }, orderBy: { seq: 'asc' } })
-  ).map(({ details, resource_id, actor_type, actor_label }) => ({
-    ...(details as Record<string, unknown>),
-    resource_id,
-    actor_type,
-    actor_label,
-  }));
+async function auditOf(w: Workspace, action: string): Promise<Record<string, unknown>[]> {
+  const where = { tenant_id: w.tenant.id, resource_type: 'trust_binding', action };
+  const rows = await db().audit_logs.findMany({ where, orderBy: { seq: 'asc' } });
+  return rows.map(({ details, resource_id, actor_type }) => ({ ...(details as Record<string, unknown>), resource_id, actor_type }));
+}
 
 test('a token of a trusted job becomes an access token with the members of the interface', async () => {
   const { w, issuer, client, binding } = await trusting();
