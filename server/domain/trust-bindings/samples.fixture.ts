@@ -35,5 +35,5 @@ export const confirmedSamples: Record<string, Sample> = {
 };
 export const secretInput = { 'trust_bindings.test': ['subject_token'] };
 export const dependsOnState = [
-  /whose tokens are trusted|is the issuer of|must be a URL|must have no query|must use|must not|is named twice|has a field of its own|is checked for every token|the client isn't allowed|must have at most/i,
+  /each must name a claim|whose tokens are trusted|is the issuer of|must be a URL|must have no query|must use|must not|is named twice|has a field of its own|is checked for every token|the client isn't allowed|must have at most/i,
 ];
