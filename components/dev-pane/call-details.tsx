@@ -2,6 +2,7 @@
 
 import { Braces, Signpost } from 'lucide-react';
 import { codeOf } from '#components/shell/call-code.ts';
+import { cliOf } from '#components/shell/cli.ts';
 import { usePath, useScope } from '#components/trpc/provider.tsx';
 import type { RecordedCall } from '#components/trpc/recorder.ts';
 import { nextStepOf } from '#components/trpc/refusal.ts';
@@ -18,6 +19,7 @@ export function CallDetails({ call, line }: { call: RecordedCall; line: Describe
   const path = usePath();
   if (!line) return <p className="px-5 py-6 text-ink-3 text-sm">This call is not part of the API.</p>;
   const explorer = explorerLink(line);
+  const target = `${line.path}${line.query ? `?${line.query}` : ''}`;
   return (
     <div className="flex min-w-0 flex-col gap-3 px-3 py-3 lg:px-5">
       <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1 text-xs">
@@ -47,12 +49,15 @@ export function CallDetails({ call, line }: { call: RecordedCall; line: Describe
       </div>
       {line.public ? (
         <CodeBlock
-          snippets={codeOf({
-            method: line.method,
-            url: `${api_url}${line.path}${line.query ? `?${line.query}` : ''}`,
-            headers: { Authorization: 'Bearer $SALLYPORT_KEY' },
-            body: line.body,
-          })}
+          snippets={[
+            ...codeOf({
+              method: line.method,
+              url: `${api_url}${target}`,
+              headers: { Authorization: 'Bearer $SALLYPORT_KEY' },
+              body: line.body,
+            }),
+            cliOf(line.method, target, line.body),
+          ]}
         />
       ) : (
         <p className="text-ink-3 text-xs">

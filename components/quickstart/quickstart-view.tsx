@@ -1,9 +1,10 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
-import { Braces, KeyRound } from 'lucide-react';
+import { Braces, KeyRound, Terminal } from 'lucide-react';
 import { useState } from 'react';
 import { addressings } from '#components/routes/addressing.ts';
+import { cliCall } from '#components/routes/cli-call.ts';
 import { codeOf } from '#components/shell/call-code.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -75,15 +76,18 @@ export function QuickstartView() {
               />
             </Field>
             <CodeBlock
-              snippets={codeOf({
-                method: 'GET',
-                ...addressings({
-                  proxyUrl: proxy_url,
-                  reference: route.slug ?? route.id,
-                  key: KEY.value,
-                  call: { method: 'GET', path: '/hello' },
-                }).byPath,
-              })}
+              snippets={[
+                ...codeOf({
+                  method: 'GET',
+                  ...addressings({
+                    proxyUrl: proxy_url,
+                    reference: route.slug ?? route.id,
+                    key: KEY.value,
+                    call: { method: 'GET', path: '/hello' },
+                  }).byPath,
+                }),
+                ...cliCall(route.slug ?? route.id, undefined, { method: 'GET', path: '/hello' }),
+              ]}
             />
           </div>
         )}
@@ -115,6 +119,26 @@ export function QuickstartView() {
             })}
           />
         </div>
+      </SectionCard>
+      <SectionCard
+        title="4. Stay in the terminal"
+        description="service-cli signs in with your browser, so there’s no key to keep. It has a command for every operation."
+        actions={
+          <LinkButton size="sm" href="/docs/cli" icon={<Terminal />}>
+            Read the guide
+          </LinkButton>
+        }
+      >
+        <CodeBlock
+          snippets={[
+            {
+              id: 'cli',
+              label: 'Shell',
+              language: 'bash',
+              code: `service-cli login --host ${new URL(api_url).origin}\nservice-cli routes list\nservice-cli logs --follow`,
+            },
+          ]}
+        />
       </SectionCard>
     </Page>
   );

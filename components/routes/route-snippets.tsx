@@ -10,6 +10,7 @@ import { Link } from '#components/ui/link.tsx';
 import { onDemand } from '#components/ui/on-demand.ts';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { addressings, type CallSnippet, type RoutedCall } from './addressing.ts';
+import { cliCall } from './cli-call.ts';
 
 const writer = onDemand(() => import('./call-snippets.ts').then((module) => module.callSnippets));
 
@@ -41,7 +42,7 @@ export function RouteSnippets({ reference, environment, call }: RouteSnippetsPro
         value={form}
         onValueChange={setForm}
       />
-      <CodeBlock snippets={write(calls[form])} />
+      <CodeBlock snippets={[...write(calls[form]), ...cliCall(reference, environment, call)]} />
       <p className="text-ink-3 text-xs">
         Replace YOUR_KEY with an{' '}
         <Link href={path('/api-keys')} className={textLink}>

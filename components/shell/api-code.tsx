@@ -3,6 +3,7 @@
 import { useScope } from '#components/trpc/provider.tsx';
 import { CodeBlock } from '#components/ui/code-block.tsx';
 import { codeOf } from './call-code.ts';
+import { cliOf } from './cli.ts';
 
 export type ApiEquivalentProps = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -15,5 +16,6 @@ export type ApiEquivalentProps = {
 export function ApiCode({ method, path, body }: ApiEquivalentProps) {
   const { api_url } = useScope();
   const snippets = codeOf({ method, url: `${api_url}${path}`, headers: { Authorization: 'Bearer $SALLYPORT_KEY' }, body });
-  return <CodeBlock snippets={snippets} className="rounded-t-none border-0 border-line-strong border-t" />;
+  const cli = path.startsWith('/admin') ? [] : [cliOf(method, path, body)];
+  return <CodeBlock snippets={[...snippets, ...cli]} className="rounded-t-none border-0 border-line-strong border-t" />;
 }

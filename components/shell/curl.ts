@@ -40,4 +40,4 @@ export const isVariable = (name: string, value: string): boolean =>
 const header = (name: string, value: string) => (isVariable(name, value) ? `"${name}: ${value}"` : quoted(`${name}: ${value}`));
 
 /** Bare when nothing in it means anything to a shell. */
-const quoted = (text: string) => (/^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+export const quoted = (text: string) => (/^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

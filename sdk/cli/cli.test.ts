@@ -220,6 +220,16 @@ test('a credential goes only to the host that gave it', async () => {
   assert.deepEqual([refused.code, elsewhere.heard.length], [2, 0]);
 });
 
+test('a request is sent by its method and path', async () => {
+  const { cli } = await signedIn();
+  const made = await cli(['api', 'post', '/environments', '--data', '{"name":"by-path"}', '--json']);
+  const { id } = (JSON.parse(made.out) as { data: { id: string } }).data;
+  assert.equal((await cli(['api', 'GET', `/environments/${id}?x=1`])).code, 0);
+  assert.equal((await cli(['api', 'DELETE', `/environments/${id}`])).code, 2);
+  assert.equal((await cli(['api', 'DELETE', `/environments/${id}`, '--yes'])).code, 0);
+  assert.equal((await cli(['api', 'GET', '/environments/../account'])).code, 2);
+});
+
 test('profiles are listed and chosen by name', async () => {
   const { cli, env } = await signedIn();
   await runCli(['login', '--api-key', '--host', host, '--profile', 'second'], { env, input: key });

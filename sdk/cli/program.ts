@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import table from '../generated/operations.json' with { type: 'json' };
 import type { OperationTable } from '../operation.ts';
 import { addAccountCommands } from './account-commands.ts';
+import { addApiCommand } from './api-command.ts';
 import { addCallCommand } from './call.ts';
 import { EXIT, report } from './exit.ts';
 import { addLoginCommand } from './login.ts';
@@ -61,6 +62,7 @@ export function programOf(shared: Shared): Command {
   addRunCommand(program, shared);
   addOperationCommands(program, shared);
   program.commandsGroup('Other:');
+  addApiCommand(program, shared);
   tab(program, { completionCommandName: 'completion' });
   program.addHelpText('after', HELP);
   return program;
