@@ -182,7 +182,8 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
     return 'the list of families stands above the domain: an operation has it as its third argument, a job passes it on';
   if (from === to)
     return from === 'domain' ? whyFamilyForbidden(file, target) : from === 'gateway' ? whyGatewayForbidden(file, target) : undefined;
-  if (from === 'gateway' && to === 'api' && /^server\/gateway\/(?:v1|credentials)\//.test(file)) return undefined;
+  if (from === 'gateway' && to === 'api' && /^server\/gateway\/(?:v1|credentials|oauth)\//.test(file)) return undefined;
+  if (from === 'gateway' && to === 'oauth' && file.startsWith('server/gateway/oauth/')) return undefined;
   const rights = allowed[from];
   if (!rights) return undefined;
   if (to === 'generated')
@@ -204,7 +205,8 @@ const GATEWAY_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   snapshot: [],
   credentials: [],
   core: ['snapshot', 'credentials'],
-  'front-door': ['core', 'v1'],
+  oauth: ['core', 'credentials', 'v1'],
+  'front-door': ['core', 'v1', 'oauth'],
 };
 
 /** Planes use the core, which knows no plane; the files of server/gateway itself wire them. */

@@ -34,6 +34,7 @@ import { apiKeys } from './credentials/api-keys.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
 import { createWebForward } from './front-door/web-forward.ts';
 import { createGateway, type Gateway } from './gateway.ts';
+import { createHotOAuth } from './oauth/hot.ts';
 import { capturePlane } from './payload-capture/plane.ts';
 import { createPayloadWriter } from './route/payloads/writer.ts';
 import { routePlane } from './route/plane.ts';
@@ -130,6 +131,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     trustedProxies,
     serviceVersion: NEWEST,
     hot: createHotV1({ keys, count: sharedWindowCounter }),
+    hotOAuth: createHotOAuth({ count: sharedWindowCounter }),
     onChanged: async (value) => {
       const [tenantId = '', space] = value.split(':');
       keys.forget(tenantId);

@@ -96,3 +96,9 @@ export const badClient = (method: Presented['method'] | null): OAuthProblem =>
     401,
     method === 'basic' ? { 'www-authenticate': 'Basic realm="oauth"' } : {},
   );
+
+/** The id that was tried, as failures are counted; of a key its public part, wherever it was split. */
+export function triedId({ readings: [first] }: Presented): string {
+  const key = first && fullKey(first);
+  return (key ? keyIdOf(key) : (first?.id ?? '')).slice(0, MAX_ID).replaceAll('\0', '');
+}

@@ -5,7 +5,7 @@ import { freshNonce } from '#server/domain/oauth-grants/dpop.ts';
 import { log } from '#server/platform/log.ts';
 import { type Form, parseForm } from './form.ts';
 import { introspect } from './introspect.ts';
-import { asOAuthProblem, OAuthProblem } from './problem.ts';
+import { asOAuthProblem, OAuthProblem, problemWire } from './problem.ts';
 import { revoke } from './revoke.ts';
 import { token } from './token.ts';
 
@@ -50,9 +50,6 @@ function assertMethod(req: Request, ...methods: string[]): void {
       allow: methods.join(', '),
     });
 }
-
-export const problemWire = ({ error, message, status, headers }: OAuthProblem) =>
-  json(status, { error, error_description: message }, { ...NO_CACHE, ...headers });
 
 /** For the caches of HTTP/1.0 that RFC 6749 §5.1 still thinks of; Cache-Control is on every answer. */
 const NO_CACHE = { pragma: 'no-cache' };

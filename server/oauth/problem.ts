@@ -1,3 +1,4 @@
+import { json, type Wire } from '#server/api/respond.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 
 /** `error` of RFC 6749 §5.2 and its extensions (RFC 8628, 8693, 8707, 9449). */
@@ -46,3 +47,7 @@ export function asOAuthProblem(error: unknown): OAuthProblem {
   if (status >= 500) return new OAuthProblem('server_error', message, 500);
   return new OAuthProblem('invalid_request', message, status);
 }
+
+/** A refusal as it is sent (RFC 6749 §5.2). */
+export const problemWire = ({ error, message, status, headers }: OAuthProblem): Wire =>
+  json(status, { error, error_description: message }, { pragma: 'no-cache', ...headers });

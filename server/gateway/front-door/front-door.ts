@@ -3,6 +3,7 @@ import type { Network } from '#server/platform/http-out/networks.ts';
 import { networkOf, type RequestOrigin, requestOrigin } from '../core/client-address.ts';
 import { type ReadBody, readBody } from '../core/request-body.ts';
 import type { Head, HeadRefusal } from '../core/request-head.ts';
+import type { HotOAuth } from '../oauth/hot.ts';
 import type { HotV1 } from '../v1/hot.ts';
 import { changedBy, headersForWeb, headersFromWeb, standardHeaders } from './headers.ts';
 import { type Refused, refusalBody, writeRefusal } from './refusal.ts';
@@ -18,6 +19,7 @@ export type FrontDoorOptions = {
   serviceVersion: string;
   /** Answers what can be answered without web. */
   hot?: HotV1 | undefined;
+  hotOAuth?: HotOAuth | undefined;
   /** Awaited before the answer to a change is relayed, so that the caller's next call sees it. */
   onChanged(value: string): Promise<void>;
   /** Upper bound of that wait, milliseconds. */
@@ -100,10 +102,8 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
         });
       let read: Promise<ReadBody> | undefined;
       const readOnce = () => (read ??= readBody(req, bodyLimit, () => true));
-      const hot =
-        match.plane === 'api'
-          ? options.hot?.answer(req, { target, space: match.space, address: origin.address, requestId, body: readOnce })
-          : null;
+      const hotCall = match.plane === 'api' && { target, space: match.space, address: origin.address, requestId, body: readOnce };
+      const hot = hotCall && (surface === 'oauth' ? options.hotOAuth : options.hot)?.answer(req, hotCall);
       if (!hot) return forward();
       void hot.then(async (answer) => {
         const sent = await read;

@@ -45,7 +45,8 @@ const ODD = [
 /** Larger bodies go to web as they come, instead of being held here. */
 const MAX_BODY = 64 * 1024;
 
-function isOdd({ headers, method }: IncomingMessage): boolean {
+/** Whether a request asks for more than a plain answer, or has a body that isn't read here. */
+export function isOdd({ headers, method }: IncomingMessage): boolean {
   for (const name of ODD) if (headers[name] !== undefined) return true;
   // Any other token nominates a header that must not be passed on (RFC 9110 §7.6.1).
   const { connection = 'keep-alive' } = headers;
