@@ -135,7 +135,7 @@ test('refreshing rotates the token, keeps the grant and may ask for less', async
   assert.equal((await refresh(client, second.body.refresh_token)).status, 200, 'a refused scope uses nothing up');
 });
 
-test('a refresh token used twice ends the family, and says so in the audit log', async () => {
+test('a refresh token used twice ends the family, tells the person and the Owners, and says so in the audit log', async () => {
   const { client, refresh_token, access_token, family_id } = await login();
   const next = await refresh(client, refresh_token);
   assert.equal(next.status, 200);
@@ -147,6 +147,8 @@ test('a refresh token used twice ends the family, and says so in the audit log',
     [entry?.action, (entry?.details as { reason?: string } | undefined)?.reason, more.length],
     ['revoke', 'refresh_reuse', 0],
   );
+  const mails = await db().mails.findMany({ where: { recipient: user.email, kind: 'oauth_grant_stolen' } });
+  assert.ok(mails.length > 0);
 });
 
 test('of ten refreshes with one token at once exactly one wins, and then the family is dead', async () => {

@@ -21,7 +21,10 @@ export async function countRequest(client: OAuthClient, now: Date, count: Window
   const window = Math.floor(seconds / 60);
   const used = await count(`oauth-token:${client.id}`, window, 60, REQUESTS_PER_MINUTE + 1);
   if (used > REQUESTS_PER_MINUTE)
-    throw tooMany((window + 1) * 60 - seconds, `A client may ask for ${REQUESTS_PER_MINUTE} tokens a minute. Keep a token until it expires.`);
+    throw tooMany(
+      (window + 1) * 60 - seconds,
+      `A client may ask for ${REQUESTS_PER_MINUTE} tokens a minute. Keep a token until it expires.`,
+    );
 }
 
 /** `temporarily_unavailable` with how long to wait, in seconds. */

@@ -1,5 +1,6 @@
 import { type MemberRole, memberCapabilities } from '#server/kernel/capabilities.ts';
 import { scopesForPerson } from '#server/kernel/scopes.ts';
+import { STEP_UP_MS } from './access-tokens.ts';
 import type { OAuthClient } from './client.ts';
 
 /** What a grant depends on of its person, read beside a code or refresh token. Null role: not a member any more, or the account is disabled. */
@@ -9,9 +10,6 @@ export type Standing = { role: MemberRole | null; reveal_secrets: boolean | null
 export const STANDING = 'case when u.disabled_at is null then m.role end as role, m.reveal_secrets';
 export const standingOf = (tenant: string, user: string): string =>
   `left join users u on u.id = ${user} left join memberships m on m.tenant_id = ${tenant} and m.user_id = u.id and m.removed_at is null`;
-
-/** How long after the second factor the scopes that need one are refreshed (interface rule 21 §11). */
-export const STEP_UP_MS = 8 * 3_600_000;
 
 /** What of a grant its token carries now: within the client's scopes and the person's role, those of a second factor only for eight hours after it. */
 export function grantedNow(

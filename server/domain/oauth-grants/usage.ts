@@ -3,7 +3,11 @@ import { sql } from '#server/platform/sql.ts';
 import type { OAuthClient } from './client.ts';
 
 /** Stamps the last use of a client, and of the key that it mirrors, at most once a minute and outside the request's own work. A lost stamp loses nothing. */
-export function stampClient(client: Pick<OAuthClient, 'id' | 'tenant_id' | 'sandbox' | 'source_api_key_id'>, ip: string | null, now: Date): void {
+export function stampClient(
+  client: Pick<OAuthClient, 'id' | 'tenant_id' | 'sandbox' | 'source_api_key_id'>,
+  ip: string | null,
+  now: Date,
+): void {
   if (now.getTime() - (stamped.get(client.id) ?? 0) < 60_000) return;
   if (stamped.size > 50_000) stamped.clear();
   stamped.set(client.id, now.getTime());

@@ -5,16 +5,16 @@ import { GRANTS, type OAuthClient } from '#server/domain/oauth-grants/client.ts'
 import { introspection } from '#server/domain/oauth-grants/introspection.ts';
 import { stampClient } from '#server/domain/oauth-grants/usage.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
-import { log } from '#server/platform/log.ts';
-import { memoryCounter, type WindowCounter } from '#server/platform/window-counter.ts';
 import { type Presented, presentedClient, provenClient, triedId } from '#server/oauth/client-authentication.ts';
 import { type Form, parseForm } from '#server/oauth/form.ts';
 import { clientCredentials } from '#server/oauth/grants/client-credentials.ts';
 import { asOAuthProblem, OAuthProblem, problemWire } from '#server/oauth/problem.ts';
 import { assertMayUse, countRequest } from '#server/oauth/token-rules.ts';
+import { log } from '#server/platform/log.ts';
+import { memoryCounter, type WindowCounter } from '#server/platform/window-counter.ts';
 import type { ReadBody } from '../core/request-body.ts';
-import { isOdd } from '../v1/plain-request.ts';
 import { lru } from '../credentials/lru.ts';
+import { isOdd } from '../v1/plain-request.ts';
 
 // The two calls of the authorization server that machines make all the time, without Next: minting by client_credentials, and introspection.
 

@@ -2,10 +2,12 @@ import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import path from 'node:path';
 import { handle } from '#server/api/handle.ts';
+import { handle as handleOAuth } from '#server/oauth/handle.ts';
+import { handleMetadata } from '#server/oauth/metadata.ts';
 import { env } from '#server/platform/env.ts';
 import { onBeforeDatabaseClose } from '#server/testing/database.ts';
 
-/** The web process's part of /v1 on its socket, without the framework: the same `handle` that the route of Next calls. */
+/** The web process's part of the API hosts on its socket, without the framework: the same functions that the routes of Next call. */
 export async function startWeb() {
   const seen: string[] = [];
   const server: Server = createServer((req, res) => {
@@ -17,7 +19,9 @@ export async function startWeb() {
       const headers = Object.entries(req.headers).flatMap(([name, value]) =>
         value === undefined ? [] : [[name, String(value)] as [string, string]],
       );
-      const answer = await handle(new Request(`http://api.test${req.url}`, { method: req.method ?? 'GET', headers, ...body }));
+      const answer = await planeOf(req.url ?? '')(
+        new Request(`http://api.test${req.url}`, { method: req.method ?? 'GET', headers, ...body }),
+      );
       for (const [name, value] of answer.headers) res.setHeader(name, value);
       res.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
     });
@@ -31,4 +35,9 @@ export async function startWeb() {
     });
   onBeforeDatabaseClose(async () => (server.listening ? stop() : undefined));
   return { seen, stop };
+}
+
+function planeOf(target: string): (request: Request) => Promise<Response> {
+  if (target.startsWith('/oauth/')) return handleOAuth;
+  return target.startsWith('/.well-known/') ? handleMetadata : handle;
 }
