@@ -1,4 +1,4 @@
-// npm run bench [-- proxy bodies latency memory payloads hot lists start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads hot oauth lists start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import fs from 'node:fs';
@@ -10,6 +10,7 @@ import { measureLatency } from './bench/latency.ts';
 import { measureLists } from './bench/lists.ts';
 import { cores, endChildren, findTool, moveSelfTo, requireMachine } from './bench/machine.ts';
 import { measureMemory } from './bench/memory.ts';
+import { measureOAuth } from './bench/oauth.ts';
 import { measurePayloads } from './bench/payloads.ts';
 import { type Bench, type Peer, startProxies } from './bench/proxies.ts';
 import { measureProxy } from './bench/proxy.ts';
@@ -18,7 +19,7 @@ import { measureStart } from './bench/start.ts';
 import { fail, Problem } from './command.ts';
 import { postmaster } from './database.ts';
 
-const parts = ['proxy', 'bodies', 'latency', 'memory', 'payloads', 'hot', 'lists', 'start'] as const;
+const parts = ['proxy', 'bodies', 'latency', 'memory', 'payloads', 'hot', 'oauth', 'lists', 'start'] as const;
 type Part = (typeof parts)[number];
 const proxyParts: Partial<Record<Part, (bench: Bench) => Promise<Row[]>>> = {
   proxy: measureProxy,
@@ -34,7 +35,7 @@ const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'sallyport-bench-'));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 process.on('exit', () => {
   endChildren();
-  for (const part of ['proxies', 'hot', 'lists']) {
+  for (const part of ['proxies', 'hot', 'oauth', 'lists']) {
     const database = postmaster(path.join(directory, part, 'data/postgres/data'));
     if (database) process.kill(database.pid, 'SIGQUIT');
   }
@@ -52,6 +53,7 @@ try {
   moveSelfTo(cores.others);
   if (overProxies.length > 0) rows.push(...(await overThem(overProxies)));
   if (wanted.includes('hot')) rows.push(...(await measureHot(path.join(directory, 'hot'))));
+  if (wanted.includes('oauth')) rows.push(...(await measureOAuth(path.join(directory, 'oauth'))));
   if (wanted.includes('lists')) rows.push(...(await measureLists(path.join(directory, 'lists'))));
   console.log(`
 ${machine}

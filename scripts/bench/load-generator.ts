@@ -3,9 +3,19 @@ import http from 'node:http';
 import type { Load } from './load.ts';
 import { percentile } from './machine.ts';
 
-const { url, headers = {}, method = 'GET', bodyBytes = 0, connections, seconds } = JSON.parse(process.argv[2] ?? '') as Load;
+const {
+  url,
+  headers = {},
+  method = 'GET',
+  bodyBytes = 0,
+  body: text,
+  rotating,
+  connections,
+  seconds,
+} = JSON.parse(process.argv[2] ?? '') as Load;
 const { hostname, port, pathname, search } = new URL(url);
-const body = bodyBytes > 0 ? Buffer.alloc(bodyBytes, 'x') : undefined;
+const body = text !== undefined ? Buffer.from(text) : bodyBytes > 0 ? Buffer.alloc(bodyBytes, 'x') : undefined;
+let turn = 0;
 const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
 const options: http.RequestOptions = {
   hostname,
@@ -33,7 +43,7 @@ console.log(`result ${JSON.stringify({ requests: taken.length, bad, p50_us: perc
 
 function call(): Promise<boolean> {
   return new Promise((resolve) => {
-    const request = http.request(options, (response) => {
+    const request = http.request(optionsNow(), (response) => {
       response.resume();
       response.on('end', () => resolve((response.statusCode ?? 500) < 300));
       response.on('error', () => resolve(false));
@@ -41,4 +51,10 @@ function call(): Promise<boolean> {
     request.on('error', () => resolve(false));
     request.end(body);
   });
+}
+
+function optionsNow(): http.RequestOptions {
+  if (!rotating) return options;
+  const value = rotating.values[turn++ % rotating.values.length] ?? '';
+  return { ...options, headers: { ...(options.headers as Record<string, string>), [rotating.name]: value } };
 }

@@ -11,6 +11,10 @@ export type Load = {
   headers?: Readonly<Record<string, string>>;
   method?: 'GET' | 'POST';
   bodyBytes?: number;
+  /** Instead of bodyBytes. */
+  body?: string;
+  /** A header whose value changes from request to request, in turn. */
+  rotating?: { name: string; values: readonly string[] };
   connections: number;
   seconds: number;
 };
@@ -29,13 +33,17 @@ export async function drive(load: Load, directory: string): Promise<LoadResult> 
 
 const generator = path.join(import.meta.dirname, 'load-generator.ts');
 
-function wrkArguments({ url, headers = {}, method = 'GET', bodyBytes = 0, connections, seconds }: Load, directory: string): string[] {
-  const script = path.join(directory, `wrk-${method}-${bodyBytes}.lua`);
-  const body = bodyBytes > 0 ? `wrk.body = string.rep("x", ${bodyBytes})` : '';
+function wrkArguments(
+  { url, headers = {}, method = 'GET', bodyBytes = 0, body: text, rotating, connections, seconds }: Load,
+  directory: string,
+): string[] {
+  const script = path.join(directory, `wrk-${method}-${bodyBytes}${text === undefined ? '' : '-form'}.lua`);
+  const body = text !== undefined ? `wrk.body = ${JSON.stringify(text)}` : bodyBytes > 0 ? `wrk.body = string.rep("x", ${bodyBytes})` : '';
   fs.writeFileSync(
     script,
     `wrk.method = "${method}"
 ${body}
+${rotating ? rotation(rotating) : ''}
 function done(summary, latency)
   local e = summary.errors
   io.write(string.format('result {"requests":%d,"bad":%d,"p50_us":%d,"p99_us":%d}\\n', summary.requests,
@@ -46,6 +54,17 @@ end
   const sent = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
   return ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '-s', script, ...sent, url];
 }
+
+/** Requests are built once: building one for each call would be measured as latency of the server. */
+const rotation = ({ name, values }: NonNullable<Load['rotating']>) => `local made, at = {}, 0
+function init()
+  for i, value in ipairs({ ${values.map((value) => JSON.stringify(value)).join(', ')} }) do
+    wrk.headers[${JSON.stringify(name)}] = value
+    made[i] = wrk.format()
+  end
+end
+function request() at = at % #made + 1; return made[at] end
+`;
 
 function run(command: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {

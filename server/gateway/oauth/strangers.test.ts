@@ -24,7 +24,7 @@ await gateway.listen('sandbox', testPort, '127.0.0.1');
 const w = await workspace();
 const { user } = await makePerson(w);
 const http = { [oauth.allowInsecureRequests]: true } as const;
-const oauth2 = { algorithm: 'oauth2', execute: [client.allowInsecureRequests] } as const;
+const oauth2: client.DiscoveryRequestOptions = { algorithm: 'oauth2', execute: [client.allowInsecureRequests] };
 const discover = async () => oauth.processDiscoveryResponse(ISSUER, await oauth.discoveryRequest(ISSUER, { algorithm: 'oauth2', ...http }));
 
 test('openid-client discovers the server, mints, introspects and revokes, and the gateway answers mint and introspection by itself', async () => {
@@ -45,7 +45,8 @@ test('openid-client discovers the server, mints, introspects and revokes, and th
 test('oauth4webapi exchanges a code with a DPoP proof, refreshes with the same key only, and uses the token', async () => {
   const app = await makeClient(w, { type: 'public' });
   const as = await discover();
-  const [it, key, other] = [{ client_id: app.client_id }, await oauth.generateKeyPair('ES256'), await oauth.generateKeyPair('EdDSA')];
+  const it: oauth.Client = { client_id: app.client_id };
+  const [key, other] = [await oauth.generateKeyPair('ES256'), await oauth.generateKeyPair('EdDSA')];
   const DPoP = oauth.DPoP(it, key);
   const { code } = await makeCode(app, user.id);
   const back = oauth.validateAuthResponse(as, it, new URL(`${REDIRECT}?code=${code}&iss=${encodeURIComponent(ISSUER.origin)}`));
@@ -73,7 +74,7 @@ test('oauth4webapi exchanges a code with a DPoP proof, refreshes with the same k
 test('a client that requires DPoP gets no token without it, and introspection shows the key', async () => {
   const machine = await makeClient(w, { require_dpop: true });
   const as = await discover();
-  const it = { client_id: machine.client_id };
+  const it: oauth.Client = { client_id: machine.client_id };
   const auth = oauth.ClientSecretBasic(machine.secret);
   const bare = await oauth.clientCredentialsGrantRequest(as, it, auth, {}, http);
   assert.deepEqual([bare.status, ((await bare.json()) as { error: string }).error], [400, 'invalid_dpop_proof']);
