@@ -8,6 +8,8 @@ export const CLI_ALIAS = 'service-cli';
 
 /** How a client said who it is. `readings` are the pairs that a Basic header may stand for, the plain one first. */
 export type Presented = { method: 'basic' | 'post' | 'none'; readings: readonly Pair[] };
+/** Looks a client up; the gateway remembers some for a moment. */
+export type FindClient = (id: string, now: Date) => Promise<OAuthClient | null>;
 type Pair = { id: string; secret: string | null };
 const MAX_ID = 256;
 
@@ -56,21 +58,26 @@ function formDecoded(text: string): string | null {
  * The client that the request proves to be; null when it proves nothing. Unknown, foreign, ended and disabled ids and wrong secrets are one
  * case, and each of them costs one comparison. Without a secret only public clients are known.
  */
-export async function provenClient({ readings }: Presented, ip: string | null, now: Date): Promise<OAuthClient | null> {
+export async function provenClient(
+  { readings }: Presented,
+  ip: string | null,
+  now: Date,
+  find: FindClient = clientById,
+): Promise<OAuthClient | null> {
   let proven: OAuthClient | null = null;
   for (const pair of readings) {
     // A text that no column can hold names no client.
     if (pair.id.length > MAX_ID || pair.id.includes('\0')) continue;
-    const client = await readingClient(pair, now);
+    const client = await readingClient(pair, now, find);
     if (client && isAllowedFrom(client, ip)) proven ??= client;
   }
   return proven;
 }
 
-async function readingClient(pair: Pair, now: Date): Promise<OAuthClient | null> {
+async function readingClient(pair: Pair, now: Date, find: FindClient): Promise<OAuthClient | null> {
   const key = fullKey(pair);
   const id = key === null ? pair.id : keyIdOf(key);
-  const client = key !== null || isClientId(id) ? await clientById(id, now) : null;
+  const client = key !== null || isClientId(id) ? await find(id, now) : null;
   if (pair.secret === null) return client?.type === 'public' && client.active ? client : null;
   const text = key ?? pair.secret;
   const digests = client?.type === 'confidential' && client.secret_digests.length > 0 ? client.secret_digests : [UNKNOWN];

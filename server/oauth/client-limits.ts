@@ -3,9 +3,10 @@ import { clientById, type OAuthClient } from '#server/domain/oauth-grants/client
 import { recordFailedClient } from '#server/domain/oauth-grants/failed-clients.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { network, take } from '#server/platform/throttle.ts';
+import { windowCounter } from '#server/platform/window-counter.ts';
 import { badClient, type Presented, provenClient, triedId } from './client-authentication.ts';
 import type { OAuthProblem } from './problem.ts';
-import { tooMany } from './token-rules.ts';
+import { countRequest, tooMany } from './token-rules.ts';
 
 const FAILURES = { limit: 20, window_sec: 300 };
 
@@ -35,6 +36,9 @@ export async function failClient(presented: Presented | null, edge: Edge, now: D
   if (client) await recordFailedClient(client, edge, now);
   return badClient(presented.method);
 }
+
+/** @throws OAuthProblem temporarily_unavailable; or with the error of the store, since this limit fails closed */
+export const limitRequests = (client: OAuthClient, now: Date): Promise<void> => countRequest(client, now, windowCounter());
 
 const FAILED = 'Client authentication failed too often from this address. Check the client secret and try again later.';
 

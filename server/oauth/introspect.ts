@@ -17,8 +17,10 @@ export async function introspect(form: Form, headers: Headers, edge: Edge, now: 
 
 async function askingParty(form: Form, headers: Headers, edge: Edge, now: Date): Promise<Asking> {
   const authorization = headers.get('authorization');
-  const [, scheme, text] = /^(Bearer|DPoP) +(\S+)$/i.exec(authorization ?? '') ?? [];
-  if (scheme !== undefined && text !== undefined) return bearer(scheme.toLowerCase() === 'dpop', text, headers, now);
+  const [scheme, text, ...rest] = authorization?.split(' ').filter((part) => part !== '') ?? [];
+  const named = scheme?.toLowerCase();
+  if (text !== undefined && rest.length === 0 && (named === 'bearer' || named === 'dpop'))
+    return bearer(named === 'dpop', text, headers, now);
   const presented = presentedClient(authorization, form);
   if (!presented) throw await failClient(null, edge, now);
   const client = await authenticatedClient(presented, edge, now);

@@ -2,9 +2,8 @@ import type { Edge } from '#server/api/edge.ts';
 import { clientOfCredential } from '#server/domain/oauth-grants/cli-alias.ts';
 import { GRANTS, type OAuthClient } from '#server/domain/oauth-grants/client.ts';
 import { stampClient } from '#server/domain/oauth-grants/usage.ts';
-import { windowCounter } from '#server/platform/window-counter.ts';
 import { CLI_ALIAS, presentedClient } from './client-authentication.ts';
-import { authenticatedClient, failClient } from './client-limits.ts';
+import { authenticatedClient, failClient, limitRequests } from './client-limits.ts';
 import { type Form, required } from './form.ts';
 import { authorizationCode } from './grants/authorization-code.ts';
 import { clientCredentials } from './grants/client-credentials.ts';
@@ -13,7 +12,7 @@ import { tokenExchange } from './grants/token-exchange.ts';
 import { OAuthProblem } from './problem.ts';
 import { verifiedProof } from './proof.ts';
 import type { Grant, TokenAnswer } from './token-call.ts';
-import { assertMayUse, countRequest } from './token-rules.ts';
+import { assertMayUse } from './token-rules.ts';
 
 /** The grants that are served, by `grant_type`. `anonymous`: the credential is in the form, and there is no client authentication. */
 const TABLE: Readonly<Record<string, { run: Grant; anonymous?: true }>> = {
@@ -30,7 +29,7 @@ export async function token(form: Form, headers: Headers, edge: Edge, now: Date)
   if (!grant) throw new OAuthProblem('unsupported_grant_type', `Unknown grant_type. Supported: ${Object.keys(TABLE).join(', ')}.`);
   const { client, alias } = grant.anonymous ? NOBODY : await callingClient(form, headers, edge, now);
   if (client) assertMayUse(client, grantType);
-  if (client) await countRequest(client, now, windowCounter());
+  if (client) await limitRequests(client, now);
   const proof = await verifiedProof(headers, '/oauth/token', client, now);
   const answer = await grant.run({ form, edge, client, alias, now, proof });
   if (client) stampClient(client, edge.ip, now);

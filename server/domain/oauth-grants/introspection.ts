@@ -35,11 +35,17 @@ export type Asking = { tenant_id: string; sandbox: boolean };
 /** One answer for unknown, malformed, expired, revoked and foreign tokens, and for API keys. */
 const INACTIVE: Introspection = { active: false };
 
-/** What a token is worth now, for its workspace. `iss` is the issuer that was asked. */
-export async function introspection(text: string, asking: Asking, iss: string, now: Date): Promise<Introspection> {
+/** What a token is worth now, for its workspace. `iss` is the issuer that was asked; `find` may know tokens from a moment ago. */
+export async function introspection(
+  text: string,
+  asking: Asking,
+  iss: string,
+  now: Date,
+  find: (text: string) => Promise<AccessToken | undefined> = (token) => tokenRow(digest(token)),
+): Promise<Introspection> {
   switch (classifyCredential(text).kind) {
     case 'oauth_token':
-      return ofAccess(await tokenRow(digest(text)), asking, iss, now);
+      return ofAccess(await find(text), asking, iss, now);
     case 'refresh_token_live':
     case 'refresh_token_test':
       return ofRefresh(text, asking, iss, now);

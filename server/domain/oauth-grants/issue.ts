@@ -77,28 +77,69 @@ export async function issueTokens(tx: Executes, issue: Issue): Promise<Issued> {
 }
 
 async function issueAccess(tx: Executes, issue: Issue, familyId: string | null): Promise<Issued> {
-  const { values, issued } = accessToken(issue, familyId);
-  await tx.$executeRawUnsafe(`insert into oauth_access (${ACCESS_COLUMNS}) values (${ACCESS_VALUES})`, ...values);
+  const { row, issued } = accessToken(issue, familyId);
+  await tx.$executeRawUnsafe(insertAccess('json_to_recordset($1::json)'), JSON.stringify([row]));
   return issued;
 }
 
-export const ACCESS_COLUMNS =
-  'tenant_id, sandbox, id, digest, kind, client_row_id, user_id, scopes, ceiling, aud, cnf_jkt, family_id, source_api_key_id, binding_id, issued_at, expires_at, step_up_at';
-export const ACCESS_VALUES =
-  '$1::uuid, $2::boolean, $3::uuid, $4::bytea, $5, $6::uuid, $7::uuid, $8::text[], $9::text[], $10, $11, $12::uuid, $13::uuid, $14::uuid, $15::timestamptz, $16::timestamptz, $17::timestamptz';
+/** A row of oauth_access as JSON. */
+export type AccessRow = {
+  tenant_id: string;
+  sandbox: boolean;
+  id: string;
+  /** hexadecimal */
+  digest: string;
+  kind: 'client' | 'user' | 'workload';
+  client_row_id: string;
+  user_id: string | null;
+  scopes: string[];
+  ceiling: string[];
+  aud: string | null;
+  cnf_jkt: string | null;
+  family_id: string | null;
+  source_api_key_id: string | null;
+  binding_id: string | null;
+  issued_at: Date;
+  expires_at: Date;
+  step_up_at: Date | null;
+};
 
-/** An access token at its birth: the values of its row, workspace and space first, and what the client is told. */
-export function accessToken(issue: Issue, familyId: string | null): { values: unknown[]; issued: Issued } {
+/** Inserts the rows that a call of json_to_recordset gives; `and` joins what else the statement needs. */
+export const insertAccess = (
+  records: string,
+  and = '',
+): string => `insert into oauth_access (tenant_id, sandbox, id, digest, kind, client_row_id, user_id, scopes,
+    ceiling, aud, cnf_jkt, family_id, source_api_key_id, binding_id, issued_at, expires_at, step_up_at)
+  select r.tenant_id, r.sandbox, r.id, decode(r.digest, 'hex'), r.kind, r.client_row_id, r.user_id, r.scopes, r.ceiling, r.aud, r.cnf_jkt, r.family_id,
+    r.source_api_key_id, r.binding_id, r.issued_at, r.expires_at, r.step_up_at
+  from ${records} as r (tenant_id uuid, sandbox boolean, id uuid, digest text, kind text, client_row_id uuid, user_id uuid, scopes text[], ceiling text[], aud text,
+    cnf_jkt text, family_id uuid, source_api_key_id uuid, binding_id uuid, issued_at timestamptz, expires_at timestamptz, step_up_at timestamptz) ${and}`;
+
+/** An access token at its birth: its row, and what the client is told. */
+export function accessToken(issue: Issue, familyId: string | null): { row: AccessRow; issued: Issued } {
   const { client, subject, scopes, jkt = null, ttl_seconds = ACCESS_SECONDS, now } = issue;
   const { token, digest } = mintToken(client.sandbox ? 'oauth_token_test' : 'oauth_token_live');
   const names = [...scopes].sort();
   return {
-    values: [
-      ...[client.tenant_id, client.sandbox, newId(), new Uint8Array(digest), subject.kind, client.id, subject.user_id ?? null],
-      ...[names, ceilingOf(names, subject.kind === 'user'), issue.resource ?? null, jkt, familyId],
-      ...[subject.kind === 'client' ? client.source_api_key_id : null, subject.binding_id ?? null],
-      ...[now, new Date(now.getTime() + ttl_seconds * 1000), issue.step_up_at ?? null],
-    ],
+    row: {
+      tenant_id: client.tenant_id,
+      sandbox: client.sandbox,
+      id: newId(),
+      digest: digest.toString('hex'),
+      kind: subject.kind,
+      client_row_id: client.id,
+      user_id: subject.user_id ?? null,
+      scopes: names,
+      ceiling: ceilingOf(names, subject.kind === 'user'),
+      aud: issue.resource ?? null,
+      cnf_jkt: jkt,
+      family_id: familyId,
+      source_api_key_id: subject.kind === 'client' ? client.source_api_key_id : null,
+      binding_id: subject.binding_id ?? null,
+      issued_at: now,
+      expires_at: new Date(now.getTime() + ttl_seconds * 1000),
+      step_up_at: issue.step_up_at ?? null,
+    },
     issued: {
       access_token: token,
       token_type: jkt === null ? 'Bearer' : 'DPoP',
