@@ -1,4 +1,5 @@
 import type { Metadata } from 'next';
+import { NuqsAdapter } from 'nuqs/adapters/next/app';
 import { Prefetch } from '#app/prefetch.tsx';
 import { DirectoryView } from '#components/scim/directory-view.tsx';
 
@@ -16,7 +17,9 @@ export default async function DirectoryPage({ params }: { params: Promise<{ work
         trpc.domains.list.queryOptions({}),
       ]}
     >
-      <DirectoryView />
+      <NuqsAdapter>
+        <DirectoryView />
+      </NuqsAdapter>
     </Prefetch>
   );
 }
