@@ -2,7 +2,7 @@
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Users } from 'lucide-react';
-import { parseAsInteger, parseAsString, useQueryStates } from 'nuqs';
+import { parseAsInteger, parseAsString, parseAsStringLiteral, useQueryStates } from 'nuqs';
 import type { z } from 'zod';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -45,14 +45,21 @@ const columns = [
   }),
 ];
 
-const search = { q: parseAsString.withDefault(''), page: parseAsInteger.withDefault(1), per_page: parseAsInteger.withDefault(20) };
+const STATES = { member: 'Members', inactive: 'Inactive' } as const;
+const search = {
+  q: parseAsString.withDefault(''),
+  state: parseAsStringLiteral(['member', 'inactive']),
+  page: parseAsInteger.withDefault(1),
+  per_page: parseAsInteger.withDefault(20),
+};
 
 /** Everybody the directory knows, those it wrote last first. */
 export function People() {
   const trpc = useTRPC();
-  const [{ q, ...paging }, setSearch] = useQueryStates(search);
+  const [{ q, state, ...paging }, setSearch] = useQueryStates(search);
+  const clear = () => void setSearch({ q: null, state: null, page: 1 });
   const list = useQuery({
-    ...trpc.scimUsers.list.queryOptions({ ...paging, ...(q ? { search: q } : {}) }),
+    ...trpc.scimUsers.list.queryOptions({ ...paging, ...(q ? { search: q } : {}), ...(state ? { active: state === 'member' } : {}) }),
     placeholderData: keepPreviousData,
   });
   return (
@@ -61,9 +68,17 @@ export function People() {
         query={q}
         onQuery={(next) => void setSearch({ q: next, page: 1 })}
         placeholder="Filter by name or user name…"
-        filters={[]}
-        choices={[]}
-        onClear={() => void setSearch({ q: null, page: 1 })}
+        filters={
+          state
+            ? [{ id: 'state', label: STATES[state], text: STATES[state], onRemove: () => void setSearch({ state: null, page: 1 }) }]
+            : []
+        }
+        choices={(['member', 'inactive'] as const).map((one) => ({
+          label: STATES[one],
+          checked: state === one,
+          onSelect: () => void setSearch({ state: one, page: 1 }),
+        }))}
+        onClear={clear}
       />
       {list.isError ? (
         <QueryError query={list} what="People" />
@@ -76,8 +91,8 @@ export function People() {
           caption="People of the directory"
           refreshing={list.isPlaceholderData}
           empty={
-            q ? (
-              <NoResults noun="people" filters={[q]} onClear={() => void setSearch({ q: null, page: 1 })} />
+            q || state ? (
+              <NoResults noun="people" filters={[...(q ? [q] : []), ...(state ? [STATES[state]] : [])]} onClear={clear} />
             ) : (
               <EmptyState icon={<Users />} title="Nobody provisioned yet">
                 People appear here once your directory has sent them. Members who joined another way are on the Team page.

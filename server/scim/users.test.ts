@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createSession, sessionOf } from '#server/domain/people/service.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { mailsTo } from '#server/testing/mailbox.ts';
@@ -325,7 +326,6 @@ test('a credential is stamped and its calls are kept without bodies', async () =
   await verifiedDomain(w, `second.${w.domain}`);
   await client(token).post('/Users', person(`ann@${w.domain}`, { locale: 'SECRET-BODY' }));
   await client(token).get('/Users?filter=userName+eq+"x"&token=hidden');
-  const { backgroundSettled } = await import('#server/platform/background.ts');
   await backgroundSettled();
   const calls = await db().scim_requests.findMany({ where: { credential_id: id }, orderBy: { created_at: 'asc' } });
   assert.deepEqual(
@@ -337,4 +337,19 @@ test('a credential is stamped and its calls are kept without bodies', async () =
   );
   assert.doesNotMatch(JSON.stringify(calls), /SECRET-BODY|hidden|scim_[0-9A-Za-z]{40}/);
   assert.ok((await db().scim_credentials.findUniqueOrThrow({ where: { id } })).last_used_at);
+  const older = Array.from({ length: 105 }, (_, i) => ({
+    id: newId(),
+    tenant_id: w.tenant.id,
+    credential_id: id,
+    method: 'GET',
+    target: '/Users',
+    status: 200,
+    request_id: newId(),
+    duration_ms: 1,
+    created_at: new Date(Date.now() - (i + 1) * 60_000),
+  }));
+  await db().scim_requests.createMany({ data: older });
+  await client(token).get('/Schemas');
+  await backgroundSettled();
+  assert.equal(await db().scim_requests.count({ where: { tenant_id: w.tenant.id } }), 100, 'only the latest hundred');
 });

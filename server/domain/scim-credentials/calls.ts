@@ -53,8 +53,10 @@ const RECORD = `with stamped as (update scim_credentials set last_used_at = $12,
     where id = $3 and (last_used_at is null or last_used_at < $12::timestamptz - interval '10 seconds' or last_used_ip is distinct from $13))
   insert into scim_requests (id, tenant_id, credential_id, method, target, status, scim_type, error, detail, request_id, duration_ms, created_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
-const PRUNE = `delete from scim_requests where id in
-  (select id from scim_requests where tenant_id = $1 order by created_at desc, id desc offset ${KEPT})`;
+// One at a time: two that delete the same rows could wait for each other.
+const PRUNE = `with turn as materialized (select pg_try_advisory_xact_lock(hashtextextended('scim-calls:' || $1::text, 0)) as mine)
+  delete from scim_requests using turn where turn.mine and id in
+    (select id from scim_requests where tenant_id = $1::uuid order by created_at desc, id desc offset ${KEPT})`;
 
 /** The latest calls of the workspace's directories, the newest first. */
 export async function latestCalls(ctx: Ctx) {
