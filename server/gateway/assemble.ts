@@ -5,7 +5,6 @@ import { frontDoorToken } from '#server/crypto/derive.ts';
 import { Keyring, type TenantKeyRow } from '#server/crypto/keyring.ts';
 import { writeVersions } from '#server/domain/api-keys/versions/tally.ts';
 import { writeDenials } from '#server/domain/policies/denials.ts';
-import { forgetRules } from '#server/domain/policies/rule-cache.ts';
 import { NEWEST } from '#server/kernel/versions.ts';
 import { memoryCounters } from '#server/platform/counters/memory.ts';
 import { openCounters } from '#server/platform/counters.ts';
@@ -30,7 +29,7 @@ import type { Plane } from './core/plane.ts';
 import { quota } from './core/quota.ts';
 import type { Runtime } from './core/runtime.ts';
 import { secretValues } from './core/secret-values.ts';
-import { apiKeys } from './credentials/api-keys.ts';
+import { credentials } from './credentials/credentials.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
 import { createWebForward } from './front-door/web-forward.ts';
 import { createGateway, type Gateway } from './gateway.ts';
@@ -91,6 +90,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
   const spill = createSpill(path.join(env.LOG_SPILL_DIR, `sallyport-log-spill-${roots.current.id}-${env.PLANE_PORTS.proxy ?? env.PORT}`));
   const logs = createLogWriter({ pool, spill, stamps: usageStamps(pool), nodeId: hostname() });
   const payloads = createPayloadWriter({ pool, keyring });
+  const known = credentials({ stale_ms: env.SNAPSHOT_MAX_AGE_SECONDS * 1000 });
   const runtime: Runtime = {
     snapshots,
     counters,
@@ -104,6 +104,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     resolver,
     pools,
     echo: echo.pool,
+    tokens: known.tokens,
     privateHeaders: new Set(env.CLIENT_CERT_HEADER === undefined ? [] : [hyphenated(env.CLIENT_CERT_HEADER)]),
     record: (call, plane) =>
       afterResponses(() => {
@@ -117,7 +118,6 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
   const usageTimer = setInterval(() => void loadUsage(), USAGE_RELOAD_MS);
   usageTimer.unref();
 
-  const keys = apiKeys();
   const web = createWebForward({ socketPath: env.WEB_SOCKET });
   const controlSocket = createControlSocket({
     pipeline: new Pipeline(routePlane, runtime),
@@ -130,12 +130,11 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     token: frontDoorToken(roots.current),
     trustedProxies,
     serviceVersion: NEWEST,
-    hot: createHotV1({ keys, count: sharedWindowCounter }),
+    hot: createHotV1({ ...known, count: sharedWindowCounter }),
     hotOAuth: createHotOAuth({ count: sharedWindowCounter }),
     onChanged: async (value) => {
       const [tenantId = '', space] = value.split(':');
-      keys.forget(tenantId);
-      forgetRules(tenantId);
+      known.forget(tenantId);
       if (space === 'live' || space === 'test') await snapshots.refresh(tenantId);
     },
   });
@@ -174,7 +173,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
       await Promise.race([pools.close(), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
       await echo.close();
       flushTurn();
-      await Promise.allSettled([logs.close(), payloads.close(), monthly.close(), writeVersions(), writeDenials(), keys.close()]);
+      await Promise.allSettled([logs.close(), payloads.close(), monthly.close(), writeVersions(), writeDenials(), known.close()]);
       await snapshots.close();
       counters.close();
       failures.close();

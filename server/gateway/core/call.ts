@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Verdict } from '#server/platform/counters.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
-import type { ApiKey, ClientMatch } from '../snapshot/model.ts';
+import type { Caller, ClientMatch } from '../snapshot/model.ts';
 import type { SpaceSnapshot } from '../snapshot/slices.ts';
 import type { Capture } from './capture.ts';
 import type { GatewayResponse } from './gateway-response.ts';
@@ -9,10 +9,11 @@ import type { Refused } from './refusal.ts';
 
 /** The caller's credential, verified; the admission decides what follows from it (interface rule 12 §5.1). */
 export type Credential =
-  | { readonly state: 'none' | 'bad'; readonly key: null }
-  | { readonly state: 'valid' | 'wrong_space'; readonly key: ApiKey };
-export const NO_CREDENTIAL: Credential = { state: 'none', key: null };
-export const BAD_CREDENTIAL: Credential = { state: 'bad', key: null };
+  /** `fault` is told instead of the opaque refusal: what is wrong with the proof of a token that is good. */
+  | { readonly state: 'none' | 'bad'; readonly caller: null; readonly fault: Refused | null }
+  | { readonly state: 'valid' | 'wrong_space'; readonly caller: Caller; readonly fault: null };
+export const NO_CREDENTIAL: Credential = { state: 'none', caller: null, fault: null };
+export const BAD_CREDENTIAL: Credential = { state: 'bad', caller: null, fault: null };
 
 export type Monthly = { readonly limit: number; readonly remaining: number };
 
@@ -82,6 +83,8 @@ export function newCall<State>(start: CallStart<State>) {
     presentedKey: null as string | null,
     authorization: null as string | null,
     apiKeyHeader: null as string | null,
+    /** The DPoP header; several are joined, and then none. */
+    proof: null as string | null,
     agentPair: false,
     connection: null as string | null,
     via: null as string | null,
@@ -98,6 +101,9 @@ export function newCall<State>(start: CallStart<State>) {
     credential: NO_CREDENTIAL,
     stripAuthorization: false,
     stripApiKey: false,
+    stripProof: false,
+    /** For the DPoP-Nonce header, when a proof came for us. */
+    nonce: null as string | null,
     client: null as ClientMatch | null,
     admitted: false,
 

@@ -41,6 +41,9 @@ function readField(call: Call, name: string, value: string): void {
     case 'x-api-key':
       call.apiKeyHeader = value;
       break;
+    case 'dpop':
+      call.proof = call.proof === null ? value : `${call.proof}, ${value}`;
+      break;
     case 'connection':
       call.connection = call.connection === null ? value : `${call.connection}, ${value}`;
       break;

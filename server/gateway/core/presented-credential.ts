@@ -4,23 +4,21 @@ import { BAD_CREDENTIAL, type Credential, NO_CREDENTIAL } from './call.ts';
 
 /** A text of one of our own forms, judged by its prefix alone: it is taken as a credential and never forwarded (interface rule 12 §5.1). */
 export const isOurs = (text: string): boolean =>
-  text.startsWith('tk_live_') ||
-  text.startsWith('tk_test_') ||
-  text.startsWith('AKE') ||
-  text.startsWith('svc_live_') ||
-  text.startsWith('svc_test_');
+  text.startsWith('tk_live_') || text.startsWith('tk_test_') || text.startsWith('AKE') || isToken(text);
+
+export const isToken = (text: string): boolean => text.startsWith('svc_live_') || text.startsWith('svc_test_');
 
 /** x-api-key is a name many upstreams use: only keys count there. */
 export const isOurKey = (text: string): boolean => text.startsWith('tk_') || text.startsWith('AKE');
 
-/** The credential of an Authorization value when it is ours, else undefined: then it belongs to the upstream. */
-export function ourAuthorization(value: string): string | undefined {
+/** The credential of an Authorization value when it is ours, and its scheme; else undefined: then it belongs to the upstream. */
+export function ourAuthorization(value: string): { text: string; scheme: 'bearer' | 'dpop' } | undefined {
   const space = value.indexOf(' ');
   if (space < 0) return undefined;
   const scheme = value.slice(0, space).toLowerCase();
   if (scheme !== 'bearer' && scheme !== 'dpop') return undefined;
   const token = value.slice(space + 1).trim();
-  return isOurs(token) ? token : undefined;
+  return isOurs(token) ? { text: token, scheme } : undefined;
 }
 
 // One of our own forms behind any scheme, or behind none: no credential of such a header counts, and no upstream may read it.
@@ -44,5 +42,5 @@ export function verify(text: string | null, snapshot: SpaceSnapshot, otherSpace:
   const key = here ?? otherSpace.key(keyId);
   const matches = hasDigest(text, key?.digest ?? NOBODY);
   if (!key || !matches || key.endsAt <= now) return BAD_CREDENTIAL;
-  return here ? { state: 'valid', key } : { state: 'wrong_space', key };
+  return { state: here ? 'valid' : 'wrong_space', caller: key, fault: null };
 }

@@ -71,6 +71,8 @@ export type Refused = {
   readonly retryAfter?: number | undefined;
   /** Allow header of method_not_allowed. */
   readonly allow?: string | undefined;
+  /** WWW-Authenticate of a 401; \`Bearer\` without it. */
+  readonly challenge?: string | undefined;
   /** For the log only; never sent. */
   readonly cause?: unknown;
 };
@@ -82,6 +84,17 @@ export const REFUSAL_CODES = Object.keys(CODES) as RefusalCode[];
 const RETRY_AFTER: Partial<Record<RefusalCode, number>> = { tenant_sealed: 30, dependency_unavailable: 5, concurrency_limit_exceeded: 1 };
 
 /** A refusal of the gateway’s own, with the wait that belongs to its code unless another is given. */
-export function refused(code: RefusalCode, message: string, more: { retryAfter?: number; allow?: string; cause?: unknown } = {}): Refused {
-  return { code, message, retryAfter: more.retryAfter ?? RETRY_AFTER[code], allow: more.allow, cause: more.cause };
+export function refused(
+  code: RefusalCode,
+  message: string,
+  more: { retryAfter?: number; allow?: string; challenge?: string; cause?: unknown } = {},
+): Refused {
+  return {
+    code,
+    message,
+    retryAfter: more.retryAfter ?? RETRY_AFTER[code],
+    allow: more.allow,
+    challenge: more.challenge,
+    cause: more.cause,
+  };
 }

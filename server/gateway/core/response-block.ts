@@ -6,8 +6,8 @@ import { type Refused, statusOf, typeOf } from './refusal.ts';
 // The response block (interface rule 12 §13.1, §13.2): headers on every answer of a plane, and the `service` object on refusals.
 
 /** What the upstream's own headers already say. */
-export type UpstreamSays = { requestId: boolean; rateLimit: boolean };
-const NOTHING_SAID: UpstreamSays = { requestId: false, rateLimit: false };
+export type UpstreamSays = { requestId: boolean; rateLimit: boolean; nonce: boolean };
+const NOTHING_SAID: UpstreamSays = { requestId: false, rateLimit: false, nonce: false };
 
 /** The block as whole header lines, for `ResponseHead.lines`. Sets call.latencyMs when it is not known yet. */
 export function blockLines(call: Call, code: string | null, says: UpstreamSays = NOTHING_SAID): string {
@@ -15,6 +15,7 @@ export function blockLines(call: Call, code: string | null, says: UpstreamSays =
   const { requestId, upstreamStatus, latencyMs, upstreamMs } = call;
   const status = upstreamStatus > 0 ? `X-Svc-Upstream-Status: ${upstreamStatus}\r\n` : '';
   const error = code === null ? '' : `X-Svc-Error: ${code}\r\n`;
+  const nonce = call.nonce === null || says.nonce ? '' : `DPoP-Nonce: ${call.nonce}\r\n`;
   const sandbox = call.snapshot.sandbox ? 'X-Svc-Sandbox: true\r\n' : '';
   let measured = '';
   let timing = `service;dur=${latencyMs}`;
@@ -26,7 +27,7 @@ export function blockLines(call: Call, code: string | null, says: UpstreamSays =
   return (
     `X-Svc-Request-Id: ${requestId}\r\nX-Svc-Origin: ${call.origin}\r\n${status}${error}X-Svc-Plane: ${call.planeName}\r\n${sandbox}` +
     `X-Svc-Latency-Ms: ${latencyMs}\r\nX-Svc-Latency-Phase: ${call.phase}\r\n${measured}${limitLines(call, says.rateLimit)}` +
-    `Server-Timing: ${timing}\r\n${says.requestId ? '' : `X-Request-Id: ${requestId}\r\n`}`
+    `Server-Timing: ${timing}\r\n${says.requestId ? '' : `X-Request-Id: ${requestId}\r\n`}${nonce}`
   );
 }
 
@@ -81,7 +82,7 @@ export function refusalAnswer(call: Call, refusal: Refused): { status: number; h
     'Cache-Control',
     'no-store',
   ];
-  if (status === 401) fields.push('WWW-Authenticate', 'Bearer');
+  if (status === 401) fields.push('WWW-Authenticate', refusal.challenge ?? 'Bearer');
   if (refusal.allow !== undefined) fields.push('Allow', refusal.allow);
   if (refusal.retryAfter !== undefined) fields.push('Retry-After', String(refusal.retryAfter));
   const head = { lines: blockLines(call, refusal.code), fields };

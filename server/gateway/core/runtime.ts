@@ -3,6 +3,7 @@ import type { Counters } from '#server/platform/counters.ts';
 import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 import type { Resolver } from '#server/platform/http-out/resolver.ts';
 import type { UpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
+import type { AccessTokens } from '../credentials/access-tokens.ts';
 import type { Snapshots } from '../snapshot/store.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { Call } from './call.ts';
@@ -29,6 +30,8 @@ export type Runtime = {
   pools: UpstreamPools;
   /** The built-in echo upstream of the demonstration route. */
   echo: OriginPool | null;
+  /** Access tokens, remembered for moments. */
+  tokens: Pick<AccessTokens, 'find'>;
   /** Lower-case names of load-balancer headers that are not for upstreams. */
   privateHeaders: ReadonlySet<string>;
   /** Logs a finished call. Never throws, never waits. */

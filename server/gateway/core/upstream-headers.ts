@@ -77,6 +77,7 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
     if (call.test && PARTIAL.has(name)) continue;
     if (nominated?.has(name) || privateHeaders.has(meant)) continue;
     if ((name === 'authorization' && call.stripAuthorization) || (name === 'x-api-key' && call.stripApiKey)) continue;
+    if (name === 'dpop' && call.stripProof) continue;
     if (meant === 'x-api-key' && meant !== name && holdsOurs(raw[i * 2 + 1] as string)) continue;
     const value = name === 'cookie' ? withoutDashboardCookies(raw[i * 2 + 1] as string) : (raw[i * 2 + 1] as string);
     if (value !== undefined) out.push(raw[i * 2] as string, value);

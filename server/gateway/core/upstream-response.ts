@@ -19,6 +19,7 @@ export function responseHead(call: Call, headers: HeaderList): ResponseHead {
   const nominated = nominatedBy(fieldOf(headers, 'connection'));
   let requestId = false;
   let rateLimit = false;
+  let nonce = false;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
     const value = headers[i + 1] as string;
@@ -26,10 +27,11 @@ export function responseHead(call: Call, headers: HeaderList): ResponseHead {
     if (GUARDED.has(name) && isHarmful(name, value, call)) continue;
     if (name === 'x-request-id') requestId = true;
     else if (name === 'x-ratelimit-limit' || name === 'x-ratelimit-remaining' || name === 'x-ratelimit-reset') rateLimit = true;
+    else if (name === 'dpop-nonce') nonce = true;
     if (name === 'content-length' || name === 'date') fields.push(name, value);
     else lines += `${name}: ${value}\r\n`;
   }
-  return { lines: `${lines}Via: 1.1 ${PSEUDONYM}\r\n${blockLines(call, null, { requestId, rateLimit })}`, fields };
+  return { lines: `${lines}Via: 1.1 ${PSEUDONYM}\r\n${blockLines(call, null, { requestId, rateLimit, nonce })}`, fields };
 }
 
 /** Our namespace, `_` for `-` included. */

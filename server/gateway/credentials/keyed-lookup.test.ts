@@ -6,12 +6,13 @@ import { keyedLookup } from './keyed-lookup.ts';
 type Row = { digest: Uint8Array; tenant_id: string; name: string };
 
 /** A lookup over rows in memory that counts how often they are asked for, and can be held up. */
-function lookup({ max = 100, max_loads = 8 } = {}) {
+function lookup({ max = 100, max_loads = 8, stale_ms = 0 } = {}) {
   const rows = new Map<string, Row>();
   const state = { loads: 0, away: false, clock: 0, hold: undefined as Promise<void> | undefined };
   const found = keyedLookup<Row>({
     max,
     max_loads,
+    stale_ms,
     ttl_ms: 2_000,
     negative_ttl_ms: 1_000,
     now: () => state.clock,
@@ -138,6 +139,23 @@ test('decides nothing while the database is away but by rows that are still youn
   await assert.rejects(async () => keys.find('a'));
   keys.state.away = false;
   assert.equal(((await keys.find('a')) as Row).name, 'a');
+});
+
+test('a row may be trusted longer while the database is away, unless an announcement has dropped it', async () => {
+  const keys = lookup({ stale_ms: 60_000 });
+  keys.add('a');
+  await keys.find('a');
+  keys.state.away = true;
+  keys.state.clock = 50_000;
+  assert.equal(((await keys.find('a')) as Row).name, 'a');
+  const { loads } = keys.state;
+  assert.equal((keys.find('a') as Row).name, 'a');
+  assert.equal(keys.state.loads, loads, 'a database that does not answer is not asked for every call');
+  keys.state.clock = 60_001;
+  await assert.rejects(async () => keys.find('a'));
+  keys.state.clock = 0;
+  keys.forget('t1');
+  await assert.rejects(async () => keys.find('a'));
 });
 
 test('a credential that begins to exist is found on the call after its announcement', async () => {

@@ -15,13 +15,18 @@ export type KeyedLookupOptions<Row extends KeyedRow> = {
   negative_ttl_ms: number;
   /** Most concurrent loads of texts not seen before. Rows that have merely expired always load. */
   max_loads?: number | undefined;
+  /**
+   * How long a row that is too old is trusted while the database is away, by the last time it was read. Absent: not at all. What an announcement has
+   * dropped isn't known any more.
+   */
+  stale_ms?: number | undefined;
   now?: (() => number) | undefined;
 };
 
 export type KeyedLookup<Row> = {
   /**
    * The row of a presented credential; null when there is none; `busy` when too many unknown texts are being looked up.
-   * Rejects when the database is away: nothing about a credential is decided without it, except by rows younger than `ttl_ms`.
+   * Rejects when the database is away: nothing about a credential is decided without it, except by rows younger than `ttl_ms`, or `stale_ms`.
    */
   find(text: string): Row | null | Promise<Row | null | Busy>;
   /** Drops the rows of a workspace. A load under way answers its callers, but isn't kept or joined. */
@@ -31,14 +36,14 @@ export type KeyedLookup<Row> = {
 };
 export type Busy = 'busy';
 
-type Entry<Row> = { row: Row; digest: Buffer; until: number };
+type Entry<Row> = { row: Row; digest: Buffer; readAt: number; until: number };
 
 /**
  * Credentials that are too numerous for the snapshot: looked up by digest, kept for a short time, and dropped when a change of theirs is announced.
  * The cache holds no plaintext. Calls that need the same row at the same time share one load.
  */
 export function keyedLookup<Row extends KeyedRow>(options: KeyedLookupOptions<Row>): KeyedLookup<Row> {
-  const { load, max, ttl_ms, negative_ttl_ms, max_loads = 8, now = () => performance.now() } = options;
+  const { load, max, ttl_ms, negative_ttl_ms, max_loads = 8, stale_ms = 0, now = () => performance.now() } = options;
   const byTenant = new Map<string, Set<string>>();
   const known = lru<Entry<Row>>(max, (key, { row }) => unlist(row.tenant_id, key));
   const unknown = lru<number>(max);
@@ -61,7 +66,7 @@ export function keyedLookup<Row extends KeyedRow>(options: KeyedLookupOptions<Ro
   function keep(key: string, of: Buffer, row: Row): void {
     const keys = byTenant.get(row.tenant_id) ?? new Set();
     byTenant.set(row.tenant_id, keys.add(key));
-    known.set(key, { row, digest: of, until: now() + ttl_ms });
+    known.set(key, { row, digest: of, readAt: now(), until: now() + ttl_ms });
   }
 
   function read(key: string, text: string, of: Buffer, isGuess: boolean): Promise<Row | null> {
@@ -75,6 +80,13 @@ export function keyedLookup<Row extends KeyedRow>(options: KeyedLookupOptions<Ro
         if (found) keep(key, of, found);
         else unknown.set(key, now() + negative_ttl_ms);
         return found;
+      })
+      .catch((error: unknown) => {
+        const entry = known.get(key);
+        if (!entry || loads.get(key) !== running || now() - entry.readAt > stale_ms) throw error;
+        // Asked again after this time: a database that doesn't answer must not hold up every call.
+        entry.until = now() + ttl_ms;
+        return entry.row;
       })
       .finally(() => {
         if (isGuess) guesses--;

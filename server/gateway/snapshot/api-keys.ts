@@ -1,6 +1,6 @@
 import { compileRanges } from '#server/kernel/address.ts';
 import { capabilitiesOfKey } from '#server/kernel/capabilities.ts';
-import type { ApiKey } from './model.ts';
+import type { Caller } from './model.ts';
 import { defineSlice, epochMs, OF_SPACE } from './slice.ts';
 
 type ApiKeyRow = {
@@ -25,10 +25,10 @@ export const apiKeys = defineSlice({
   },
   compile(rows: { api_keys: ApiKeyRow[] }) {
     const byKeyId = new Map(rows.api_keys.map((row) => [row.key_id, row]));
-    const compiled = new Map<string, ApiKey>();
+    const compiled = new Map<string, Caller>();
     return {
       /** The key of a public key id; active keys only. */
-      key(keyId: string): ApiKey | undefined {
+      key(keyId: string): Caller | undefined {
         const known = compiled.get(keyId);
         if (known) return known;
         const row = byKeyId.get(keyId);
@@ -42,16 +42,22 @@ export const apiKeys = defineSlice({
   size: (rows) => rows.api_keys.length,
 });
 
-function compileKey(row: ApiKeyRow): ApiKey {
+function compileKey(row: ApiKeyRow): Caller {
   // Scopes narrow the roles, as on the Management API: they never add to them.
   const mayInvoke = capabilitiesOfKey({ ...row, scopes: row.scopes ?? [] }).has('proxy:invoke');
   return {
     id: row.id,
-    keyId: row.key_id,
-    roleIds: row.role_ids,
+    kind: 'api_key',
+    ref: row.id,
+    label: row.key_id,
     digest: Buffer.from(row.digest, 'base64'),
     mayInvoke,
     allows: row.ip_allowlist.length > 0 ? compileRanges(row.ip_allowlist) : null,
     endsAt: Math.min(row.expires_at ?? Infinity, row.revoke_at ?? Infinity),
+    subject: { api_key_id: row.id, key_role_ids: row.role_ids },
+    used: [row.id],
+    apiKeyId: row.id,
+    oauthClientId: null,
+    userId: null,
   };
 }

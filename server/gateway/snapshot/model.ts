@@ -1,4 +1,5 @@
 import type { PlanName } from '#server/domain/plans/schema.ts';
+import type { PolicyCaller } from '#server/domain/policies/rules.shared.ts';
 import type { Reference, Template } from '#server/domain/templates/grammar.ts';
 import type { TenantSettings } from '#server/domain/tenants/schema.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
@@ -19,16 +20,28 @@ export type Tenant = {
   readonly monthlyCalls: number | null;
 };
 
-export type ApiKey = {
+/** Who calls: an API key, or an access token for whom it acts. */
+export type Caller = {
+  /** What limits per caller count by: the tokens of a key count as the key, those of a person as the person's with that client. */
   readonly id: string;
-  readonly keyId: string;
-  readonly roleIds: readonly string[];
-  readonly digest: Buffer;
+  readonly kind: 'api_key' | 'oauth_client';
+  /** The key or the client, as lists of denials name it. */
+  readonly ref: string;
+  readonly label: string;
+  readonly digest: Uint8Array;
   readonly mayInvoke: boolean;
   /** Null: any address. */
   readonly allows: ((ip: string) => boolean) | null;
-  /** Epoch milliseconds from which the key is refused; Infinity when it has no end. */
+  /** Epoch milliseconds from which it is refused; Infinity when it has no end. */
   readonly endsAt: number;
+  /** What tenant policies see of it. */
+  readonly subject: PolicyCaller;
+  /** Credentials whose last use is noted. */
+  readonly used: readonly string[];
+  /** What the log says of it. */
+  readonly apiKeyId: string | null;
+  readonly oauthClientId: string | null;
+  readonly userId: string | null;
 };
 
 export type Client = { readonly id: string; readonly name: string };

@@ -1,5 +1,5 @@
 import { binds, coversResource, type PolicyCaller, type PolicySubjects, type Rule } from '#server/domain/policies/rules.shared.ts';
-import type { ApiKey, Route } from './model.ts';
+import type { Caller, Route } from './model.ts';
 import { defineSlice } from './slice.ts';
 
 type PolicyRow = { id: string; name: string; subjects: PolicySubjects; resources: string[] };
@@ -23,13 +23,13 @@ export const policies = defineSlice({
   },
   compile({ policies: rows }: { policies: PolicyRow[] }) {
     const rules = rows.map((row): Rule => ({ ...row, actions: ['proxy:invoke'], space: 'both' }));
-    const byKey = new WeakMap<ApiKey, Bound>();
-    const withoutKey = boundBy(rules, {});
+    const byCaller = new WeakMap<Caller, Bound>();
+    const withoutCredential = boundBy(rules, {});
     return {
-      /** The policy that denies a call, of a key or of a client without one, to a route; null when none does. */
-      policyDenying(key: ApiKey | null, route: Route | null): Rule | null {
+      /** The policy that denies a call, of a key or token or of a client without one, to a route; null when none does. */
+      policyDenying(caller: Caller | null, route: Route | null): Rule | null {
         if (rules.length === 0) return null;
-        const bound = key ? (byKey.get(key) ?? remember(key)) : withoutKey;
+        const bound = caller ? (byCaller.get(caller) ?? remember(caller)) : withoutCredential;
         if (bound.whole || bound.narrowed.length === 0 || !route) return bound.whole;
         const known = bound.verdicts.get(route);
         if (known !== undefined) return known;
@@ -39,17 +39,17 @@ export const policies = defineSlice({
       },
     };
 
-    function remember(key: ApiKey): Bound {
-      const bound = boundBy(rules, { api_key_id: key.id, key_role_ids: key.roleIds });
-      byKey.set(key, bound);
+    function remember(caller: Caller): Bound {
+      const bound = boundBy(rules, caller.subject);
+      byCaller.set(caller, bound);
       return bound;
     }
   },
   size: (rows) => rows.policies.length,
 });
 
-function boundBy(rules: readonly Rule[], caller: PolicyCaller): Bound {
-  const binding = rules.filter(({ subjects }) => binds(subjects, caller));
+function boundBy(rules: readonly Rule[], subject: PolicyCaller): Bound {
+  const binding = rules.filter(({ subjects }) => binds(subjects, subject));
   if (binding.length === 0) return NOTHING;
   return {
     whole: binding.find(({ resources }) => resources.length === 0) ?? null,

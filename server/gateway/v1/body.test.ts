@@ -10,7 +10,7 @@ import { env } from '#server/platform/env.ts';
 import { onBeforeDatabaseClose, testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { createListener, inspectHead } from '../core/listener.ts';
-import { apiKeys } from '../credentials/api-keys.ts';
+import { credentials } from '../credentials/credentials.ts';
 import { createFrontDoor } from '../front-door/front-door.ts';
 import { createWebForward } from '../front-door/web-forward.ts';
 import { type Ask, ask } from '../gateway.fixture.ts';
@@ -53,14 +53,14 @@ async function bodiesAtWeb() {
 }
 
 async function door(): Promise<number> {
-  const keys = apiKeys();
+  const known = credentials({ stale_ms: 0 });
   const forward = createWebForward({ socketPath: env.WEB_SOCKET });
   const front = createFrontDoor({
     web: forward,
     token: 'door-token',
     trustedProxies: [],
     serviceVersion: '2026-08-05',
-    hot: createHotV1({ keys, count: () => null, operations: [shout] }),
+    hot: createHotV1({ ...known, count: () => null, operations: [shout] }),
     onChanged: async () => undefined,
   });
   const server = createListener({
@@ -75,7 +75,7 @@ async function door(): Promise<number> {
     server.close();
     server.closeAllConnections();
     forward.close();
-    await keys.close();
+    await known.close();
   });
   return (server.address() as { port: number }).port;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { mintApiKey } from '#server/crypto/tokens.ts';
+import { mintApiKey, mintToken } from '#server/crypto/tokens.ts';
 import { writeVersions } from '#server/domain/api-keys/versions/tally.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
@@ -212,6 +212,28 @@ test('a revoked key is refused on the next call here, and on every other gateway
   assert.equal((await call(port)).status, 401);
   assert.ok((await until(async () => (await call(secondPort)).status === 401)) < 1_000);
   assert.equal((await call(secondPort)).status, 401);
+});
+
+test('an access token is served here as a key is, and whatever it rests on is obeyed at once everywhere', async () => {
+  const { text, row } = await w.token({ scopes: ['environments:read'] });
+  const plain = await bothWays(`/environments/${id}`, { headers: bearer(text) });
+  assert.deepEqual([plain.answer.status, plain.asked], [200, 0]);
+  assert.equal((await bothWays(`/environments/${id}`, { headers: { 'x-api-key': text } })).asked, 0);
+  const cases: [string, string, number][] = [
+    ['without the scope', (await w.token({ scopes: ['routes:read'] })).text, 403],
+    ['of the other space', (await w.token({ space: 'test' })).text, 403],
+    ['bound to a key', (await w.token({ extra: { cnf_jkt: 'x' } })).text, 401],
+    ['for an MCP server', (await w.token({ extra: { aud: 'https://mcp.example.com' } })).text, 401],
+    ['unknown', mintToken('oauth_token_live').token, 401],
+  ];
+  for (const [what, token, status] of cases) {
+    const { answer, asked } = await bothWays(`/environments/${id}`, { headers: bearer(token) });
+    assert.deepEqual([answer.status, asked], [status, 1], what);
+  }
+  const call = (at: number) => ask(at, 'api', `/v1/environments/${id}`, { headers: { host: 'localhost', ...bearer(text) } });
+  for (const at of [port, secondPort]) assert.equal((await call(at)).status, 200);
+  await db().oauth_access.update({ where: { id: row.id }, data: { revoked_at: new Date() } });
+  for (const at of [port, secondPort]) assert.ok((await until(async () => (await call(at)).status === 401)) < 1_000);
 });
 
 test('a suspended workspace and a policy act on the calls that follow', async () => {

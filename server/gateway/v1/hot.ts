@@ -1,8 +1,19 @@
 import type { IncomingMessage } from 'node:http';
-import { contextOfKey, isValidKey, type KeyRow, legacyKeyAuthOf, limitOfKey, refusalOfKey, stampUse } from '#server/api/api-key.ts';
+import {
+  contextOfKey,
+  isValidKey,
+  type KeyLimit,
+  type KeyRow,
+  legacyKeyAuthOf,
+  limitOfKey,
+  refusalOfKey,
+  stampUse,
+} from '#server/api/api-key.ts';
 import { authorize } from '#server/api/authorize.ts';
+import type { Edge } from '#server/api/edge.ts';
 import { ignoredFields, mergedInput } from '#server/api/input.ts';
 import { type Match, matcher } from '#server/api/match.ts';
+import { contextOfToken, limitOfToken, refusalOfToken } from '#server/api/oauth-token.ts';
 import { parsedInput, parsedOutput } from '#server/api/parse.ts';
 import { countAgainstLimit } from '#server/api/rate-limit.ts';
 import { type Finished, finished, success } from '#server/api/respond.ts';
@@ -10,16 +21,18 @@ import { shown } from '#server/api/shown.ts';
 import { resolveVersion } from '#server/api/versions.ts';
 import { recordVersionUse } from '#server/domain/api-keys/versions/tally.ts';
 import { hotOperations } from '#server/domain/hot-operations.ts';
+import { isLiveToken } from '#server/domain/oauth-grants/access-tokens.ts';
 import { planFeature } from '#server/domain/plans/schema.ts';
-import type { Space } from '#server/kernel/context.ts';
+import type { HotCtx, Space } from '#server/kernel/context.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import type { AnyHotOperation } from '#server/kernel/hot-operation.ts';
 import { log } from '#server/platform/log.ts';
 import type { WindowCounter } from '#server/platform/window-counter.ts';
 import { quota } from '../core/quota.ts';
 import type { ReadBody } from '../core/request-body.ts';
+import type { AccessTokens, KnownToken } from '../credentials/access-tokens.ts';
 import type { ApiKeys } from '../credentials/api-keys.ts';
-import { plainRequest } from './plain-request.ts';
+import { type PlainRequest, plainRequest } from './plain-request.ts';
 
 export type HotCall = {
   target: string;
@@ -40,6 +53,7 @@ export type HotV1 = {
 
 export type HotV1Options = {
   keys: Pick<ApiKeys, 'find'>;
+  tokens: Pick<AccessTokens, 'find'>;
   /** The counter that web counts with too; null when web counts in its own memory: then keys with a limit are web's. */
   count(): WindowCounter | null;
   operations?: readonly AnyHotOperation[] | undefined;
@@ -49,15 +63,21 @@ export type HotV1Options = {
 const MAX_PER_WORKSPACE = 64;
 
 /** Serves hot operations of /v1 in the gateway process. */
-export function createHotV1({ keys, count, operations = hotOperations }: HotV1Options): HotV1 {
+export function createHotV1({ keys, tokens, count, operations = hotOperations }: HotV1Options): HotV1 {
   const match = matcher(operations);
   const running = quota(MAX_PER_WORKSPACE);
 
-  async function answer(found: Match<AnyHotOperation>, key: string, req: IncomingMessage, call: HotCall): Promise<Finished | null> {
-    const row = await keys.find(key);
+  async function answer(found: Match<AnyHotOperation>, plain: PlainRequest, req: IncomingMessage, call: HotCall): Promise<Finished | null> {
+    const { text, kind } = plain;
+    const row = await (kind === 'key' ? keys : tokens).find(text);
     if (row === null || row === 'busy' || !running.take(row.tenant_id, 1)) return null;
     try {
-      return await answerKey(row, found, key, req, call);
+      return await answerCaller(
+        (edge, now) => ('key_id' in row ? keyCaller(row, text, edge, now) : tokenCaller(row, edge, now)),
+        found,
+        req,
+        call,
+      );
     } catch (error) {
       const { type } = asRefusal(error);
       if (type === 'internal_error') log.warn({ err: error, operation: found.op.id }, 'a hot operation failed in the gateway; web answers');
@@ -68,25 +88,24 @@ export function createHotV1({ keys, count, operations = hotOperations }: HotV1Op
   }
 
   /** @throws Refusal for whatever web refuses too */
-  async function answerKey(
-    row: KeyRow,
+  async function answerCaller(
+    callerAt: (edge: Edge, now: Date) => HotCaller | null,
     { op, params }: Match<AnyHotOperation>,
-    key: string,
     req: IncomingMessage,
     { target, space, address, requestId, body }: HotCall,
   ): Promise<Finished | null> {
     const now = new Date();
     const headers = { get: (name: string) => headerOf(req, name) };
     const edge = { space, ip: address || null, request_id: requestId, user_agent: headers.get('user-agent') };
-    const limit = limitOfKey(row);
-    if (!isValidKey(row, key, now) || refusalOfKey(row, edge) || legacyKeyAuthOf(row) === 'disabled') return null;
+    const caller = callerAt(edge, now);
+    if (!caller || (op.oauth_only && caller.ctx.actor.type === 'api_key')) return null;
+    const { ctx, limit } = caller;
     const counter = limit && count();
     if (limit && !counter) return null;
-    if (op.feature && !planFeature(row.subscription_plan, op.feature)) return null;
+    if (op.feature && !planFeature(ctx.plan, op.feature)) return null;
     const asked = headers.get('service-version');
     const version = resolveVersion(asked);
 
-    const ctx = contextOfKey(row, edge, now);
     // Both stamps are times of day, which web would set as well.
     stampUse(ctx);
     await authorize(op, ctx, () => params);
@@ -111,9 +130,22 @@ export function createHotV1({ keys, count, operations = hotOperations }: HotV1Op
       const plain = plainRequest(req, call.target);
       const found = plain && match(req.method ?? '', plain.path);
       if (!found || 'allow' in found) return null;
-      return answer(found, plain.key, req, call).catch(() => null);
+      return answer(found, plain, req, call).catch(() => null);
     },
   };
+}
+
+type HotCaller = { ctx: HotCtx; limit: KeyLimit | null };
+
+function keyCaller(row: KeyRow, text: string, edge: Edge, now: Date): HotCaller | null {
+  if (!isValidKey(row, text, now) || refusalOfKey(row, edge) || legacyKeyAuthOf(row) === 'disabled') return null;
+  return { ctx: contextOfKey(row, edge, now), limit: limitOfKey(row) };
+}
+
+/** A token with a proof, or for an MCP server, is web's. */
+function tokenCaller(token: KnownToken, edge: Edge, now: Date): HotCaller | null {
+  if (!isLiveToken(token, now) || token.cnf_jkt !== null || token.aud !== null || refusalOfToken(token, edge)) return null;
+  return { ctx: contextOfToken(token, edge, now), limit: limitOfToken(token) };
 }
 
 const NO_BODY = { body: new Uint8Array() };

@@ -4,21 +4,23 @@ import { classifyCredential } from '#server/crypto/tokens.ts';
 export type PlainRequest = {
   /** Path below /v1, without its query. */
   path: string;
-  /** The API key's text. */
-  key: string;
+  /** The text of the one credential. */
+  text: string;
+  kind: 'key' | 'token';
 };
 
 /**
- * Path and key of a request that is as plain as the requests of ordinary clients; undefined for any other, which web answers. Nothing is refused here:
+ * Path and credential of a request that is as plain as the requests of ordinary clients; undefined for any other, which web answers. Nothing is refused here:
  * when in doubt, a request is not plain.
  */
 export function plainRequest(req: IncomingMessage, target: string): PlainRequest | undefined {
   const [, path] = PLAIN_TARGET.exec(target) ?? [];
   if (path === undefined || isOdd(req)) return undefined;
-  const key = onlyKey(req);
-  if (key === undefined) return undefined;
-  const { kind } = classifyCredential(key);
-  return kind === 'api_key' || kind === 'access_key' ? { path, key } : undefined;
+  const text = onlyCredential(req);
+  if (text === undefined) return undefined;
+  const { kind } = classifyCredential(text);
+  if (kind === 'oauth_token') return { path, text, kind: 'token' };
+  return kind === 'api_key' || kind === 'access_key' ? { path, text, kind: 'key' } : undefined;
 }
 
 /** Characters that every URL parser and the framework leave as they are: the path here is the path there. */
@@ -57,7 +59,7 @@ export function isOdd({ headers, method }: IncomingMessage): boolean {
 }
 
 /** The text of the one credential; undefined when there is none, or more than one header that could carry one. */
-function onlyKey({ headers }: IncomingMessage): string | undefined {
+function onlyCredential({ headers }: IncomingMessage): string | undefined {
   const { authorization } = headers;
   const named = headers['x-api-key'];
   if (authorization !== undefined) return named === undefined ? /^Bearer +(\S+)$/i.exec(authorization)?.[1] : undefined;

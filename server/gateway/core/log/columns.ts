@@ -8,6 +8,7 @@ export const TYPES = {
   tenant_id: 'uuid',
   route_id: 'uuid',
   api_key_id: 'uuid',
+  oauth_client_id: 'text',
   matched_client_id: 'uuid',
   identification_method: 'text',
   environment: 'text',
@@ -89,7 +90,7 @@ function placeText(row: LogRow): string {
 }
 
 const writePlace = (row: LogRow): string =>
-  `${word(row.tenant_id)}\t${word(row.route_id)}\t${word(row.api_key_id)}\t${word(row.matched_client_id)}\t${word(row.identification_method)}\t` +
+  `${word(row.tenant_id)}\t${word(row.route_id)}\t${word(row.api_key_id)}\t${text(row.oauth_client_id)}\t${word(row.matched_client_id)}\t${word(row.identification_method)}\t` +
   `${word(row.environment)}\t${word(row.sandbox)}\t${word(row.upstream_host)}\t${word(row.proxy_mode)}\t${word(row.client_origin)}\t` +
   `${word(row.slug)}\t${text(row.route_name)}\t${text(row.client_name)}\t${word(row.signature_valid)}\t${word(row.user_id)}\t` +
   `${word(row.node_id)}\t${array(row.secrets_used)}\t${array(row.injected)}\t`;
@@ -98,6 +99,7 @@ const samePlace = (a: LogRow, b: LogRow): boolean =>
   a.tenant_id === b.tenant_id &&
   a.route_id === b.route_id &&
   a.api_key_id === b.api_key_id &&
+  a.oauth_client_id === b.oauth_client_id &&
   a.matched_client_id === b.matched_client_id &&
   a.identification_method === b.identification_method &&
   a.environment === b.environment &&

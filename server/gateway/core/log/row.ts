@@ -9,6 +9,7 @@ import { type Trace, type TraceText, traceText } from './trace.ts';
 export type LogRow = ReturnType<typeof logRow>;
 
 const MAX_USER_AGENT = 256;
+const IDENTIFIED = { api_key: 'api_key', oauth_client: 'oauth_token' } as const;
 /** Names an environment can have. A caller may send anything, even a credential in the wrong header: other text is not kept. */
 const ENVIRONMENT = /^[a-z0-9_-]{1,63}$/;
 
@@ -16,8 +17,8 @@ const ENVIRONMENT = /^[a-z0-9_-]{1,63}$/;
 export function logRow(call: Call, plane: LoggedPlane, nodeId: string) {
   const { snapshot, credential, client, test } = call;
   const { mode, route, environment, path, query } = plane.logSubject(call);
-  // A key in the headers of a test request is not what authenticated it.
-  const key = credential.state === 'valid' && !test ? credential.key : null;
+  // A credential in the headers of a test request is not what authenticated it.
+  const caller = credential.state === 'valid' && !test ? credential.caller : null;
   // An unauthenticated caller must not be able to tell from our own records which routes exist either.
   const opaque = !call.admitted && credential.state !== 'valid' && !test;
   return {
@@ -25,7 +26,7 @@ export function logRow(call: Call, plane: LoggedPlane, nodeId: string) {
     tenant_id: snapshot.tenant.id,
     route_id: opaque ? null : (route?.id ?? null),
     matched_client_id: test ? null : (client?.client.id ?? null),
-    identification_method: test ? 'dashboard_user' : client ? 'ip' : key ? 'api_key' : null,
+    identification_method: test ? 'dashboard_user' : client ? 'ip' : caller ? IDENTIFIED[caller.kind] : null,
     method: call.method.slice(0, 32),
     status_code: call.status === 0 ? null : call.status,
     src_ip: call.sourceAddress || null,
@@ -52,8 +53,9 @@ export function logRow(call: Call, plane: LoggedPlane, nodeId: string) {
     client_name: client?.client.name ?? null,
     user_agent: call.userAgent === null ? null : scrub(call.userAgent.slice(0, MAX_USER_AGENT)),
     signature_valid: null,
-    api_key_id: key?.id ?? null,
-    user_id: test?.userId ?? null,
+    api_key_id: caller?.apiKeyId ?? null,
+    oauth_client_id: caller?.oauthClientId ?? null,
+    user_id: test?.userId ?? caller?.userId ?? null,
     secrets_used: call.secretsUsed ?? [],
     warnings: call.warnings ?? [],
     error_detail: call.errorDetail,

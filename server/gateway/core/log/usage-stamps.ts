@@ -10,6 +10,7 @@ export type UsageStamps = {
 type Stamp = { tenantId: string; sandbox: boolean; at: number; ip: string };
 const MINUTE = 60_000;
 const MAX_REMEMBERED = 50_000;
+const NONE: readonly string[] = [];
 
 /** "Last used" of keys and client credentials, at most once a minute each (interface rules 11 §3.1, 20 §1.3). */
 export function usageStamps(pool: Pool): UsageStamps {
@@ -25,7 +26,7 @@ export function usageStamps(pool: Pool): UsageStamps {
 
   return {
     note(call) {
-      if (call.credential.key) note(call.credential.key.id, call);
+      for (const id of call.credential.caller?.used ?? NONE) note(id, call);
       if (call.client) note(call.client.credentialId, call);
     },
     async flush() {

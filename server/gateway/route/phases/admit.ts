@@ -4,6 +4,7 @@ import { Capture } from '../../core/capture.ts';
 import { limitFailures, limitWorkspaceRate } from '../../core/limits.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
 import type { Runtime } from '../../core/runtime.ts';
+import type { Caller } from '../../snapshot/model.ts';
 import type { RouteCall } from '../route-call.ts';
 
 /** Two polls of the configuration that failed: from then on a call says how old the picture was that it was served from (interface rule 12 §15). */
@@ -37,25 +38,26 @@ export function admit(call: RouteCall, runtime: Runtime): Refused | undefined | 
   const payloads = call.state.config?.logPayloads ?? tenant.settings.log_payloads_default;
   if (payloads !== 'off' && call.state.config && !test?.dry) call.capture = new Capture(payloads, tenant.id, runtime.captures);
   if (test) return test.dry ? undefined : limitWorkspaceRate(call, runtime);
-  const { key } = credential;
-  if (key && !key.mayInvoke) return refused('forbidden', "This credential can't call routes: it lacks the capability proxy:invoke.");
-  const policy = call.snapshot.policyDenying(key, call.state.route);
+  const { caller } = credential;
+  if (caller && !caller.mayInvoke) return refused('forbidden', "This credential can't call routes: it lacks the capability proxy:invoke.");
+  const policy = call.snapshot.policyDenying(caller, call.state.route);
   if (policy) return denied(call, policy);
-  if (key?.allows && !key.allows(call.sourceAddress)) return refused('forbidden', "This key can't be used from this IP address.");
+  if (caller?.allows && !caller.allows(call.sourceAddress))
+    return refused('forbidden', `This ${wordFor(caller)} can't be used from this IP address.`);
   return limitWorkspaceRate(call, runtime);
 }
 
 /** As the Management API words it (interface rule 24 §6). */
 function denied(call: RouteCall, { id, name }: { id: string; name: string }): Refused {
-  const { key } = call.credential;
+  const { caller } = call.credential;
   countDenial({
     tenant_id: call.snapshot.tenant.id,
     sandbox: call.snapshot.sandbox,
     policy_id: id,
     capability: 'proxy:invoke',
-    actor_type: key ? 'api_key' : 'client',
-    actor_id: key?.id ?? call.client?.client.id ?? '',
-    actor_label: key?.keyId ?? call.client?.client.name ?? 'no credential',
+    actor_type: caller?.kind ?? 'client',
+    actor_id: caller?.ref ?? call.client?.client.id ?? '',
+    actor_label: caller?.label ?? call.client?.client.name ?? 'no credential',
     request_id: call.requestId,
   });
   return refused('forbidden', `denied by tenant policy ${name}`);
@@ -64,14 +66,19 @@ function denied(call: RouteCall, { id, name }: { id: string; name: string }): Re
 type Rejection = Exclude<ReturnType<typeof admission>, 'admitted'>;
 
 function notAdmitted(call: RouteCall, runtime: Runtime, result: Rejection): Refused {
-  if (result === 'wrong_key_type')
+  const { caller, fault } = call.credential;
+  if (result === 'wrong_key_type') {
+    const word = wordFor(caller);
     return refused(
       'wrong_key_type',
-      call.snapshot.sandbox ? "A Live key can't call the Test host." : "A Test key can't call the Live host.",
+      call.snapshot.sandbox ? `A Live ${word} can't call the Test host.` : `A Test ${word} can't call the Live host.`,
     );
+  }
   if (result === 'client_not_authorized') return refused('client_not_authorized', 'Only clients assigned to this route can call it.');
-  return limitFailures(call, runtime) ?? OPAQUE[result];
+  return limitFailures(call, runtime) ?? fault ?? OPAQUE[result];
 }
+
+const wordFor = (caller: Caller | null): 'key' | 'token' => (caller?.kind === 'oauth_client' ? 'token' : 'key');
 
 /** Equal for every route, existing or not. */
 const OPAQUE = {

@@ -19,7 +19,7 @@ function rulesOf(call: RouteCall): readonly Rule[] {
   if (!rate) return NO_RULES;
   const rule = { key: rate.key, limit: rate.limit, windowMs: rate.windowMs, burst: rate.burst };
   if (!rate.perCaller) return [rule];
-  const caller = call.test?.userId ?? call.credential.key?.id ?? call.client?.client.id ?? call.sourceAddress;
+  const caller = call.test?.userId ?? call.credential.caller?.id ?? call.client?.client.id ?? call.sourceAddress;
   return [rule, { ...rule, key: `${rate.key}:c:${caller}` }];
 }
 

@@ -1,0 +1,37 @@
+import { forgetRules } from '#server/domain/policies/rule-cache.ts';
+import { type Listener, listen } from '#server/platform/notify.ts';
+import { type AccessTokens, type AccessTokensOptions, accessTokens } from './access-tokens.ts';
+import { type ApiKeys, apiKeys } from './api-keys.ts';
+
+export type Credentials = {
+  keys: ApiKeys;
+  tokens: AccessTokens;
+  /** Drops what is remembered of a workspace's credentials and policies. */
+  forget(tenantId: string): void;
+  close(): Promise<void>;
+};
+
+/** The credentials that this gateway remembers. What changes them, and all that they rest on, announces itself by triggers. */
+export function credentials(options: AccessTokensOptions): Credentials {
+  const keys = apiKeys();
+  const tokens = accessTokens(options);
+  const forget = (tenantId: string) => {
+    keys.forget(tenantId);
+    tokens.forget(tenantId);
+    forgetRules(tenantId);
+  };
+  const listener: Listener = listen({
+    channels: ['config_changed', 'tenant_changed', 'oauth_changed'],
+    onMessage: (channel, payload) => {
+      const [tenantId = ''] = payload.split(':');
+      if (channel === 'oauth_changed') tokens.forget(tenantId);
+      else forget(tenantId);
+    },
+    // Announcements made while nothing listened were lost.
+    onConnect: () => {
+      keys.forgetAll();
+      tokens.forgetAll();
+    },
+  });
+  return { keys, tokens, forget, close: () => listener.close() };
+}
