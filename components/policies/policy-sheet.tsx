@@ -36,6 +36,7 @@ const PolicyForm = z.object({
   roles: z.array(z.string()),
   user_ids: z.array(z.string()),
   api_key_ids: z.array(z.string()),
+  oauth_client_ids: z.array(z.string()),
   actions: z.array(z.string()).min(1, 'Choose at least one action.'),
   /** One ID or name pattern per line. */
   resources: z.string(),
@@ -51,6 +52,7 @@ const EMPTY: Values = {
   roles: [],
   user_ids: [],
   api_key_ids: [],
+  oauth_client_ids: [],
   actions: [],
   resources: '',
   space: 'both',
@@ -69,6 +71,7 @@ const valuesOf = ({
   roles: subjects.roles,
   user_ids: subjects.user_ids,
   api_key_ids: subjects.api_key_ids,
+  oauth_client_ids: subjects.oauth_client_ids,
   actions: row.actions,
   resources: (resources ?? []).join('\n'),
   space: row.space,
@@ -76,15 +79,15 @@ const valuesOf = ({
   enabled: row.enabled,
 });
 
-/** The body that the form sends; OAuth clients that a policy names are kept as they are. */
-const inputOf = ({ who, roles, user_ids, api_key_ids, resources, reason, ...rest }: Values, oauth_client_ids: readonly string[] = []) => {
+/** The body that the form sends. */
+const inputOf = ({ who, roles, user_ids, api_key_ids, oauth_client_ids, resources, reason, ...rest }: Values) => {
   const patterns = resources
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean);
   return {
     ...rest,
-    subjects: who === 'all' ? { all: true } : { roles, user_ids, api_key_ids, oauth_client_ids: [...oauth_client_ids] },
+    subjects: who === 'all' ? { all: true } : { roles, user_ids, api_key_ids, oauth_client_ids },
     resources: patterns.length > 0 ? patterns : null,
     reason: reason.trim() || null,
   };
@@ -154,7 +157,7 @@ function Fields({ policy, onDirty, onDone }: { policy: PolicyRow | undefined; on
   const update = useMutation(trpc.policies.update.mutationOptions({ onSuccess: saved, onError: refuse }));
   const values = form.watch();
   useUnsavedGuard(form.formState.isDirty, onDirty);
-  const input = inputOf(values, policy?.subjects.oauth_client_ids);
+  const input = inputOf(values);
   const { enabled: _, ...draft } = input;
   return (
     <Form
@@ -164,7 +167,7 @@ function Fields({ policy, onDirty, onDone }: { policy: PolicyRow | undefined; on
       aria-busy={create.isPending || update.isPending || undefined}
       onSubmit={async (value) => {
         clear();
-        const sent = inputOf(value, policy?.subjects.oauth_client_ids);
+        const sent = inputOf(value);
         const call = policy ? update.mutateAsync({ id: policy.id, ...sent, expected_updated_at: started() }) : create.mutateAsync(sent);
         await call.then(undefined, () => undefined);
       }}
@@ -263,7 +266,7 @@ function Templates({ form }: FormProps) {
 }
 
 function Who({ form, values, candidates }: FormProps & { values: Values; candidates: ReturnType<typeof useCandidates> }) {
-  const set = (field: 'roles' | 'user_ids' | 'api_key_ids') => (next: string[]) =>
+  const set = (field: 'roles' | 'user_ids' | 'api_key_ids' | 'oauth_client_ids') => (next: string[]) =>
     form.setValue(field, next, { shouldDirty: true, shouldValidate: true });
   return (
     <>
@@ -273,7 +276,7 @@ function Who({ form, values, candidates }: FormProps & { values: Values; candida
           value={values.who}
           onValueChange={(who) => form.setValue('who', who, { shouldDirty: true })}
           options={[
-            { value: 'some', label: 'Roles, people and keys' },
+            { value: 'some', label: 'Roles, people and credentials' },
             { value: 'all', label: 'Everybody' },
           ]}
         />
@@ -297,6 +300,14 @@ function Who({ form, values, candidates }: FormProps & { values: Values; candida
               values={values.api_key_ids}
               onValuesChange={set('api_key_ids')}
               placeholder="Add a key…"
+            />
+          </Field>
+          <Field label="OAuth clients" optional hint="Binds tokens of the application, whoever granted them.">
+            <MultiCombobox
+              options={known(candidates.clients, values.oauth_client_ids)}
+              values={values.oauth_client_ids}
+              onValuesChange={set('oauth_client_ids')}
+              placeholder="Add an application…"
             />
           </Field>
         </>

@@ -23,6 +23,7 @@ import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { PayloadsCard } from './payloads-card.tsx';
 import { REGIONS } from './plan-labels.ts';
 import { DangerZone } from './reset-test.tsx';
+import { TokenRules } from './token-rules.tsx';
 import { AccessCard } from './workspace-access.tsx';
 
 export type Addresses = { api_url: string; proxy_url: string };
@@ -105,6 +106,7 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
           ))}
           <PayloadsCard />
           <AccessCard />
+          <TokenRules />
           <SpacesCard slug={slug} />
           <DangerZone name={account.name} />
         </>

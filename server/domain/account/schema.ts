@@ -51,6 +51,10 @@ const settings = {
   details_withheld: z.boolean(),
   /** Every member needs a second factor. */
   require_mfa: z.boolean(),
+  /** Disabled: API keys only work at the token endpoint. */
+  legacy_key_auth: z.enum(['enabled', 'disabled']),
+  /** DPoP proofs must carry a nonce of the service. */
+  dpop_nonce_required: z.boolean(),
 };
 export type Setting = keyof typeof settings;
 export const SETTINGS = Object.keys(settings) as Setting[];

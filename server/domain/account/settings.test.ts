@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isStillMember, sessionOf } from '#server/domain/people/sessions.ts';
 import { db } from '#server/platform/db.ts';
+import { call } from '#server/testing/calls.ts';
 import { dashboardPerson } from '#server/testing/dashboard.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
@@ -33,7 +34,7 @@ test('a setting is stored only where it differs from its default, and each chang
 
 test('a setting that no part of this release acts on is refused, and nothing is saved', async () => {
   const { w, set } = await owner();
-  for (const field of ['support_access', 'legacy_key_auth', 'capture_ephemeral_responses', 'nonsense']) {
+  for (const field of ['support_access', 'capture_ephemeral_responses', 'nonsense']) {
     const answer = await set({ name: 'Not this', [field]: true });
     assert.deepEqual([answer.status, answer.body.code, answer.body.message], [400, 'validation_error', `Unknown field ${field}`]);
   }
@@ -84,4 +85,17 @@ test('what payloads are kept by default is a setting like any other, off unless 
   assert.equal((await set({ log_payloads_default: 'some' })).status, 400);
   const entry = await db().audit_logs.findFirstOrThrow({ where: { tenant_id: w.tenant.id, action: 'update', resource_type: 'tenant' } });
   assert.deepEqual((entry.details as { changes: unknown }).changes, [{ field: 'log_payloads_default', from: 'off', to: 'errors' }]);
+});
+
+test('API keys stop working on the Management API once tokens are required, and work again when they are not', async () => {
+  const { w, set } = await owner();
+  const { text } = await w.key();
+  const answered = async () => (await call('GET', '/routes', { key: text })).body.error?.type;
+  assert.equal(await answered(), undefined);
+  assert.equal((await set({ legacy_key_auth: 'disabled' })).body.legacy_key_auth, 'disabled');
+  assert.equal(await answered(), 'use_oauth');
+  assert.equal((await set({ legacy_key_auth: 'sometimes' })).status, 400);
+  assert.equal((await set({ legacy_key_auth: 'enabled' })).body.legacy_key_auth, 'enabled');
+  assert.equal(await answered(), undefined);
+  assert.equal((await set({ dpop_nonce_required: true })).body.dpop_nonce_required, true);
 });

@@ -79,11 +79,17 @@ test('subjects must exist here; who was named before may be gone', async () => {
     { api_key_ids: [foreign.row.id] },
     { user_ids: [await person(other, 'viewer')] },
     { oauth_client_ids: [newId()] },
+    { oauth_client_ids: [(await other.client()).id] },
   ])
     await assert.rejects(run('policies.create', owner, { ...POLICY, subjects }), {
       type: 'validation_error',
       message: /doesn't exist in this workspace/,
     });
+  const client = await w.client('test');
+  const named = await run('policies.create', owner, { ...POLICY, name: 'a client', subjects: { oauth_client_ids: [client.id] } });
+  assert.deepEqual(named.subjects.oauth_client_ids, [client.id]);
+  const { oauth_clients, keys } = await run('policies.candidates', owner, {});
+  assert.deepEqual([oauth_clients, keys.length], [[{ id: client.id, name: client.name, space: 'test' }], 1], 'mirrored keys are keys');
   const { id } = await run('policies.create', owner, { ...POLICY, subjects: { api_key_ids: [key.row.id] } });
   await db().api_keys.delete({ where: { id: key.row.id } });
   await run('policies.update', owner, { id, subjects: { api_key_ids: [key.row.id], roles: ['viewer'] } });

@@ -203,7 +203,7 @@ const entry = (action: string, { id, name, reason }: Row): AuditEntry => ({
   workspace_level: true,
 });
 
-/** Members of this workspace and keys of both its spaces; those a policy named before may be gone. @throws Refusal validation_error */
+/** Members of this workspace, and keys and OAuth clients of both its spaces; those a policy named before may be gone. @throws Refusal validation_error */
 async function assertSubjectsExist(ctx: Ctx, subjects: PolicySubjects, before: PolicySubjects = {}): Promise<void> {
   const added = (field: 'user_ids' | 'api_key_ids' | 'oauth_client_ids') =>
     (subjects[field] ?? []).filter((id) => !before[field]?.includes(id));
@@ -216,10 +216,10 @@ async function assertSubjectsExist(ctx: Ctx, subjects: PolicySubjects, before: P
   };
   unknown('user_ids', users, people);
   unknown('api_key_ids', added('api_key_ids'), keys);
-  unknown('oauth_client_ids', added('oauth_client_ids'), new Map());
+  unknown('oauth_client_ids', added('oauth_client_ids'), await oauthClientsNamed(ctx, added('oauth_client_ids')));
 }
 
-/** Whom a policy can name, people by joining and keys by name. */
+/** Whom a policy can name, people by joining, keys and OAuth clients by name. */
 export async function policyCandidates(ctx: Ctx) {
   const people = await read(ctx, (tx) =>
     tx.memberships.findMany({
@@ -229,22 +229,26 @@ export async function policyCandidates(ctx: Ctx) {
       take: MOST_CANDIDATES,
     }),
   );
-  const keys: { id: string; name: string; space: 'live' | 'test' }[] = [];
-  for (const sandbox of [false, true])
-    keys.push(
-      ...(
-        await read({ ...ctx, sandbox }, (tx) =>
-          tx.api_keys.findMany({
-            where: { tenant_id: ctx.tenant_id, sandbox, active: true },
-            select: { id: true, name: true },
-            orderBy: [{ name: 'asc' }, { id: 'asc' }],
-            take: MOST_CANDIDATES,
-          }),
-        )
-      ).map((key) => ({ ...key, space: spaceOf(sandbox) })),
-    );
-  return { people: people.map(({ role, user }) => ({ id: user.id, name: user.full_name || user.email, role })), keys };
+  const keys: Candidate[] = [];
+  const oauth_clients: Candidate[] = [];
+  for (const sandbox of [false, true]) {
+    const choice = {
+      select: { id: true, name: true },
+      orderBy: [{ name: 'asc' as const }, { id: 'asc' as const }],
+      take: MOST_CANDIDATES,
+    };
+    const where = { tenant_id: ctx.tenant_id, sandbox, active: true };
+    await read({ ...ctx, sandbox }, async (tx) => {
+      const placed = (row: { id: string; name: string }) => ({ ...row, space: spaceOf(sandbox) });
+      keys.push(...(await tx.api_keys.findMany({ where, ...choice })).map(placed));
+      // A client that mirrors a key is bound by what binds the key.
+      oauth_clients.push(...(await tx.oauth_clients.findMany({ where: { ...where, source_api_key_id: null }, ...choice })).map(placed));
+    });
+  }
+  return { people: people.map(({ role, user }) => ({ id: user.id, name: user.full_name || user.email, role })), keys, oauth_clients };
 }
+
+type Candidate = { id: string; name: string; space: 'live' | 'test' };
 
 const MOST_CANDIDATES = 1_000;
 
@@ -267,6 +271,18 @@ export async function keysNamed(ctx: Ctx, ids: readonly string[]): Promise<Map<s
       tx.api_keys.findMany({ where: { tenant_id: ctx.tenant_id, sandbox, id: { in: [...ids] } }, select: { id: true, name: true } }),
     );
     for (const { id, name } of rows) found.set(id, { name, sandbox });
+  }
+  return found;
+}
+
+/** The same for OAuth clients. */
+async function oauthClientsNamed(ctx: Ctx, ids: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const sandbox of ids.length === 0 ? [] : [false, true]) {
+    const rows = await read({ ...ctx, sandbox }, (tx) =>
+      tx.oauth_clients.findMany({ where: { tenant_id: ctx.tenant_id, sandbox, id: { in: [...ids] } }, select: { id: true, name: true } }),
+    );
+    for (const { id, name } of rows) found.set(id, name);
   }
   return found;
 }

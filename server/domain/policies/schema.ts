@@ -208,5 +208,6 @@ export const PolicyCandidates = z
   .object({
     people: z.array(z.object({ id: z.uuid(), name: z.string(), role: z.string() })),
     keys: z.array(z.object({ id: z.uuid(), name: z.string(), space: z.enum(['live', 'test']) })),
+    oauth_clients: z.array(z.object({ id: z.uuid(), name: z.string(), space: z.enum(['live', 'test']) })),
   })
   .meta({ id: 'PolicyCandidates' });
