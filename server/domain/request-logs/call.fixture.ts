@@ -34,6 +34,7 @@ export const call = (ctx: Ctx, over: Partial<LogRow> = {}): LogRow => ({
   user_agent: null,
   signature_valid: null,
   api_key_id: null,
+  oauth_client_id: null,
   user_id: null,
   secrets_used: [],
   warnings: [],

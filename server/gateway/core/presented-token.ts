@@ -1,12 +1,13 @@
 import { DPOP_ALGORITHMS } from '#server/crypto/dpop.ts';
+import type { AccessToken } from '#server/domain/oauth-grants/access-tokens.ts';
 import { freshNonce, ProofRefused, useProof } from '#server/domain/oauth-grants/dpop.ts';
 import { routeUrls } from '#server/domain/tenants/addresses.ts';
 import { log } from '#server/platform/log.ts';
-import type { KnownToken } from '../credentials/access-tokens.ts';
 import type { Busy } from '../credentials/keyed-lookup.ts';
 import { BAD_CREDENTIAL, type Call } from './call.ts';
 import { type Refused, refused } from './refusal.ts';
 import type { Runtime } from './runtime.ts';
+import { callerOf } from './token-caller.ts';
 
 type Scheme = 'bearer' | 'dpop';
 type Outcome = Refused | undefined;
@@ -30,29 +31,29 @@ export function verifyToken(call: Call, text: string, scheme: Scheme, { tokens }
 
 const UNDECIDED = refused('dependency_unavailable', "The gateway can't check the access token. Try again shortly.");
 
-function judge(call: Call, known: KnownToken | null | Busy, text: string, scheme: Scheme): Outcome | Promise<Outcome> {
+function judge(call: Call, known: AccessToken | null | Busy, text: string, scheme: Scheme): Outcome | Promise<Outcome> {
   if (known === 'busy') return UNDECIDED;
   const { snapshot } = call;
   // A token of another workspace, or for an MCP server, is not told apart from one that doesn't exist.
-  if (known === null || known.tenant_id !== snapshot.tenant.id || known.aud !== null || known.caller.endsAt <= call.receivedAt) {
+  if (known === null || known.tenant_id !== snapshot.tenant.id || known.aud !== null || callerOf(known).endsAt <= call.receivedAt) {
     call.credential = BAD_CREDENTIAL;
     return undefined;
   }
   if (known.cnf_jkt === null) accept(call, known, scheme === 'bearer');
-  else if (scheme === 'bearer') call.credential = { ...BAD_CREDENTIAL, fault: faulty('invalid_token', BOUND) };
+  else if (scheme === 'bearer') call.credential = { state: 'bad', caller: null, fault: faulty('invalid_token', BOUND) };
   else return judgeProof(call, known, text);
   return undefined;
 }
 
 const BOUND = 'This access token is bound to a key. Send it as "Authorization: DPoP ...", with a proof in DPoP.';
 
-function accept(call: Call, known: KnownToken, rightly: boolean): void {
+function accept(call: Call, known: AccessToken, rightly: boolean): void {
   const state = known.sandbox === call.snapshot.sandbox ? 'valid' : 'wrong_space';
-  call.credential = rightly ? { state, caller: known.caller, fault: null } : BAD_CREDENTIAL;
+  call.credential = rightly ? { state, caller: callerOf(known), fault: null } : BAD_CREDENTIAL;
 }
 
 /** The table of interface rule 21 §9. Without the store of proofs nothing is accepted (interface rule 12 §15). */
-async function judgeProof(call: Call, known: KnownToken, text: string): Promise<Outcome> {
+async function judgeProof(call: Call, known: AccessToken, text: string): Promise<Outcome> {
   const { tenant, space } = call.snapshot;
   const now = new Date(call.receivedAt);
   call.nonce = freshNonce(now);
@@ -74,7 +75,7 @@ async function judgeProof(call: Call, known: KnownToken, text: string): Promise<
       return UNDECIDED;
     }
     const challenge = error.reason === 'missing' ? 'invalid_token' : error.reason === 'nonce' ? 'use_dpop_nonce' : 'invalid_dpop_proof';
-    call.credential = { ...BAD_CREDENTIAL, fault: faulty(challenge, error.message) };
+    call.credential = { state: 'bad', caller: null, fault: faulty(challenge, error.message) };
     return undefined;
   }
 }

@@ -21,7 +21,7 @@ import { shown } from '#server/api/shown.ts';
 import { resolveVersion } from '#server/api/versions.ts';
 import { recordVersionUse } from '#server/domain/api-keys/versions/tally.ts';
 import { hotOperations } from '#server/domain/hot-operations.ts';
-import { isLiveToken } from '#server/domain/oauth-grants/access-tokens.ts';
+import { type AccessToken, isLiveToken } from '#server/domain/oauth-grants/access-tokens.ts';
 import { planFeature } from '#server/domain/plans/schema.ts';
 import type { HotCtx, Space } from '#server/kernel/context.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
@@ -30,7 +30,7 @@ import { log } from '#server/platform/log.ts';
 import type { WindowCounter } from '#server/platform/window-counter.ts';
 import { quota } from '../core/quota.ts';
 import type { ReadBody } from '../core/request-body.ts';
-import type { AccessTokens, KnownToken } from '../credentials/access-tokens.ts';
+import type { AccessTokens } from '../credentials/access-tokens.ts';
 import type { ApiKeys } from '../credentials/api-keys.ts';
 import { type PlainRequest, plainRequest } from './plain-request.ts';
 
@@ -143,7 +143,7 @@ function keyCaller(row: KeyRow, text: string, edge: Edge, now: Date): HotCaller 
 }
 
 /** A token with a proof, or for an MCP server, is web's. */
-function tokenCaller(token: KnownToken, edge: Edge, now: Date): HotCaller | null {
+function tokenCaller(token: AccessToken, edge: Edge, now: Date): HotCaller | null {
   if (!isLiveToken(token, now) || token.cnf_jkt !== null || token.aud !== null || refusalOfToken(token, edge)) return null;
   return { ctx: contextOfToken(token, edge, now), limit: limitOfToken(token) };
 }
