@@ -30,12 +30,15 @@ export type DirectoryRecord = DirectoryPerson & {
   active: boolean;
 };
 
-/** Who is a member, and whose account is enabled, of `s` in `scim_users s`. */
-export const MEMBER = `exists (select from memberships m where m.tenant_id = s.tenant_id and m.user_id = s.user_id and m.removed_at is null)`;
+/** Whether the person of `s` in `scim_users s` is a member with an enabled account, as a condition of a query. */
 export const ACTIVE = `exists (select from memberships m join users u on u.id = m.user_id
   where m.tenant_id = s.tenant_id and m.user_id = s.user_id and m.removed_at is null and u.disabled_at is null)`;
+/** The same as columns of a page. With EXISTS PostgreSQL would read all members of the workspace to answer for a hundred. */
+const MEMBER_COLUMN = `coalesce((select true from memberships m where m.tenant_id = s.tenant_id and m.user_id = s.user_id and m.removed_at is null limit 1), false)`;
+const ACTIVE_COLUMN = `coalesce((select u.disabled_at is null from memberships m join users u on u.id = m.user_id
+  where m.tenant_id = s.tenant_id and m.user_id = s.user_id and m.removed_at is null limit 1), false)`;
 export const COLUMNS = `s.id, s.user_id, s.address, s.user_name, s.external_id, s.given_name, s.family_name, s.formatted, s.display_name, s.emails,
-  s.created_at, s.updated_at, s.synced_at, ${MEMBER} as member, ${ACTIVE} as active`;
+  s.created_at, s.updated_at, s.synced_at, ${MEMBER_COLUMN} as member, ${ACTIVE_COLUMN} as active`;
 
 /** The columns that hold a description. */
 export const storedPerson = (person: DirectoryPerson) => ({
