@@ -13,12 +13,13 @@ export type OwnQuery = { name: string; text: string };
  * workspace and space that they compare with are set by the statement, for the statement (`is_local`). The lateral join with OFFSET makes PostgreSQL
  * set them before it reads a row. If a planner ever changed that order, the settings would be empty and no row would be visible.
  */
-export const ownQuery = (name: string, text: string): OwnQuery => ({ name, text: withinOwn(text) });
-
-const withinOwn = (text: string) => `with own as materialized (
+export const ownQuery = (name: string, text: string): OwnQuery => ({
+  name,
+  text: `with own as materialized (
       select set_config('app.tenant_id', $1::uuid::text, true) as tenant, set_config('app.sandbox', $2::boolean::text, true) as sandbox)
     select found.* from own cross join lateral (
-      select * from (${text}) as asked where own.tenant is not null and own.sandbox is not null offset 0) as found`;
+      select * from (${text}) as asked where own.tenant is not null and own.sandbox is not null offset 0) as found`,
+});
 
 /** Runs the query in the caller's workspace and space: one round trip, under row-level security, without Prisma. */
 export async function ownRows<Row extends QueryResultRow>(
@@ -27,18 +28,5 @@ export async function ownRows<Row extends QueryResultRow>(
   ...values: unknown[]
 ): Promise<Row[]> {
   const { rows } = await ownSql().query<Row>({ name, text, values: [tenant_id, sandbox, ...values] });
-  return rows;
-}
-
-/**
- * The same for a text that a caller's filter shapes: as many texts as filters must not be as many prepared statements. It is planned for its values, so
- * it may find rows in any way.
- */
-export async function ownRowsOf<Row extends QueryResultRow>(
-  { tenant_id, sandbox }: Pick<Ctx, 'tenant_id' | 'sandbox'>,
-  text: string,
-  ...values: unknown[]
-): Promise<Row[]> {
-  const { rows } = await ownSql().query<Row>({ text: withinOwn(text), values: [tenant_id, sandbox, ...values] });
   return rows;
 }
