@@ -9,7 +9,9 @@ const LIST_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 
 /** Filter and page of a list, clamped as RFC 7644 §3.4.2.4 wants it. @throws ScimProblem invalidFilter, invalidValue */
 export function listQueryOf(query: URLSearchParams): ListQuery {
-  const filter = query.get('filter');
+  const [filter = null, ...more] = [...query].filter(([name]) => name.toLowerCase() === 'filter').map(([, text]) => text);
+  // In another spelling, or given twice, it is a filter still: to leave one out would list more than was asked for.
+  if (more.length > 0) throw badRequest('invalidFilter', 'There is more than one filter.');
   if (filter !== null && (!filter.isWellFormed() || filter.includes('\0')))
     throw badRequest('invalidFilter', 'The filter must not contain NUL or invalid Unicode.');
   return {

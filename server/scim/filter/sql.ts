@@ -11,8 +11,11 @@ export type Column =
   | { type: 'uuid'; sql: string }
   | { type: 'boolean'; sql: string }
   | { type: 'time'; sql: string }
-  /** A list: `from` yields a row per element, which `parts` are expressions over. */
-  | { type: 'list'; from: string; parts: Columns };
+  /**
+   * A list: `from` yields a row per element, which `parts` are expressions over. `holding` is a condition that every row with an element of this value
+   * passes, whatever the case of a parameter, for an index.
+   */
+  | { type: 'list'; from: string; parts: Columns; holding?: (value: string) => string };
 export type Columns = Readonly<Record<string, Column>>;
 
 /**
@@ -35,8 +38,10 @@ function condition(filter: Filter, columns: Columns, bind: Bind): string {
     case 'not':
       return `(${condition(filter.part, columns, bind)} is not true)`;
     case 'within': {
-      const { from, parts } = columnOf(columns, filter.path, 'list');
-      return `exists (select from ${from} where ${condition(filter.part, parts, bind)})`;
+      const { from, parts, holding } = columnOf(columns, filter.path, 'list');
+      const exists = `exists (select from ${from} where ${condition(filter.part, parts, bind)})`;
+      const value = holding && requiredValue(filter.part);
+      return value === undefined ? exists : `(${holding?.(bind(value, 'text'))} and ${exists})`;
     }
     case 'present':
       return present(columnOf(columns, filter.path));
@@ -53,6 +58,14 @@ function condition(filter: Filter, columns: Columns, bind: Bind): string {
       return comparedText(columnOf(columns, path), attribute.caseExact, op, value, bind);
     }
   }
+}
+
+/** The value that an element must have to pass, if the filter names one. */
+function requiredValue(filter: Filter): string | undefined {
+  if (filter.kind === 'and') return filter.parts.map(requiredValue).find((value) => value !== undefined);
+  return filter.kind === 'compare' && filter.path === 'value' && filter.op === 'eq' && typeof filter.value === 'string'
+    ? filter.value
+    : undefined;
 }
 
 const OPERATORS: Partial<Record<Comparison, string>> = { eq: '=', gt: '>', ge: '>=', lt: '<', le: '<=' };

@@ -15,9 +15,9 @@ import { parseFilter } from '../filter/parse.ts';
 import { toSql } from '../filter/sql.ts';
 import { applyPatch } from '../patch/patch.ts';
 import { badRequest, ScimProblem } from '../problem.ts';
-import type { ScimObject, ScimResource } from '../resource.ts';
+import type { ScimResource } from '../resource.ts';
 import { OAUTH_CLIENT_URN, oauthClientType } from '../schema/oauth-client.ts';
-import { readResource } from '../schema/read.ts';
+import { readResource, type ScimObject } from '../schema/read.ts';
 import { oauthClientColumns } from './oauth-client-columns.ts';
 
 type Row = Awaited<ReturnType<typeof getProvisionedClient>>;

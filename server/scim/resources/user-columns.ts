@@ -12,6 +12,7 @@ export const userColumns: Columns = {
   emails: {
     type: 'list',
     from: 'jsonb_array_elements(s.emails) as email',
+    holding: (value) => `s.id = any(array(select scim_users_with_email(${value})))`,
     parts: {
       value: { type: 'text', sql: "(email->>'value')" },
       type: { type: 'text', sql: "(email->>'type')" },
