@@ -3,15 +3,15 @@ import type { Comparison, Filter } from './filter.ts';
 
 type Value = { readonly [name: string]: unknown };
 
-/** Whether an element in memory passes the value filter of a PATCH path. Lists in the database are filtered by `toSql`. */
-export function matches(filter: Filter, element: Value): boolean {
+/** Whether an element in memory passes the value filter of a PATCH path. Lists in the database are filtered by `toSql`. `folded` may remember what it did. */
+export function matches(filter: Filter, element: Value, folded: (text: string) => string = fold): boolean {
   switch (filter.kind) {
     case 'and':
-      return filter.parts.every((part) => matches(part, element));
+      return filter.parts.every((part) => matches(part, element, folded));
     case 'or':
-      return filter.parts.some((part) => matches(part, element));
+      return filter.parts.some((part) => matches(part, element, folded));
     case 'not':
-      return !matches(filter.part, element);
+      return !matches(filter.part, element, folded);
     case 'within':
       throw new Error('An element has no lists.');
     case 'present': {
@@ -23,7 +23,7 @@ export function matches(filter: Filter, element: Value): boolean {
       const found = element[path];
       if (typeof value === 'boolean') return (found === value) === (op === 'eq');
       if (value instanceof Date || typeof found !== 'string') return op === 'ne';
-      return attribute.caseExact ? compared(found, op, value) : compared(fold(found), op, fold(value));
+      return attribute.caseExact ? compared(found, op, value) : compared(folded(found), op, folded(value));
     }
   }
 }

@@ -27,33 +27,45 @@ const elementOf = (value: unknown): Element => (typeof value === 'object' && val
 
 /** Adds values, replaces all of them, or removes all or the given ones. */
 function changeWhole(before: Element[], op: Op, attribute: Attribute, value: unknown, touched: Set<Element>): Element[] {
-  const given = (
-    value === null || value === undefined ? [] : (readList(attribute, Array.isArray(value) ? value : [value], attribute.name) ?? [])
-  ).map(elementOf);
-  if (op === 'remove')
-    return value === null || value === undefined ? [] : before.filter((element) => !given.some((one) => isSame(one, element, attribute)));
+  const none = value === null || value === undefined;
+  if (op === 'remove' && none) return [];
+  const read = none ? [] : (readList(attribute, Array.isArray(value) ? value : [value], attribute.name) ?? []);
+  const given = read.map(elementOf);
+  const isSame = sameness(attribute);
+  if (op === 'remove') return before.filter((element) => !given.some((one) => isSame(one, element)));
   for (const element of given) touched.add(element);
   if (op === 'replace') return given;
   const after = [...before];
   for (const element of given) {
-    const same = after.findIndex((one) => isSame(element, one, attribute));
+    const same = after.findIndex((one) => isSame(element, one));
     if (same === -1) after.push(element);
     else if (attribute.subAttributes) touched.add(Object.assign(after[same] as Element, element));
   }
   return after;
 }
 
-/** The same type and the same value. */
-function isSame(given: Element, element: Element, { caseExact }: Attribute): boolean {
-  const comparable = (text: unknown) => (caseExact ? text : fold(String(text ?? '')));
-  return (
+/** The same value, and the same type where one is given. */
+function sameness({ caseExact }: Attribute): (given: Element, element: Element) => boolean {
+  const folded = rememberingFold();
+  const comparable = (text: unknown) => (caseExact ? text : folded(String(text ?? '')));
+  return (given, element) =>
     comparable(given.value) === comparable(element.value) &&
-    (given.type === undefined || fold(String(given.type)) === fold(String(element.type ?? '')))
-  );
+    (given.type === undefined || folded(String(given.type)) === folded(String(element.type ?? '')));
+}
+
+/** Each text is folded once: a hundred elements are compared with each other a hundred times. */
+function rememberingFold(): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    const found = known.get(text) ?? fold(text);
+    known.set(text, found);
+    return found;
+  };
 }
 
 function changeElements(before: Element[], op: Op, { attribute, sub, filter }: Target, value: unknown, touched: Set<Element>): Element[] {
-  const selected = filter ? before.filter((element) => matches(filter, element)) : before;
+  const folded = rememberingFold();
+  const selected = filter ? before.filter((element) => matches(filter, element, folded)) : before;
   const place = `${attribute.name}${sub ? `.${sub.name}` : ''}`;
   if (selected.length === 0) {
     const created = op === 'remove' ? undefined : createdBy(filter, sub, value, place);
