@@ -39,7 +39,7 @@ export function DomainsView() {
     <Page className="max-w-4xl">
       <PageHeader
         title="Domains"
-        description="Verify the domains of your organization, so that people with those addresses can join by single sign-on."
+        description="Verify the domains of your organization, so that people with those addresses can join by single sign-on or be added by your directory."
         actions={
           <LinkButton variant="ghost" href={`/${slug}/settings/sso`}>
             Single sign-on
@@ -211,7 +211,7 @@ function RemoveDomain({ domain, onClose }: { domain: Domain | undefined; onClose
       resourceName={domain?.domain ?? ''}
       confirmLabel="Remove domain"
       consequences={[
-        'New people with this domain can no longer join by single sign-on.',
+        'New people with this domain can no longer join by single sign-on or be added by your directory.',
         'Existing members keep their access.',
         ...(domain?.sso_required ? ['Its members can sign in with a password again: single sign-on is no longer required of them.'] : []),
       ]}

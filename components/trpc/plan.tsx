@@ -31,7 +31,7 @@ export function useFeatureReason(feature: Feature): string | undefined {
 
 /** Whether it is the plan that refused. */
 export const isPlanRefusal = (refusal: Pick<RefusalView, 'type'> | undefined): boolean =>
-  refusal?.type === 'plan_limit' || refusal?.type === 'plan_feature';
+  refusal?.type === 'plan_limit' || refusal?.type === 'plan_feature' || refusal?.type === 'scim_plan_required';
 
 /** A refusal that the plan caused: what the limit is and where it can be raised. Nothing is lost; the form stays as it is. */
 export function PlanPanel({ refusal }: { refusal: RefusalView }) {
