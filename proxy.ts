@@ -1,10 +1,11 @@
 import { type NextRequest, NextResponse } from 'next/server';
+import { formActionOf } from '#server/domain/oauth-grants/form-action.ts';
 
 /**
  * Security headers of dashboard pages, and nothing else: authorisation never lives here (a middleware can be skipped; see SECURITY.md).
  * Each page gets a fresh nonce; Next puts it on its own scripts when it finds it in the request's policy.
  */
-export function proxy(req: NextRequest) {
+export async function proxy(req: NextRequest) {
   const nonce = Buffer.from(crypto.randomUUID()).toString('base64');
   const dev = process.env.NODE_ENV === 'development';
   const policy = [
@@ -18,7 +19,7 @@ export function proxy(req: NextRequest) {
     `connect-src 'self'${dev ? ' ws:' : ''}`,
     "object-src 'none'",
     "base-uri 'none'",
-    "form-action 'self'",
+    `form-action 'self'${await leadsTo(req.nextUrl.pathname)}`,
     "frame-ancestors 'none'",
   ].join('; ');
   const headers = new Headers(req.headers);
@@ -34,6 +35,13 @@ export function proxy(req: NextRequest) {
   return response;
 }
 
+/** The application that a consent page answers: browsers apply form-action to where a form is redirected. A page whose origin can't be read keeps its own. */
+async function leadsTo(pathname: string): Promise<string> {
+  const [, handle] = /^\/oauth\/consent\/([A-Za-z0-9_-]+)$/.exec(pathname) ?? [];
+  const source = handle && (await formActionOf(handle).catch(() => null));
+  return source ? ` ${source}` : '';
+}
+
 /** The path and query as the address bar has them: without what Next adds to fetch only a part of the page. */
 function pageOf({ pathname, searchParams }: NextRequest['nextUrl']): string {
   const query = new URLSearchParams(searchParams);
@@ -44,6 +52,6 @@ function pageOf({ pathname, searchParams }: NextRequest['nextUrl']): string {
 
 export const config = {
   matcher: [
-    '/((?!_next/static|_next/image|v1/|admin/|auth/|api/|oauth/|scim/|\\.well-known/|[^/]+\\.(?:svg|png|ico|json|mjs|txt|woff2)$).*)',
+    '/((?!_next/static|_next/image|v1/|admin/|auth/|api/|oauth/(?!consent/|device/)|scim/|\\.well-known/|[^/]+\\.(?:svg|png|ico|json|mjs|txt|woff2)$).*)',
   ],
 };

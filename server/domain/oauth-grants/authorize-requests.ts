@@ -1,5 +1,4 @@
-import { randomBase64url } from '#server/crypto/random.ts';
-import { digest, mintToken } from '#server/crypto/tokens.ts';
+import { mintToken } from '#server/crypto/tokens.ts';
 import { CLI_CLIENT } from '#server/domain/oauth-clients/cli-client.shared.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
@@ -7,6 +6,7 @@ import { newId } from '#server/kernel/ids.ts';
 import type { LiveSession } from '#server/kernel/person.ts';
 import { type AuthorizeError, type AuthorizeRequest, answerAddress } from './authorize-rules.ts';
 import { clientByRow, type OAuthClient } from './client.ts';
+import { handleDigest, isHandle, newHandle } from './handles.ts';
 
 const REQUEST_MS = 10 * 60_000;
 const CODE_MS = 60_000;
@@ -58,12 +58,18 @@ export type PendingRequest = NonNullable<Awaited<ReturnType<typeof pendingReques
 
 /** The request of a handle that nobody has decided, with its client; null when it is over, whatever ended it. */
 export async function pendingRequest(tx: Db | Tx, handle: string, now: Date) {
-  if (!HANDLE.test(handle)) return null;
+  if (!isHandle(handle)) return null;
   const row = await tx.oauth_auth_requests.findUnique({ where: { handle_digest: handleDigest(handle) } });
   if (!row || row.decided_at || row.expires_at <= now) return null;
   if (row.client_row_id === null) return { ...row, app: CLI_APP };
   const client = await clientByRow(row.client_row_id, now);
   return client?.active ? { ...row, app: appOf(client) } : null;
+}
+
+/** What is known of a request before anybody has signed in; null when it is over. */
+export async function hintOf(db: Db, handle: string, now: Date): Promise<{ silent: boolean; login_hint: string | null } | null> {
+  const request = await pendingRequest(db, handle, now);
+  return request && { silent: request.prompt.includes('none'), login_hint: request.login_hint };
 }
 
 /** Ties the request to the first session that opens it. @returns whether it is this session's */
@@ -143,8 +149,3 @@ export async function issueCode(
   });
   return token;
 }
-
-export const newHandle = (): string => randomBase64url(16);
-const HANDLE = /^[A-Za-z0-9_-]{22}$/;
-export const isHandle = (text: string): boolean => HANDLE.test(text);
-export const handleDigest = (handle: string) => new Uint8Array(digest(handle));

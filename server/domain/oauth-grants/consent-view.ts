@@ -2,41 +2,14 @@ import { sanitizedConsentHtml } from '#server/domain/oauth-clients/consent-html.
 import { type WorkspaceRow, workspacesOf } from '#server/domain/people/service.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
+import { SCOPE_CATALOGUE } from '#server/kernel/scopes.ts';
 import { type AskingApp, type PendingRequest, pendingRequest, tieRequest } from './authorize-requests.ts';
 import { beyondRole, needsFreshSignIn, placeOf, skipsPage } from './consent.ts';
 import { type Offer, offerOf, type Wanted } from './offers.ts';
-import { type RedirectPlace, redirectPlace } from './redirect-host.ts';
+import { redirectPlace } from './redirect-host.ts';
+import type { AppView, ConsentPageView, OfferView, PlaceView } from './view.shared.ts';
 
-/** What a page of consent shows of the client that asks. */
-export type AppView = {
-  name: string;
-  type: 'confidential' | 'public';
-  is_cli: boolean;
-  /** The client's own words, safe to render. */
-  html: string | null;
-};
-
-/** What the person may choose between, and what the login would get in the chosen one. */
-export type PlaceView = {
-  workspaces: { slug: string; name: string; role: string }[];
-  /** Null when there is none to choose, or none was chosen yet. */
-  chosen: { slug: string; name: string; role: string } | null;
-  offer: Offer | null;
-  /** Why this workspace can't be logged in to, in one sentence. */
-  problem: string | null;
-  /** The role lacks what the client named: it gets access_denied. */
-  beyond: string | null;
-};
-
-export type ConsentView = PlaceView & {
-  app: AppView;
-  redirect: RedirectPlace & { verified: boolean };
-  space: 'live' | 'test';
-  account: { email: string; name: string };
-  fresh_sign_in: boolean;
-};
-
-export type ConsentPage = { state: 'over' } | { state: 'skip' } | { state: 'ask'; view: ConsentView };
+export type ConsentPage = { state: 'over' } | { state: 'skip' } | { state: 'ask'; view: ConsentPageView };
 
 /** What the consent page shows to the session that opened it first (interface rule 21 §7). */
 export async function consentPage(ctx: SignedInCtx, handle: string, workspace: string | null): Promise<ConsentPage> {
@@ -76,7 +49,7 @@ export async function placeView(
   try {
     const place = await of();
     const offer = offerOf(wanted, place);
-    return { workspaces, chosen: shown(place), offer, problem: null, beyond: offer.denied ? beyondRole(offer) : null };
+    return { workspaces, chosen: shown(place), offer: offerView(offer), problem: null, beyond: offer.denied ? beyondRole(offer) : null };
   } catch (error) {
     const { type, message, status } = asRefusal(error);
     if (status >= 500) throw error;
@@ -85,6 +58,16 @@ export async function placeView(
     return { workspaces, chosen: null, offer: null, problem: undecided ? null : message, beyond: null };
   }
 }
+
+/** Scopes as the person reads them. */
+const offerView = ({ scopes, missing, step_up }: Offer): OfferView => ({
+  scopes: scopes.map((name) => {
+    const { title = name, sentence = '', risk = 'high' } = SCOPE_CATALOGUE[name] ?? {};
+    return { name, title, sentence, sensitive: risk === 'high', second_factor: step_up.includes(name) };
+  }),
+  missing,
+  needs_second_factor: step_up.length > 0,
+});
 
 const shown = ({ slug, name, role }: WorkspaceRow) => ({ slug, name, role });
 

@@ -1,3 +1,4 @@
+import { hasDigest } from '#server/crypto/tokens.ts';
 import { CLI_ALIAS } from '#server/domain/oauth-clients/cli-client.shared.ts';
 import { chosen, type WorkspaceRow, withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
@@ -7,23 +8,18 @@ import type { SignedInCtx } from '#server/kernel/person.ts';
 import { hasFactor, mfaRequired, takeStepUp } from '#server/kernel/step-up.ts';
 import { env } from '#server/platform/env.ts';
 import { places } from '#server/platform/geoip.ts';
-import { appOf, CLI_APP, handleDigest, isHandle } from './authorize-requests.ts';
+import { appOf, CLI_APP } from './authorize-requests.ts';
+import { handleDigest, isHandle } from './handles.ts';
 import { cliClientOf } from './cli-client.ts';
 import { clientByRow } from './client.ts';
 import { auditGrant, beyondRole } from './consent.ts';
-import { type AppView, appView, type PlaceView, placeView } from './consent-view.ts';
+import { appView, placeView } from './consent-view.ts';
 import { tellOfGrant } from './notices.ts';
+import { shownUserCode, userCodeOf } from './device-codes.ts';
 import { assertMayLogIn, type Offer, offerOf } from './offers.ts';
+import type { DevicePageView } from './view.shared.ts';
 
-export type DeviceView = PlaceView & {
-  app: AppView;
-  space: 'live' | 'test';
-  account: { email: string; name: string };
-  /** The device as it asked: not who holds it, but what its own request said. */
-  device: { ip: string | null; country: string | null; city: string | null; user_agent: string | null; asked_at: Date };
-};
-
-export type DevicePage = { state: 'over' } | { state: 'ask'; view: DeviceView };
+export type DevicePage = { state: 'over' } | { state: 'ask'; view: DevicePageView };
 
 type PendingDevice = NonNullable<Awaited<ReturnType<typeof pendingDevice>>>;
 
@@ -38,7 +34,7 @@ async function pendingDevice(tx: Db | Tx, handle: string, now: Date) {
 }
 
 /** What the approval page shows to the session that opened it first (interface rule 21 §6). */
-export async function devicePage(ctx: SignedInCtx, handle: string, workspace: string | null): Promise<DevicePage> {
+export async function devicePage(ctx: SignedInCtx, handle: string, { workspace, code }: { workspace: string | null; code: string | null }): Promise<DevicePage> {
   const device = await pendingDevice(ctx.db, handle, ctx.now);
   if (!device || !(await tied(ctx, device))) return { state: 'over' };
   const place = await placeView(
@@ -58,9 +54,16 @@ export async function devicePage(ctx: SignedInCtx, handle: string, workspace: st
       app: await appView(ctx, device.app),
       space: device.sandbox ? 'test' : 'live',
       account: { email: ctx.user.email, name: ctx.user.full_name },
-      device: { ip, country, city, user_agent, asked_at: created_at },
+      user_code: ownCode(device, code),
+      device: { ip, country, city, user_agent, asked_at: created_at.toISOString() },
     },
   };
+}
+
+/** The code as it came with the person, only if it is the device's: it is stored as a digest. */
+function ownCode({ user_code_digest }: PendingDevice, code: string | null): string | null {
+  const letters = code === null ? null : userCodeOf(code);
+  return letters !== null && hasDigest(letters, user_code_digest) ? shownUserCode(letters) : null;
 }
 
 export type DeviceDecision = { handle: string; decision: 'allow' | 'deny'; workspace: string | null };

@@ -2,8 +2,8 @@ import { randomOf } from '#server/crypto/random.ts';
 import { classifyCredential, digest, mintToken } from '#server/crypto/tokens.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { handleDigest, newHandle } from './authorize-requests.ts';
 import type { OAuthClient } from './client.ts';
+import { handleDigest, newHandle } from './handles.ts';
 
 export const DEVICE_SECONDS = 900;
 const INTERVAL_SECONDS = 5;

@@ -1,7 +1,5 @@
 import { isLoopbackRedirectUri } from '#server/domain/oauth-clients/redirect-uris.shared.ts';
-
-/** Where a code goes: a server, a program on the person's own computer, or an app that registered a scheme there. */
-export type RedirectPlace = { kind: 'web' | 'loopback' | 'app'; host: string };
+import type { RedirectPlace } from './view.shared.ts';
 
 export function redirectPlace(uri: string): RedirectPlace {
   const host = redirectHost(uri);
