@@ -1,5 +1,6 @@
 import { counted } from '#components/ui/numbers.ts';
 import type { RefusalView } from '#components/ui/refusal.ts';
+import { isOwnPath } from '#server/domain/people/own-path.shared.ts';
 
 export type AuthAnswer<T> = { ok: true; data: T } | { ok: false; refusal: RefusalView };
 
@@ -39,8 +40,7 @@ export function go(to: string): void {
   window.location.assign(isOwnPath(to) ? to : '/');
 }
 
-/** A path of this dashboard, never another site: `//evil.test` and `/\evil.test` are other sites to a browser. */
-export const isOwnPath = (to: string): boolean => /^\/(?![/\\])[^\\\u0000-\u001f]*$/.test(to);
+export { isOwnPath };
 
 export type SignedIn = { status: 'ok'; redirect_to: string };
 /** The first factor was right and the account has a second one, which `redirect_to` asks for. */

@@ -14,12 +14,18 @@ import { type Identity, Or } from './sign-in-form.tsx';
 import { SsoLink, useDomainSso } from './sso-option.tsx';
 import { usePasskeySignIn } from './use-passkey-sign-in.ts';
 
-export type SignInMethodsProps = { who: Identity; onAnswer: (answer: SignInAnswer) => void; onMailed: () => void; onBack: () => void };
+export type SignInMethodsProps = {
+  who: Identity;
+  next: string | null;
+  onAnswer: (answer: SignInAnswer) => void;
+  onMailed: () => void;
+  onBack: () => void;
+};
 
 const loadSignInPassword = () => import('./schemas.ts').then((module) => module.SignInPassword);
 
 /** How to sign in with an address: the same ways for every address, so that the page does not tell which ones have an account. */
-export function SignInMethods({ who, onAnswer, onMailed, onBack }: SignInMethodsProps) {
+export function SignInMethods({ who, next, onAnswer, onMailed, onBack }: SignInMethodsProps) {
   const [refusal, setRefusal] = useState<RefusalView>();
   const [mailing, setMailing] = useState(false);
   const passkey = usePasskeySignIn({ keep: () => who.keep, onSignedIn: onAnswer });
@@ -50,7 +56,7 @@ export function SignInMethods({ who, onAnswer, onMailed, onBack }: SignInMethods
       {required && (
         <>
           <Callout title="Your organization requires single sign-on." />
-          <SsoLink email={who.email} primary />
+          <SsoLink email={who.email} next={next} primary />
           <Or />
         </>
       )}
@@ -73,7 +79,7 @@ export function SignInMethods({ who, onAnswer, onMailed, onBack }: SignInMethods
       <Or />
       {passkey.problem && <Callout tone="bad" title={passkey.problem} />}
       <div className="flex flex-col gap-2.5">
-        {sso && !required && <SsoLink email={who.email} />}
+        {sso && !required && <SsoLink email={who.email} next={next} />}
         <Button size="lg" icon={<Fingerprint />} loading={passkey.busy} onClick={() => void passkey.signIn()} className="w-full">
           Use a passkey
         </Button>

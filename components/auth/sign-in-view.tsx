@@ -44,7 +44,13 @@ export function SignInView({ next, email, problem }: { next: string | null; emai
         />
       )}
       {step === 'choose' && (
-        <SignInMethods who={who} onAnswer={answered} onMailed={() => setStep('mailed-code')} onBack={() => setStep('identify')} />
+        <SignInMethods
+          who={who}
+          next={next}
+          onAnswer={answered}
+          onMailed={() => setStep('mailed-code')}
+          onBack={() => setStep('identify')}
+        />
       )}
       {step === 'mailed-code' && <CodeForm who={who} onAnswer={answered} onBack={() => setStep('choose')} />}
     </AuthLayout>

@@ -23,9 +23,9 @@ export function useDomainSso(email: string): DomainSso {
 }
 
 /** Leaves for the identity provider, which sends the browser back signed in. */
-export const SsoLink = ({ email, primary }: { email: string; primary?: boolean }) => (
+export const SsoLink = ({ email, next, primary }: { email: string; next: string | null; primary?: boolean }) => (
   <PlainLinkButton
-    href={`/auth/sso/start?email=${encodeURIComponent(email)}`}
+    href={`/auth/sso/start?${new URLSearchParams({ email, ...(next ? { next } : {}) })}`}
     variant={primary ? 'primary' : 'secondary'}
     size="lg"
     icon={<KeyRound />}

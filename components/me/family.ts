@@ -1,4 +1,4 @@
-import { LockKeyhole, MonitorSmartphone, SlidersHorizontal, UserRound } from 'lucide-react';
+import { Blocks, LockKeyhole, MonitorSmartphone, SlidersHorizontal, UserRound } from 'lucide-react';
 import type { PageFamily } from '#components/shell/page-family.ts';
 
 export const me: PageFamily = {
@@ -34,6 +34,17 @@ export const me: PageFamily = {
       group: 'person',
       order: 30,
       keywords: ['devices', 'sign out'],
+    },
+    {
+      id: 'apps',
+      label: 'Connected apps',
+      icon: Blocks,
+      scope: 'person',
+      path: '/me/apps',
+      group: 'person',
+      order: 35,
+      keywords: ['oauth', 'applications', 'service-cli', 'command line', 'grants', 'consent', 'revoke'],
+      docs: 'connected-apps',
     },
     {
       id: 'preferences',

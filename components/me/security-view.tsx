@@ -1,6 +1,6 @@
 'use client';
 
-import { MonitorSmartphone } from 'lucide-react';
+import { Blocks, MonitorSmartphone } from 'lucide-react';
 import { useState } from 'react';
 import { AuthenticatorCard } from '#components/factors/authenticator-card.tsx';
 import { MissingFactorNote, RecoveredNote } from '#components/factors/factor-notes.tsx';
@@ -35,6 +35,16 @@ export function SecurityView({ next }: { next: string | null }) {
         actions={
           <LinkButton size="sm" href="/me/sessions" icon={<MonitorSmartphone />}>
             View sessions
+          </LinkButton>
+        }
+      />
+      <SectionCard
+        title="Connected apps"
+        className="pb-3.5"
+        description="Applications that act in your name. Disconnect the ones you don’t use."
+        actions={
+          <LinkButton size="sm" href="/me/apps" icon={<Blocks />}>
+            View connected apps
           </LinkButton>
         }
       />

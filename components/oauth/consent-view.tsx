@@ -61,13 +61,16 @@ function Destination({ view: { app, redirect } }: { view: View }) {
 }
 
 function blockedBy({ problem, beyond, chosen, workspaces, fresh_sign_in }: View) {
-  if (fresh_sign_in) return <Callout tone="warn" title="The application asks you to sign in again. Choose “Use another account” and sign in." />;
+  if (fresh_sign_in)
+    return <Callout tone="warn" title="The application asks you to sign in again. Choose “Use another account” and sign in." />;
   if (problem) return <Callout tone="warn" title={problem} />;
   if (!chosen)
     return (
       <Callout
         tone="warn"
-        title={workspaces.length > 0 ? 'Choose a workspace to continue.' : 'You aren’t a member of the workspace this application belongs to.'}
+        title={
+          workspaces.length > 0 ? 'Choose a workspace to continue.' : 'You aren’t a member of the workspace this application belongs to.'
+        }
       />
     );
   return beyond ? <Callout tone="warn" title={`${beyond} Ask an Owner or Admin for another role.`} /> : null;

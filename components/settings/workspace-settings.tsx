@@ -20,6 +20,7 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
+import { CommandLineCard } from './command-line-card.tsx';
 import { PayloadsCard } from './payloads-card.tsx';
 import { REGIONS } from './plan-labels.ts';
 import { DangerZone } from './reset-test.tsx';
@@ -107,6 +108,7 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
           <PayloadsCard />
           <AccessCard />
           <TokenRules />
+          <CommandLineCard />
           <SpacesCard slug={slug} />
           <DangerZone name={account.name} />
         </>

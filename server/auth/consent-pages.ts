@@ -13,7 +13,11 @@ import { personOf } from './person.ts';
 export type Decider = { id: string; csrf: string; has_factor: boolean };
 
 type Asked<V> = { state: 'ask'; view: V; decider: Decider };
-export type ConsentPageState = { state: 'over' } | { state: 'sign_in'; login_hint: string | null } | { state: 'skip' } | Asked<ConsentPageView>;
+export type ConsentPageState =
+  | { state: 'over' }
+  | { state: 'sign_in'; login_hint: string | null }
+  | { state: 'skip' }
+  | Asked<ConsentPageView>;
 export type DevicePageState = { state: 'over' } | { state: 'sign_in' } | Asked<DevicePageView>;
 
 /** What the page of a login shows to whoever opens it. */
@@ -29,7 +33,11 @@ export async function consentPageState(headers: Headers, handle: string, workspa
 }
 
 /** The same for the login of a device. */
-export async function devicePageState(headers: Headers, handle: string, asked: { workspace: string | null; code: string | null }): Promise<DevicePageState> {
+export async function devicePageState(
+  headers: Headers,
+  handle: string,
+  asked: { workspace: string | null; code: string | null },
+): Promise<DevicePageState> {
   const person = await personOf(headers);
   if (!person) return { state: 'sign_in' };
   const page = await devicePage(signedIn(headers, person), handle, asked);

@@ -3,14 +3,13 @@ import { bodyOf } from '#server/api/input.ts';
 import { page } from '#server/api/plain-page.ts';
 import { randomBase64url } from '#server/crypto/random.ts';
 import { digest, hasDigest } from '#server/crypto/tokens.ts';
+import { escapeHtml } from '#server/domain/mail/templates.ts';
 import { issuerOf } from '#server/domain/oauth-grants/addresses.ts';
 import { claimDevice, shownUserCode, userCodeOf } from '#server/domain/oauth-grants/device-codes.ts';
-import { escapeHtml } from '#server/domain/mail/templates.ts';
-import { asRefusal } from '#server/kernel/errors.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 import { network, throttled } from '#server/platform/throttle.ts';
-import { errorPage, sendTo } from './browser-page.ts';
+import { sendTo } from './browser-page.ts';
 import { parseForm } from './form.ts';
 
 /** GET /oauth/activate: where a person enters the code that their device shows (RFC 8628 §3.3). A code in the address is filled in and never sent by itself. */
@@ -26,27 +25,32 @@ export async function activate(req: Request, edge: Edge, now: Date): Promise<Res
   const browser = browserOf(req, edge);
   const typed = form.get('user_code') ?? '';
   if (!browser || !isOwnForm(req.headers, edge) || !hasDigest(browser, Buffer.from(form.get('csrf_token') ?? '', 'base64url')))
-    return codePage(browser ?? randomBase64url(32), edge, { value: typed, problem: 'This page was open for too long. Try again.', status: 403 });
-  let forgive: () => Promise<void>;
-  try {
-    forgive = await throttled(
-      [network(edge.ip), browser].map((subject) => ({ what: 'oauth-activate', subject, limit: 10, window_sec: 900 })),
-      now,
-      'rate_limited',
-    );
-  } catch (error) {
-    const { status, message, retryAfter } = asRefusal(error);
-    if (status !== 429) throw error;
-    return errorPage('Too many attempts', message, 429, { 'retry-after': String(Math.ceil(retryAfter ?? 60)) });
-  }
+    return codePage(browser ?? randomBase64url(32), edge, {
+      value: typed,
+      problem: 'This page was open for too long. Try again.',
+      status: 403,
+    });
+  const forgive = await throttled(
+    [network(edge.ip), browser].map((subject) => ({ what: 'oauth-activate', subject, limit: 10, window_sec: 900 })),
+    now,
+    'rate_limited',
+  );
   const letters = userCodeOf(typed);
   const handle = letters && (await claimDevice(db(), letters, now));
-  if (!handle) return codePage(browser, edge, { value: typed, problem: 'No device is waiting with this code. Check the code, or get a new one on your device.' });
+  if (!handle)
+    return codePage(browser, edge, {
+      value: typed,
+      problem: 'No device is waiting with this code. Check the code, or get a new one on your device.',
+    });
   await forgive(); // only wrong codes count
   return sendTo(`${env.PUBLIC_ADMIN_URL}/oauth/device/${handle}?code=${shownUserCode(letters)}`);
 }
 
-function codePage(browser: string, { space }: Edge, { value, problem, status = 200 }: { value: string; problem?: string; status?: number }): Response {
+function codePage(
+  browser: string,
+  { space }: Edge,
+  { value, problem, status = 200 }: { value: string; problem?: string; status?: number },
+): Response {
   const alert = problem ? `<p class="problem" id="problem" role="alert">${escapeHtml(problem)}</p>` : '';
   const described = problem ? 'problem hint' : 'hint';
   return page(

@@ -3,6 +3,8 @@ import { bodyOf } from '#server/api/input.ts';
 import { json, respond } from '#server/api/respond.ts';
 import { freshNonce } from '#server/domain/oauth-grants/dpop.ts';
 import { log } from '#server/platform/log.ts';
+import { answerBrowser } from './browser.ts';
+import { deviceAuthorization } from './device-authorization.ts';
 import { type Form, parseForm } from './form.ts';
 import { introspect } from './introspect.ts';
 import { asOAuthProblem, OAuthProblem, problemWire } from './problem.ts';
@@ -16,6 +18,7 @@ type FormEndpoint = (form: Form, headers: Headers, edge: Edge, now: Date) => Pro
 
 const FORMS: Readonly<Record<string, FormEndpoint>> = {
   '/oauth/token': token,
+  '/oauth/device_authorization': deviceAuthorization,
   '/oauth/introspect': introspect,
   '/oauth/revoke': revoke,
 };
@@ -33,6 +36,8 @@ export async function handle(req: Request, edge: Edge | null = edgeOf(req.header
 }
 
 async function answer(req: Request, edge: Edge): Promise<Response> {
+  const page = await answerBrowser(req, edge);
+  if (page) return page;
   const { pathname } = new URL(req.url);
   const form = Object.hasOwn(FORMS, pathname) ? FORMS[pathname] : undefined;
   if (!form) throw new OAuthProblem('invalid_request', 'No such path.', 404);

@@ -7,6 +7,7 @@ import { authenticatedClient, failClient, limitRequests } from './client-limits.
 import { type Form, required } from './form.ts';
 import { authorizationCode } from './grants/authorization-code.ts';
 import { clientCredentials } from './grants/client-credentials.ts';
+import { deviceCode } from './grants/device-code.ts';
 import { refreshToken } from './grants/refresh-token.ts';
 import { tokenExchange } from './grants/token-exchange.ts';
 import { OAuthProblem } from './problem.ts';
@@ -18,6 +19,7 @@ import { assertMayUse } from './token-rules.ts';
 const TABLE: Readonly<Record<string, { run: Grant; anonymous?: true }>> = {
   [GRANTS.authorization_code]: { run: authorizationCode },
   [GRANTS.client_credentials]: { run: clientCredentials },
+  [GRANTS.device_code]: { run: deviceCode },
   [GRANTS.refresh_token]: { run: refreshToken },
   [GRANTS.token_exchange]: { run: tokenExchange, anonymous: true },
 };

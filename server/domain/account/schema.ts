@@ -55,6 +55,8 @@ const settings = {
   legacy_key_auth: z.enum(['enabled', 'disabled']),
   /** DPoP proofs must carry a nonce of the service. */
   dpop_nonce_required: z.boolean(),
+  /** Members may log in with service-cli. */
+  cli_login_enabled: z.boolean(),
 };
 export type Setting = keyof typeof settings;
 export const SETTINGS = Object.keys(settings) as Setting[];

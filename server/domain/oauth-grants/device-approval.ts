@@ -9,13 +9,13 @@ import { hasFactor, mfaRequired, takeStepUp } from '#server/kernel/step-up.ts';
 import { env } from '#server/platform/env.ts';
 import { places } from '#server/platform/geoip.ts';
 import { appOf, CLI_APP } from './authorize-requests.ts';
-import { handleDigest, isHandle } from './handles.ts';
 import { cliClientOf } from './cli-client.ts';
 import { clientByRow } from './client.ts';
 import { auditGrant, beyondRole } from './consent.ts';
 import { appView, placeView } from './consent-view.ts';
-import { tellOfGrant } from './notices.ts';
 import { shownUserCode, userCodeOf } from './device-codes.ts';
+import { handleDigest, isHandle } from './handles.ts';
+import { tellOfGrant } from './notices.ts';
 import { assertMayLogIn, type Offer, offerOf } from './offers.ts';
 import type { DevicePageView } from './view.shared.ts';
 
@@ -34,7 +34,11 @@ async function pendingDevice(tx: Db | Tx, handle: string, now: Date) {
 }
 
 /** What the approval page shows to the session that opened it first (interface rule 21 §6). */
-export async function devicePage(ctx: SignedInCtx, handle: string, { workspace, code }: { workspace: string | null; code: string | null }): Promise<DevicePage> {
+export async function devicePage(
+  ctx: SignedInCtx,
+  handle: string,
+  { workspace, code }: { workspace: string | null; code: string | null },
+): Promise<DevicePage> {
   const device = await pendingDevice(ctx.db, handle, ctx.now);
   if (!device || !(await tied(ctx, device))) return { state: 'over' };
   const place = await placeView(

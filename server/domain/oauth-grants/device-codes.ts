@@ -100,7 +100,7 @@ export type Redeemed = {
 export async function pollDevice(
   tx: Tx,
   code: string,
-  asks: (row: { client_row_id: string | null; state: string }) => Promise<boolean> | boolean,
+  asks: (row: { client_row_id: string | null }) => Promise<boolean>,
   now: Date,
 ): Promise<Poll> {
   if (classifyCredential(code).kind !== 'device_code') return { state: 'unknown' };

@@ -22,6 +22,8 @@ export type Attempt = {
   /** Null for a test that no browser has begun yet. */
   browser: string | null;
   request_id?: string | null;
+  /** A page of the dashboard. */
+  return_to?: string | null;
   now: Date;
 };
 

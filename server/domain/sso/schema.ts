@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isOwnPath } from '#server/domain/people/own-path.shared.ts';
 import { email } from '#server/domain/people/schema.ts';
 import { atLeastOne, label, pathId, secret, time } from '#server/kernel/fields.ts';
 import { SSO_REASONS, type SsoReason } from './reasons.shared.ts';
@@ -123,6 +124,8 @@ export const SsoStart = z.object({
   tenant: z.string().max(60).optional(),
   /** Of a test sign-in. */
   test: z.string().max(100).optional(),
+  /** The page of the dashboard to go on to. */
+  next: z.string().max(500).refine(isOwnPath, 'must be a path of this dashboard').optional(),
 });
 /** What an OpenID Connect provider answers in the address (RFC 6749 §4.1.2, RFC 9207), or our own relay of a SAML response. */
 export const SsoCallback = z.looseObject({ state: short, code: short, iss: short, error: short });

@@ -25,7 +25,10 @@ export async function lookUpSso(ctx: PersonCtx, { email }: { email: string }) {
  * Where the browser goes to sign in: for a workspace, for the domain of an address, or to test a connection. Ties the attempt to this browser by a cookie.
  * @throws Refusal sso_refused, rate_limited
  */
-export async function startSso(ctx: PersonCtx, input: { email?: string; tenant?: string; test?: string }): Promise<{ location: string }> {
+export async function startSso(
+  ctx: PersonCtx,
+  input: { email?: string; tenant?: string; test?: string; next?: string },
+): Promise<{ location: string }> {
   await limited(ctx, 'sso-start');
   const browser = isAttemptSecret(ctx.sso_browser) ? ctx.sso_browser : newBrowserSecret();
   const state = newState();
@@ -60,6 +63,7 @@ async function beginAttempt(tx: Tx, ctx: PersonCtx, input: Parameters<typeof sta
       connection_id: connection.id,
       purpose: 'sign_in',
       request_id,
+      return_to: input.next ?? null,
       now: ctx.now,
     });
   return { connection, request_id, test_id: test?.id ?? null };
@@ -90,7 +94,9 @@ export async function finishSso(ctx: PersonCtx, query: Record<string, unknown>):
         : await oidcIdentity(connection, query, { browser, state, now: ctx.now });
     if (!identity)
       throw attempt.reason && isSsoReason(attempt.reason) ? refused(attempt.reason, attempt.message ?? undefined) : refused('expired');
-    return attempt.purpose === 'test' ? await recordTest(ctx, attempt, connection, identity) : await signIn(ctx, connection, identity);
+    return attempt.purpose === 'test'
+      ? await recordTest(ctx, attempt, connection, identity)
+      : await signIn(ctx, connection, identity, attempt.return_to);
   } catch (error) {
     return failed(ctx, error, connection, attempt.purpose === 'test' ? attempt.id : null);
   }
@@ -108,7 +114,7 @@ async function claimedAttempt(ctx: PersonCtx, state: unknown) {
   return { attempt, state: state as string, browser };
 }
 
-async function signIn(ctx: PersonCtx, connection: Connection, identity: Identity): Promise<{ location: string }> {
+async function signIn(ctx: PersonCtx, connection: Connection, identity: Identity, returnTo: string | null): Promise<{ location: string }> {
   const signedIn = await ctx.db.$transaction(async (tx) => {
     const userId = await admit(tx, ctx, connection, identity);
     await tx.sso_connections.update({ where: { id: connection.id }, data: { tested_at: ctx.now } });
@@ -118,7 +124,10 @@ async function signIn(ctx: PersonCtx, connection: Connection, identity: Identity
       return startSession(tx, ctx, userId, { methods: ['sso'], mfa: true, keep: false, scope_tenant_id: connection.tenant_id });
     return begin(tx, ctx, userId, 'sso', { scope_tenant: slug });
   });
-  return { location: answerOf(signedIn).redirect_to };
+  const answer = answerOf(signedIn);
+  if (returnTo === null) return { location: answer.redirect_to };
+  // The page of the second factor goes on to it.
+  return { location: answer.status === 'ok' ? returnTo : `${answer.redirect_to}?next=${encodeURIComponent(returnTo)}` };
 }
 
 /** Shows what a sign-in would do, in a transaction that is never committed. */

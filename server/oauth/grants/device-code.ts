@@ -1,35 +1,30 @@
-import { clientByRow } from '#server/domain/oauth-grants/client.ts';
-import { pollDevice } from '#server/domain/oauth-grants/device-codes.ts';
-import { issueTokens } from '#server/domain/oauth-grants/issue.ts';
-import { db } from '#server/platform/db.ts';
+import { redeemDevice } from '#server/domain/oauth-grants/device-redemption.ts';
 import { required } from '../form.ts';
 import { OAuthProblem } from '../problem.ts';
 import { type TokenAnswer, type TokenCall, UNUSABLE } from '../token-call.ts';
 
-/** RFC 8628 §3.4: a device asks whether its person has decided. Of any number of polls after the approval, one gets the tokens. */
+/** RFC 8628 §3.4: a device asks whether its person has decided. */
 export async function deviceCode({ form, client, alias, edge, now, proof }: TokenCall): Promise<TokenAnswer> {
   const code = required(form, 'device_code');
-  const { poll, issued } = await db().$transaction(async (tx) => {
-    const found = await pollDevice(tx, code, (row) => isAsked(row), now);
-    if (found.state !== 'approved') return { poll: found, issued: null };
-    const { row } = found;
-    const owner = await clientByRow(row.client_row_id, now);
-    if (!owner?.active) throw gone();
-    const { user_id, scopes, resource, step_up_at } = row;
-    if (!(await isMember(row.tenant_id, user_id))) throw gone();
-    const tokens = await issueTokens(tx, {
-      client: owner,
-      subject: { kind: 'user', user_id },
-      scopes,
-      jkt: proof?.jkt ?? null,
-      family: 'new',
-      grant: { id: row.family_id, flow: 'device', scopes, ip: edge.ip, user_agent: edge.user_agent },
-      resource,
-      step_up_at,
-      now,
-    });
-    return { poll: found, issued: tokens };
+  const answer = await redeemDevice({
+    client,
+    alias,
+    code,
+    jkt: proof?.jkt ?? null,
+    caller: { ip: edge.ip, user_agent: edge.user_agent },
+    now,
   });
-  if (issued) return issued;
-  throw answerTo(poll.state);
+  if ('issued' in answer) return answer.issued;
+  switch (answer.state) {
+    case 'pending':
+      throw new OAuthProblem('authorization_pending', 'The person has not decided yet. Ask again after the interval.');
+    case 'too_early':
+      throw new OAuthProblem('slow_down', 'Asked too early. Wait 5 seconds longer between requests from now on.');
+    case 'expired':
+      throw new OAuthProblem('expired_token', 'The device code has expired. Start again with a new one.');
+    case 'denied':
+      throw new OAuthProblem('access_denied', 'The person denied the request.');
+    default:
+      throw new OAuthProblem('invalid_grant', UNUSABLE);
+  }
 }

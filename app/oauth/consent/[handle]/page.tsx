@@ -17,8 +17,9 @@ export default async function ConsentPage({ params, searchParams }: Props) {
   if (found.state === 'over') return <LoginOver />;
   if (found.state === 'skip') redirect(`/auth/oauth/consent/${handle}`);
   if (found.state === 'sign_in') {
-    const email = found.login_hint?.includes('@') ? { email: found.login_hint } : {};
-    redirect(`/signin?${new URLSearchParams({ next: `/oauth/consent/${handle}`, ...email })}`);
+    const query = new URLSearchParams({ next: `/oauth/consent/${handle}` });
+    if (found.login_hint?.includes('@')) query.set('email', found.login_hint);
+    redirect(`/signin?${query}`);
   }
   const { view, decider } = found;
   return (

@@ -1,0 +1,37 @@
+import type { Edge } from '#server/api/edge.ts';
+import { secured } from '#server/api/respond.ts';
+import { asRefusal } from '#server/kernel/errors.ts';
+import { log } from '#server/platform/log.ts';
+import { activate, activatePage } from './activate.ts';
+import { authorize } from './authorize.ts';
+import { errorPage } from './browser-page.ts';
+import { OAuthProblem } from './problem.ts';
+
+type BrowserEndpoint = (req: Request, edge: Edge, now: Date) => Response | Promise<Response>;
+
+/** What a person's browser opens; its answers are pages and redirects, its failures too. */
+const PAGES: Readonly<Record<string, Readonly<Record<string, BrowserEndpoint>>>> = {
+  '/oauth/authorize': { GET: authorize },
+  '/oauth/activate': { GET: activatePage, POST: activate },
+};
+
+/** The answer of a path that a browser opens; null for all others. */
+export async function answerBrowser(req: Request, edge: Edge): Promise<Response | null> {
+  const { pathname } = new URL(req.url);
+  const endpoints = Object.hasOwn(PAGES, pathname) ? PAGES[pathname] : undefined;
+  if (!endpoints) return null;
+  const endpoint = endpoints[req.method === 'HEAD' ? 'GET' : req.method];
+  const response = endpoint
+    ? await Promise.resolve(endpoint(req, edge, new Date())).catch((error: unknown) => failed(error, edge))
+    : errorPage('Method not allowed', 'Open this address in a browser.', 405, { allow: Object.keys(endpoints).join(', ') });
+  return secured(req.method === 'HEAD' ? new Response(null, response) : response, edge.request_id);
+}
+
+function failed(error: unknown, { request_id }: Edge): Response {
+  if (error instanceof OAuthProblem) return errorPage('This request can’t be read', error.message, error.status);
+  const { status, message, retryAfter, cause } = asRefusal(error);
+  if (status === 429) return errorPage('Too many requests', message, 429, { 'retry-after': String(Math.ceil(retryAfter ?? 60)) });
+  if (status < 500) return errorPage('This request can’t be read', message, status);
+  log.error({ err: cause ?? error, request_id }, 'authorization server page failed');
+  return errorPage('Something went wrong', 'Try again in a moment. Nothing was shared with the application.', 503, { 'retry-after': '5' });
+}
