@@ -132,12 +132,13 @@ test('a code is entered by its own page only, ten wrong ones and then no more', 
   assert.match(page.html, /value="BCDF-GHJK"/); // filled in, not sent
   assert.match(page.policy, new RegExp(`form-action 'self' ${new URL(env.PUBLIC_ADMIN_URL).origin}`));
   const { body } = await waiting();
-  for (const change of [
+  const foreign: { csrf?: string; headers?: Record<string, string> }[] = [
     { csrf: 'x' },
     { headers: { origin: 'https://evil.example' } },
     { headers: { 'sec-fetch-site': 'cross-site' } },
     { headers: { cookie: '' } },
-  ])
+  ];
+  for (const change of foreign)
     assert.equal((await (await activation(newIp(), change)).enter(body.user_code)).status, 403, JSON.stringify(change));
   for (let i = 0; i < 10; i++) {
     const wrong = await page.enter(i % 2 ? 'BBBB-BBBB' : '<script>');

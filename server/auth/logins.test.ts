@@ -62,7 +62,7 @@ test('an unknown or disabled client and a foreign address get a page, and everyt
   await db().oauth_clients.update({ where: { id: client.row.id }, data: { active: true } });
   const plain = await authorize({ code_challenge_method: 'plain' });
   assert.ok(plain.location?.startsWith(`${REDIRECT}?`));
-  const { error, state, iss, code } = answerIn(plain.location);
+  const { error, state, iss, code } = answerIn(String(plain.location));
   assert.deepEqual([plain.status, error, state, iss, code], [302, 'invalid_request', 'st', issuer(), undefined]);
   assert.equal((await opened({ client_id: client.client_id, redirect_uri: REDIRECT }, 'POST')).status, 405);
 });
@@ -154,12 +154,12 @@ test('an earlier consent answers the same or less for an https client, and promp
   const less = await authorize({ scope: 'routes:read' });
   assert.equal((await pageOf(who.b, less.handle)).state, 'skip');
   assert.ok((await resumed(less.handle)).code);
-  for (const more of [
+  const asking: Record<string, string>[] = [
     { scope: 'secrets:write' },
     { scope: 'routes:read', prompt: 'consent' },
     { scope: 'routes:read', prompt: 'select_account' },
-  ])
-    assert.equal((await pageOf(who.b, (await authorize(more)).handle)).state, 'ask', JSON.stringify(more));
+  ];
+  for (const more of asking) assert.equal((await pageOf(who.b, (await authorize(more)).handle)).state, 'ask', JSON.stringify(more));
   const again = await authorize({ scope: 'routes:read', prompt: 'login' });
   const page = await pageOf(who.b, again.handle);
   assert.ok(page.state === 'ask' && page.view.fresh_sign_in);
