@@ -17,7 +17,7 @@ export type ProofSigner = {
 };
 
 /** A key pair of a client. */
-export async function proofSigner(alg: 'ES256' | 'EdDSA' = 'ES256'): Promise<ProofSigner> {
+export async function proofSigner(alg: 'ES256' | 'EdDSA' | 'Ed25519' = 'ES256'): Promise<ProofSigner> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
   const jwk = await exportJWK(publicKey);
   return {

@@ -110,6 +110,7 @@ test('a proof of another method, URL, time, token or key is refused', async () =
     ['malformed', client.prove({ ...asked, claims: { jti: 7 } })],
     ['malformed', client.prove({ ...asked, header: { typ: 'jwt' } })],
     ['accepted', (await proofSigner('EdDSA')).prove(asked)],
+    ['accepted', (await proofSigner('Ed25519')).prove(asked)],
   ];
   for (const [expected, proof, more] of cases)
     assert.equal(await fault(verify(await proof, more)), expected, JSON.stringify(decoded(await proof)));

@@ -8,6 +8,8 @@ import type { RootKeys } from './root-key.ts';
 
 /** Signature algorithms of proofs, as metadata and challenges list them. */
 export const DPOP_ALGORITHMS = ['ES256', 'EdDSA'] as const;
+/** Newer libraries call EdDSA on this curve by its own name (RFC 9864). */
+const ACCEPTED = [...DPOP_ALGORITHMS, 'Ed25519'];
 
 const LONGEST_PROOF = 8 * 1024;
 const LONGEST_JTI = 256;
@@ -108,7 +110,7 @@ function acceptableKey(proof: string): JWK {
   const fits =
     alg === 'ES256'
       ? kty === 'EC' && crv === 'P-256' && isCoordinate(x) && isCoordinate(y)
-      : alg === 'EdDSA' && kty === 'OKP' && crv === 'Ed25519' && isCoordinate(x);
+      : (alg === 'EdDSA' || alg === 'Ed25519') && kty === 'OKP' && crv === 'Ed25519' && isCoordinate(x);
   if (!fits) throw refused('key', 'must be signed with ES256 or EdDSA by the public key in its header');
   if (PRIVATE_MEMBERS.some((member) => member in jwk)) throw refused('key', 'contains a private key');
   return jwk;
@@ -120,7 +122,7 @@ const isCoordinate = (text: unknown): boolean => typeof text === 'string' && /^[
 
 async function signedClaims(proof: string): Promise<Record<string, unknown>> {
   try {
-    const { payload } = await compactVerify(proof, EmbeddedJWK, { algorithms: [...DPOP_ALGORITHMS] });
+    const { payload } = await compactVerify(proof, EmbeddedJWK, { algorithms: ACCEPTED });
     const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
     if (typeof claims === 'object' && claims !== null && !Array.isArray(claims)) return claims as Record<string, unknown>;
   } catch {
