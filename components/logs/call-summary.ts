@@ -41,6 +41,7 @@ const after = (ms: number | null) => (ms === null ? '' : ` after ${ms} ms`);
 const METHODS: Record<string, string> = {
   ip: 'by IP address',
   api_key: 'by API key',
+  oauth_token: 'by access token',
   dashboard_user: 'from the dashboard',
 };
 /** How the client of a call was recognised. */

@@ -66,7 +66,7 @@ export function Inspector({ requestId, marks }: { requestId: string; marks?: Mar
 
 function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined }) {
   const environmentName = useEnvironmentLabel();
-  const { log, route, client, api_key, related } = detail;
+  const { log, route, client, api_key, oauth_client, person, related } = detail;
   const path = usePath();
   const { slug } = useScope();
   const told = refusalAdvice(log.error);
@@ -136,6 +136,21 @@ function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined
               ) : null,
               ...(api_key && !api_key.active ? { hint: 'Revoked or expired since' } : {}),
             },
+            ...(log.oauth_client_id
+              ? [
+                  {
+                    label: 'Application',
+                    value: oauth_client ? (
+                      <Link className={textLink} href={path(`/oauth-clients/${oauth_client.id}`)}>
+                        {oauth_client.name}
+                      </Link>
+                    ) : (
+                      log.oauth_client_id
+                    ),
+                    hint: `Called with an access token${person ? ` for ${person}` : ''}`,
+                  },
+                ]
+              : []),
             { label: 'IP address', value: log.src_ip ?? null, ...(log.src_ip ? { copy: log.src_ip } : {}) },
             ...(log.source_ip_country
               ? [{ label: 'Country', value: countryName(log.source_ip_country) + (log.source_ip_city ? `, ${log.source_ip_city}` : '') }]

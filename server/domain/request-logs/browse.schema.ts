@@ -74,6 +74,9 @@ export const LogDetail = z
       trace: z.json().nullable(),
     }),
     api_key: z.object({ id: z.uuid(), name: z.string(), key_id: z.string(), active: z.boolean() }).nullable(),
+    oauth_client: z.object({ id: z.uuid(), name: z.string(), active: z.boolean() }).nullable(),
+    /** Whom the token acted for. */
+    person: z.string().nullable(),
     client: z.object({ id: z.uuid(), name: z.string(), type: z.string(), enabled: z.boolean() }).nullable(),
     route: z.object({ id: z.uuid(), name: z.string(), slug: z.string().nullable(), enabled: z.boolean() }).nullable(),
     related: z.array(

@@ -76,7 +76,7 @@ export async function inspectLog(ctx: Ctx, { request_id }: { request_id: string 
     const { payload_flags, ...shown } = more;
     return {
       log: { ...withPlace(row, known), ...shown, trace: more.trace as Trace },
-      ...(await surroundings(tx, ctx, row)),
+      ...(await surroundings(tx, ctx, { ...row, ...more })),
       payload: null,
       payload_withheld: true as const,
       payload_meta: await payloadMeta(tx, ctx, { ...row, payload_flags }),
@@ -87,7 +87,7 @@ export async function inspectLog(ctx: Ctx, { request_id }: { request_id: string 
 type Trace = z.input<typeof LogDetail>['log']['trace'];
 
 /** Who and what took part, as they are today, and what was done to the route around that time: each as far as the caller may see it elsewhere. */
-async function surroundings(tx: Tx, ctx: Ctx, row: LogFields) {
+async function surroundings(tx: Tx, ctx: Ctx, row: LogFields & { oauth_client_id: string | null; user_id: string | null }) {
   const may = (capability: Capability) => ctx.actor.capabilities.has(capability);
   const api_key =
     row.api_key_id &&
@@ -95,6 +95,21 @@ async function surroundings(tx: Tx, ctx: Ctx, row: LogFields) {
     (await tx.api_keys.findFirst({
       where: { ...own(ctx), id: row.api_key_id },
       select: { id: true, name: true, key_id: true, active: true },
+    }));
+  const oauth_client =
+    row.oauth_client_id &&
+    may('oauth_client:list') &&
+    (await tx.oauth_clients.findFirst({
+      where: { ...own(ctx), client_id: row.oauth_client_id },
+      select: { id: true, name: true, active: true },
+    }));
+  const member =
+    row.oauth_client_id &&
+    row.user_id &&
+    may('member:list') &&
+    (await tx.memberships.findFirst({
+      where: { tenant_id: ctx.tenant_id, user_id: row.user_id },
+      select: { user: { select: { full_name: true, email: true } } },
     }));
   const client =
     row.matched_client_id &&
@@ -119,5 +134,6 @@ async function surroundings(tx: Tx, ctx: Ctx, row: LogFields) {
           select: { id: true, action: true, resource_type: true, actor_label: true, created_at: true },
         })
       : [];
-  return { api_key: api_key || null, client: client || null, route: route || null, related };
+  const person = member ? member.user.full_name || member.user.email : null;
+  return { api_key: api_key || null, oauth_client: oauth_client || null, person, client: client || null, route: route || null, related };
 }
