@@ -11,6 +11,7 @@ import { home } from './home/family.ts';
 import { imports } from './import/family.ts';
 import { logs } from './logs/family.ts';
 import { me } from './me/family.ts';
+import { oauthClients } from './oauth-clients/family.ts';
 import { policies } from './policies/family.ts';
 import { quickstart } from './quickstart/family.ts';
 import { reveals } from './reveals/family.ts';
@@ -39,6 +40,7 @@ export const families: readonly PageFamily[] = [
   imports,
   logs,
   me,
+  oauthClients,
   policies,
   quickstart,
   reveals,

@@ -32,8 +32,17 @@ test.use({ timezoneId: 'Pacific/Auckland', locale: 'en-GB' });
 test.beforeAll(async () => {
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
   // Pages with something on them: a call, a refusal, a client, a collection and a secret. Home shows the way to the first call until there was one.
-  const { api_key: key = '' } = await operator(['create-key', '--slug', slug, '--space', 'test', '--role', 'Key - Infrastructure']);
-  for (const [name, { create }] of samples) {
+  const { api_key: key = '', key_id: keyId = '' } = await operator([
+    'create-key',
+    '--slug',
+    slug,
+    '--space',
+    'test',
+    '--role',
+    'Key - Infrastructure',
+  ]);
+  for (const [name, { create, ofKey }] of samples) {
+    details.push(...(ofKey?.(keyId) ?? []));
     if (!create) continue;
     const made = await json(`${setting('E2E_SANDBOX_API_URL')}/v1/${name}`, { key, body: create(run) });
     expect(made.status, made.text).toBe(201);

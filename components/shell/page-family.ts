@@ -76,6 +76,8 @@ export type PageSamples = {
   details?: readonly string[];
   /** The body of a `POST /v1/{family}`; `/{family}/{id}` is opened for the result. `run` is different in each run. */
   create?: (run: number) => Record<string, unknown>;
+  /** Paths below the space, of what an API key with this key_id brings. */
+  ofKey?: (keyId: string) => readonly string[];
   /** Its pages are tested for accessibility in Live too: they say something else there. */
   differsInLive?: boolean;
 };

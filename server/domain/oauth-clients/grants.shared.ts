@@ -10,8 +10,8 @@ export const GRANT_TYPES = [
 ] as const;
 export type GrantType = (typeof GRANT_TYPES)[number];
 
-export const DEVICE_CODE: GrantType = 'urn:ietf:params:oauth:grant-type:device_code';
-export const TOKEN_EXCHANGE: GrantType = 'urn:ietf:params:oauth:grant-type:token-exchange';
+export const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code' satisfies GrantType;
+export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange' satisfies GrantType;
 
 /** What a public client may use: it can't keep a secret, so a person has to be there. */
 export const PUBLIC_GRANTS: readonly GrantType[] = ['authorization_code', 'refresh_token', DEVICE_CODE];
