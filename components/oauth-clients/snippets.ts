@@ -16,6 +16,9 @@ export function usagesOf(client: Of, authUrl: string): Usage[] {
   ];
 }
 
+/** A variable of the environment in a program of Node.js. */
+const env = (name: string): string => ['process', 'env', name].join('.');
+
 /** One scope as an example: the narrowest call to begin with. */
 const scopeOf = ({ allowed_scopes }: Of): string =>
   allowed_scopes.find((scope) => scope.endsWith(':read')) ?? allowed_scopes[0] ?? 'routes:read';
@@ -40,7 +43,7 @@ function clientCredentials(client: Of, authUrl: string): Usage {
         code: `const response = await fetch("${authUrl}/oauth/token", {
   method: "POST",
   headers: {
-    Authorization: "Basic " + btoa("${client.client_id}:" + process.env.CLIENT_SECRET),
+    Authorization: "Basic " + btoa("${client.client_id}:" + ${env('CLIENT_SECRET')}),
   },
   body: new URLSearchParams({ grant_type: "client_credentials", scope: "${scope}" }),
 });
@@ -107,7 +110,7 @@ const config = await oauth.discovery(
   new URL("${authUrl}"),
   "${client.client_id}",
   undefined,
-  ${secret ? 'oauth.ClientSecretBasic(process.env.CLIENT_SECRET)' : 'oauth.None()'},
+  ${secret ? `oauth.ClientSecretBasic(${env('CLIENT_SECRET')})` : 'oauth.None()'},
   { algorithm: "oauth2" },
 );
 const verifier = oauth.randomPKCECodeVerifier();
@@ -179,7 +182,7 @@ const config = await oauth.discovery(
   new URL("${authUrl}"),
   "${client.client_id}",
   undefined,
-  ${basic ? 'oauth.ClientSecretBasic(process.env.CLIENT_SECRET)' : 'oauth.None()'},
+  ${basic ? `oauth.ClientSecretBasic(${env('CLIENT_SECRET')})` : 'oauth.None()'},
   { algorithm: "oauth2" },
 );
 const device = await oauth.initiateDeviceAuthorization(config, { scope: "${scope}" });
@@ -249,7 +252,7 @@ function tokenExchange(client: Of, authUrl: string): Usage {
   method: "POST",
   body: new URLSearchParams({
 ${json('    ')}
-    subject_token: process.env.WORKLOAD_TOKEN,
+    subject_token: ${env('WORKLOAD_TOKEN')},
   }),
 });
 const { access_token } = await response.json();`,
