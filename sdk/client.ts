@@ -1,4 +1,4 @@
-import { accessToken, apiKey, type Credential, clientCredentials } from './credential.ts';
+import { bearer, type Credential, environmentCredential } from './credential.ts';
 import type { Fetch } from './exchange.ts';
 import { createClient } from './generated/client/index.ts';
 import { Operations } from './generated/sdk.gen.ts';
@@ -8,7 +8,7 @@ import { transport } from './transport.ts';
 export type SallyportOptions = {
   /** Address of the Management API, with or without `/v1`. Default: SERVICE_BASE_URL, else an installation on this machine. */
   base_url?: string | undefined;
-  /** An API key or access token as a text, or anything that gives tokens. Default: SERVICE_API_KEY, SERVICE_ACCESS_TOKEN, or SERVICE_CLIENT_ID and SERVICE_CLIENT_SECRET. `null` sends none. */
+  /** An API key or access token as a text, or anything that gives tokens. Default: SERVICE_API_KEY, SERVICE_ACCESS_TOKEN, SERVICE_CLIENT_ID with SERVICE_CLIENT_SECRET, or SERVICE_SUBJECT_TOKEN. `null` sends none. */
   credential?: Credential | string | null | undefined;
   /** Of one attempt. Default: 30,000. */
   timeout_ms?: number;
@@ -71,15 +71,12 @@ export function createSallyport(options: SallyportOptions = {}): Sallyport {
 
 function connection({ base_url, credential }: SallyportOptions, fetch: Fetch): { origin: string; credential: Credential | undefined } {
   const environment = environmentSettings();
-  const text =
-    typeof credential === 'string' ? credential : credential === undefined ? (environment.api_key ?? environment.access_token) : undefined;
-  const origin = originOf(base_url ?? environment.base_url ?? LOCAL[spaceOf(text ?? '')]);
-  if (text !== undefined) return { origin, credential: text.startsWith('svc_') ? accessToken(text) : apiKey(text) };
-  if (credential === null) return { origin, credential: undefined };
-  const { client_id, client_secret } = environment;
-  if (!credential && client_id && client_secret)
-    return { origin, credential: clientCredentials({ origin, fetch }, { client_id, client_secret }) };
-  return { origin, credential: typeof credential === 'object' ? credential : undefined };
+  const text = typeof credential === 'string' ? credential : undefined;
+  const hint = text ?? (credential === undefined ? (environment.api_key ?? environment.access_token) : undefined);
+  const origin = originOf(base_url ?? environment.base_url ?? LOCAL[spaceOf(hint ?? '')]);
+  if (text !== undefined) return { origin, credential: bearer(text) };
+  if (credential === undefined) return { origin, credential: environmentCredential(environment, { origin, fetch }) };
+  return { origin, credential: typeof credential === 'object' && credential !== null ? credential : undefined };
 }
 
 /** `..` as an ID would address another operation: a URL is shortened before it is sent. */

@@ -1,5 +1,14 @@
 export { createSallyport, type Envelope, type Sallyport, type SallyportOptions } from './client.ts';
-export { accessToken, apiKey, type ClientCredentials, type Credential, clientCredentials, type Token } from './credential.ts';
+export {
+  accessToken,
+  apiKey,
+  type ClientCredentials,
+  type Credential,
+  clientCredentials,
+  type Token,
+  type WorkloadIdentity,
+  workloadIdentity,
+} from './credential.ts';
 export { createDpopKey, type DpopKey, importDpopKey } from './dpop.ts';
 export { ConnectionError, SallyportError } from './error.ts';
 export { createGateway, type GatewayCall } from './gateway.ts';

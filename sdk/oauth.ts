@@ -46,6 +46,17 @@ export function refreshGrant(endpoint: TokenEndpoint, grant: { refresh_token: st
   return post<Tokens>(endpoint, '/oauth/token', { grant_type: 'refresh_token', ...form }, { key });
 }
 
+/** Trades a token of a CI or cloud platform for one of this service (RFC 8693). */
+export function tokenExchangeGrant(
+  endpoint: TokenEndpoint,
+  grant: { subject_token: string; scope?: string; tenant?: string; client_id?: string; key?: DpopKey },
+): Promise<Tokens> {
+  const { key, ...form } = grant;
+  const types = { grant_type: EXCHANGE_GRANT, subject_token_type: 'urn:ietf:params:oauth:token-type:jwt', audience: 'service:api' };
+  return post<Tokens>(endpoint, '/oauth/token', { ...types, ...form }, { key });
+}
+const EXCHANGE_GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
 export type DeviceAuthorization = {
   device_code: string;
   user_code: string;

@@ -10,6 +10,8 @@ export function environmentSettings(env: Environment = process.env) {
     access_token: of('SERVICE_ACCESS_TOKEN'),
     client_id: of('SERVICE_CLIENT_ID'),
     client_secret: of('SERVICE_CLIENT_SECRET'),
+    subject_token: of('SERVICE_SUBJECT_TOKEN'),
+    tenant: of('SERVICE_TENANT'),
     profile: of('SERVICE_PROFILE'),
     credentials_file: of('SERVICE_CREDENTIALS_FILE'),
     config_home: of('XDG_CONFIG_HOME'),
@@ -17,11 +19,13 @@ export function environmentSettings(env: Environment = process.env) {
   };
 }
 
+export type EnvironmentSettings = ReturnType<typeof environmentSettings>;
+
 /** The addresses of an installation on this machine, for programs that name none. */
 export const LOCAL = { live: 'http://localhost:4000', test: 'http://localhost:4001' } as const;
 
 /** Variables that hold a credential. A child process gets none of them. */
-export const CREDENTIAL_VARIABLES = ['SERVICE_API_KEY', 'SERVICE_ACCESS_TOKEN', 'SERVICE_CLIENT_ID', 'SERVICE_CLIENT_SECRET'] as const;
+export const CREDENTIAL_VARIABLES = ['SERVICE_API_KEY', 'SERVICE_ACCESS_TOKEN', 'SERVICE_CLIENT_SECRET', 'SERVICE_SUBJECT_TOKEN'] as const;
 
 /** The space that a credential belongs to, as its prefix says. */
 export const spaceOf = (credential: string): 'live' | 'test' => (/^(?:tk|svc)_test_/.test(credential) ? 'test' : 'live');

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { createGateway } from '../gateway.ts';
+import { CliError } from './exit.ts';
 
 export type LocalGateway = { url: string; close: () => void };
 
@@ -14,7 +15,12 @@ export type LocalGateway = { url: string; close: () => void };
 export async function startLocalGateway(call: ReturnType<typeof createGateway>, environment: string | undefined): Promise<LocalGateway> {
   const ticket = randomBytes(16).toString('base64url');
   const server = createServer((req, res) => {
-    forward(req, res).catch(() => (res.headersSent ? res.destroy() : refuse(res, 502, 'The gateway can’t be reached.')));
+    forward(req, res).catch((error: unknown) => {
+      if (res.headersSent) res.destroy();
+      else if (error instanceof TypeError) refuse(res, 400, error.message);
+      else
+        refuse(res, 502, error instanceof CliError ? `${error.message} ${error.next_step ?? ''}`.trim() : 'The gateway can’t be reached.');
+    });
   });
 
   async function forward(req: IncomingMessage, res: ServerResponse): Promise<void> {

@@ -65,7 +65,7 @@ async function byBrowser(host: string, flags: LoginFlags, key: DpopKey, terminal
       code_challenge_method: 'S256',
       state: waiting.state,
       dpop_jkt: key.jkt,
-      tenant: flags.tenant,
+      tenant: flags.tenant ?? environmentSettings(terminal.env).tenant,
       scope: flags.scope,
     };
     for (const [name, value] of Object.entries(ask)) if (value !== undefined) url.searchParams.set(name, value);

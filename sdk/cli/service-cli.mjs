@@ -39,5 +39,9 @@ function become(command, args) {
     console.error(`${command} could not be started: ${error.message}`);
     process.exit(1);
   });
-  child.on('exit', (code, signal) => (signal ? process.kill(process.pid, signal) : process.exit(code ?? 1)));
+  child.on('exit', (code, signal) => {
+    if (!signal) process.exit(code ?? 1);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
 }

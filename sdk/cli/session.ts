@@ -1,5 +1,5 @@
 import { createSallyport, type Sallyport } from '../client.ts';
-import { apiKey, type Credential, RENEW_BEFORE_MS } from '../credential.ts';
+import { apiKey, type Credential, environmentCredential, RENEW_BEFORE_MS } from '../credential.ts';
 import { importDpopKey } from '../dpop.ts';
 import { SallyportError } from '../error.ts';
 import { refreshGrant, type Tokens } from '../oauth.ts';
@@ -24,12 +24,10 @@ export const CLI_USER_AGENT = 'service-cli/0.1.0';
 /** The profile that was named, else the credential of the environment, else the current profile. @throws CliError when nobody is signed in */
 export function openSession(terminal: Terminal, chosen: Chosen): Session {
   const environment = environmentSettings(terminal.env);
-  const given = environment.api_key ?? environment.access_token;
   const name = chosen.profile ?? environment.profile;
-  if (given && name === undefined) {
-    const host = originOf(chosen.host ?? environment.base_url ?? LOCAL[spaceOf(given)]);
-    return session(undefined, host, apiKey(given));
-  }
+  const origin = originOf(chosen.host ?? environment.base_url ?? LOCAL[spaceOf(environment.api_key ?? environment.access_token ?? '')]);
+  const given = name === undefined ? environmentCredential(environment, { origin }) : undefined;
+  if (given) return session(undefined, origin, given);
   const file = credentialsFile(terminal.env);
   const profiles = readProfiles(file, terminal.error);
   const selected = name ?? profiles.current;
