@@ -3,7 +3,7 @@ import type { Fetch } from './exchange.ts';
 import { createClient } from './generated/client/index.ts';
 import { Operations } from './generated/sdk.gen.ts';
 import { environmentSettings, LOCAL, originOf, spaceOf } from './settings.ts';
-import { transport } from './transport.ts';
+import { transport, USER_AGENT } from './transport.ts';
 
 export type SallyportOptions = {
   /** Address of the Management API, with or without `/v1`. Default: SERVICE_BASE_URL, else an installation on this machine. */
@@ -38,7 +38,6 @@ export type Sallyport = Operations & {
 };
 
 export const SERVICE_VERSION = '2026-08-05';
-export const USER_AGENT = 'sallyport-sdk/0.1.0';
 
 /** A client of the Management API. */
 export function createSallyport(options: SallyportOptions = {}): Sallyport {

@@ -2,7 +2,7 @@ import type { Credential, Token } from './credential.ts';
 import { Nonces } from './dpop.ts';
 import { ConnectionError } from './error.ts';
 import { assertSafe, type Fetch } from './exchange.ts';
-import { authorize } from './transport.ts';
+import { authorize, USER_AGENT } from './transport.ts';
 
 export type GatewayCall = {
   method?: string;
@@ -13,19 +13,13 @@ export type GatewayCall = {
   signal?: AbortSignal | undefined;
 };
 
+export type GatewayOptions = { proxy_url: string; credential: Credential; fetch?: Fetch; user_agent?: string };
+
 /**
  * Calls routes of a workspace. The answer is the upstream's, streamed and whatever its status: nothing is retried but a call that the gateway refused
  * for its token or the lack of a nonce, which never reached the upstream.
  */
-export function createGateway({
-  proxy_url,
-  credential,
-  fetch: fetchIt = fetch,
-}: {
-  proxy_url: string;
-  credential: Credential;
-  fetch?: Fetch;
-}) {
+export function createGateway({ proxy_url, credential, fetch: fetchIt = fetch, user_agent = USER_AGENT }: GatewayOptions) {
   const nonces = new Nonces();
   return async (route: string, path: string, call: GatewayCall = {}): Promise<Response> => {
     const url = routeUrl(proxy_url, route, path);
@@ -33,6 +27,7 @@ export function createGateway({
     const method = call.method ?? 'GET';
     const send = async (token: Token) => {
       const headers = new Headers(call.headers);
+      if (!headers.has('user-agent')) headers.set('user-agent', user_agent);
       if (call.environment) headers.set('x-svc-environment', call.environment);
       if (token.key) {
         if (headers.has('authorization'))

@@ -15,6 +15,7 @@ export type TransportOptions = {
   user_agent: string;
 };
 
+export const USER_AGENT = 'sallyport-sdk/0.1.0';
 const CHANGES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /**

@@ -3,7 +3,7 @@ import { errorOf } from '../error.ts';
 import { createGateway, type GatewayCall, isUpstreams } from '../gateway.ts';
 import { CliError, EXIT } from './exit.ts';
 import { textOf } from './operation-input.ts';
-import { type Chosen, openSession, type Session } from './session.ts';
+import { type Chosen, CLI_USER_AGENT, openSession, type Session } from './session.ts';
 import type { Shared } from './shared.ts';
 import { plain } from './terminal.ts';
 
@@ -12,7 +12,7 @@ type CallFlags = Chosen & { method?: string; data?: string; header?: string[]; e
 /** The address of the workspace's routes, as the service tells it. */
 export async function gatewayOf(session: Session): Promise<{ proxy_url: string; call: ReturnType<typeof createGateway> }> {
   const { proxy_url } = (await session.sallyport.account.get()).data;
-  return { proxy_url, call: createGateway({ proxy_url, credential: session.credential }) };
+  return { proxy_url, call: createGateway({ proxy_url, credential: session.credential, user_agent: CLI_USER_AGENT }) };
 }
 
 export function addCallCommand(program: Command, { terminal, end }: Shared): void {
