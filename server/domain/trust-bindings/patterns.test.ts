@@ -3,7 +3,7 @@ import test from 'node:test';
 import { type Conditions, claimPath, claimTexts, conditionsOf, pathOf } from './claims.shared.ts';
 import { matchesPattern, patternProblem } from './patterns.shared.ts';
 import { identityProblem, issuerProblem, PROVIDER_NAMES, PROVIDERS, type ProviderName } from './providers.shared.ts';
-import { bindingWarnings } from './warnings.ts';
+import { bindingWarnings } from './warnings.shared.ts';
 
 test('a single star stays between colons and slashes; two cross them', () => {
   const cases: [string, string, boolean][] = [

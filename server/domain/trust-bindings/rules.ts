@@ -6,7 +6,7 @@ import { type ClaimPatterns, claimPath, pathOf, patternsOf } from './claims.shar
 import { hasWildcard } from './patterns.shared.ts';
 import { identityProblem, issuerProblem, PROVIDERS, type ProviderName } from './providers.shared.ts';
 import type { CreateTrustBinding } from './schema.ts';
-import { SHARED_AUDIENCE } from './warnings.ts';
+import { SHARED_AUDIENCE } from './warnings.shared.ts';
 
 /** Matching walks every pattern with a wildcard for every claim of an unknown caller's token. */
 const MOST_WILDCARD_CHARACTERS = 1024;

@@ -12,7 +12,7 @@ import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { assertTrustworthy, type Defined, defined } from './rules.ts';
 import { type CreateTrustBinding, MOST_BINDINGS, type UpdateTrustBinding } from './schema.ts';
 import { type Binding, bindingById, bindingOf, bindingsOfClient } from './store.ts';
-import { bindingWarnings } from './warnings.ts';
+import { bindingWarnings } from './warnings.shared.ts';
 
 export { ExchangeRefused, exchangeToken } from './exchange.ts';
 
