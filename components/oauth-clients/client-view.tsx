@@ -18,15 +18,19 @@ import { lazyOverlay, lazyTab, whenOpen } from '#components/ui/lazy.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
+import { TOKEN_EXCHANGE } from '#server/domain/oauth-clients/grants.shared.ts';
 import { originOf, stateOf, TYPES } from './client-labels.ts';
 import { ClientOverview } from './client-overview.tsx';
 
 const GrantsTab = lazyTab(() => import('./grants-tab.tsx').then((module) => module.GrantsTab));
+const TrustBindingsTab = lazyTab(() =>
+  import('#components/trust-bindings/trust-bindings-tab.tsx').then((module) => module.TrustBindingsTab),
+);
 const EditClientSheet = lazyOverlay(() => import('./edit-sheet.tsx').then((module) => module.EditClientSheet), whenOpen);
 const TurnOffDialog = lazyOverlay(() => import('./client-dialogs.tsx').then((module) => module.TurnOffDialog), whenOpen);
 
-const TABS = ['overview', 'grants', 'activity'] as const;
-const LABELS = { overview: 'Overview', grants: 'Grants', activity: 'Activity' } as const;
+const TABS = ['overview', 'grants', 'bindings', 'activity'] as const;
+const LABELS = { overview: 'Overview', grants: 'Grants', bindings: 'Trust bindings', activity: 'Activity' } as const;
 
 /** One OAuth client: what it may do, who granted it access, and its trail. */
 export function ClientView({ id }: { id: string }) {
@@ -56,6 +60,8 @@ export function ClientView({ id }: { id: string }) {
   const { state, label } = stateOf(client);
   const readOnly = origin?.why ?? (client.revoked_at ? 'A revoked client can’t be changed.' : forbidden);
   const close = () => setOpen(undefined);
+  // Only a client with the grant can trust anybody.
+  const tabs = TABS.filter((one) => one !== 'bindings' || one === tab || client.grant_types.includes(TOKEN_EXCHANGE));
   return (
     <Page>
       <Crumbs crumbs={[{ label: client.name }]} />
@@ -99,10 +105,11 @@ export function ClientView({ id }: { id: string }) {
       </PageHeader>
       <TabLinks
         label="OAuth client"
-        tabs={TABS.map((one) => ({ href: one === 'overview' ? '?' : `?tab=${one}`, label: LABELS[one], active: one === tab }))}
+        tabs={tabs.map((one) => ({ href: one === 'overview' ? '?' : `?tab=${one}`, label: LABELS[one], active: one === tab }))}
       />
       {tab === 'overview' && <ClientOverview client={client} />}
       {tab === 'grants' && <GrantsTab client={client} />}
+      {tab === 'bindings' && <TrustBindingsTab client={client} />}
       {tab === 'activity' && <Activity resource_type="oauth_client" resource_id={client.id} />}
       <EditClientSheet key={client.id} client={client} open={open === 'edit'} onClose={close} />
       <TurnOffDialog client={client} open={open === 'off'} onClose={close} />

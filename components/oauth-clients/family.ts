@@ -20,6 +20,7 @@ export const oauthClients: PageFamily = {
   resources: [
     { type: 'oauth_client', noun: 'OAuth client', plural: 'OAuth clients', icon: AppWindow, path: (id) => `/oauth-clients/${id}` },
     { type: 'oauth_grant', noun: 'OAuth grant' },
+    { type: 'trust_binding', noun: 'Trust binding' },
   ],
   picker: { fields: [], list: (trpc) => trpc.oauthClients.list.queryOptions({}), searches: false },
 };
