@@ -55,7 +55,7 @@ export const PRESETS: Readonly<Partial<Record<ProviderName, Preset>>> = {
           { value: 'any', label: 'Anywhere in the repository' },
         ],
       },
-      { name: 'value', label: 'Name', placeholder: 'main', when: ['branch', 'environment', 'tag'] },
+      { name: 'value', label: 'Branch, environment or tag', placeholder: 'main', when: ['branch', 'environment', 'tag'] },
       { name: 'owner_id', label: 'Owner ID', placeholder: '1234567', hint: 'Optional. It never changes hands, unlike a name.' },
     ],
     build: ({ owner, repo, where = 'branch', value, owner_id }) => {
