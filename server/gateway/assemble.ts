@@ -131,7 +131,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     trustedProxies,
     serviceVersion: NEWEST,
     hot: createHotV1({ ...known, count: sharedWindowCounter }),
-    hotOAuth: createHotOAuth({ count: sharedWindowCounter }),
+    hotOAuth: createHotOAuth({ ...known, count: sharedWindowCounter }),
     onChanged: async (value) => {
       const [tenantId = '', space] = value.split(':');
       known.forget(tenantId);

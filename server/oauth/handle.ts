@@ -2,7 +2,9 @@ import { type Edge, edgeOf } from '#server/api/edge.ts';
 import { bodyOf } from '#server/api/input.ts';
 import { json, respond } from '#server/api/respond.ts';
 import { freshNonce } from '#server/domain/oauth-grants/dpop.ts';
+import { announced } from '#server/kernel/context.ts';
 import { log } from '#server/platform/log.ts';
+import type { Announce } from './announce.ts';
 import { answerBrowser } from './browser.ts';
 import { deviceAuthorization } from './device-authorization.ts';
 import { type Form, parseForm } from './form.ts';
@@ -14,7 +16,7 @@ import { token } from './token.ts';
 const MAX_BODY = 64 * 1024;
 
 /** An endpoint that takes a form from a client and answers JSON. */
-type FormEndpoint = (form: Form, headers: Headers, edge: Edge, now: Date) => Promise<object>;
+type FormEndpoint = (form: Form, headers: Headers, edge: Edge, now: Date, announce: Announce) => Promise<object>;
 
 const FORMS: Readonly<Record<string, FormEndpoint>> = {
   '/oauth/token': token,
@@ -45,7 +47,11 @@ async function answer(req: Request, edge: Edge): Promise<Response> {
   if (edge.fault) throw new OAuthProblem('invalid_request', 'The request is too large.', edge.fault === 'payload_too_large' ? 413 : 431);
   const parameters = parseForm(req.headers.get('content-type'), await bodyOf(req, MAX_BODY));
   // Beside a token there is nothing to guess by its size, but its answer must not be stored anywhere (RFC 6749 §5.1).
-  return respond(json(200, await form(parameters, req.headers, edge, new Date()), NO_CACHE), edge.request_id, 'uncompressed');
+  const changes: string[] = [];
+  const body = await form(parameters, req.headers, edge, new Date(), (changed) => changes.push(...announced(changed)));
+  const response = await respond(json(200, body, NO_CACHE), edge.request_id, 'uncompressed');
+  if (changes.length > 0) response.headers.set('x-sallyport-changed', changes.join(','));
+  return response;
 }
 
 /** @throws OAuthProblem 405 */

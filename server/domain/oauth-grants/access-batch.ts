@@ -5,8 +5,8 @@ import { type AccessRow, insertAccess } from './issue.ts';
 type Waiting = { row: AccessRow; resolve: () => void; reject: (error: unknown) => void };
 type Lane = { running: number; due: boolean; waiting: Waiting[] };
 
-/** Statements of one workspace and space at the same time. What comes meanwhile waits, and becomes one statement together. */
-const AT_ONCE = 2;
+/** Statements of one workspace and space at the same time: what comes meanwhile waits, and becomes one statement together. */
+const AT_ONCE = 1;
 const MOST_ROWS = 200;
 
 /**

@@ -2,10 +2,12 @@ import { forgetRules } from '#server/domain/policies/rule-cache.ts';
 import { type Listener, listen } from '#server/platform/notify.ts';
 import { type AccessTokens, type AccessTokensOptions, accessTokens } from './access-tokens.ts';
 import { type ApiKeys, apiKeys } from './api-keys.ts';
+import { type OAuthClients, oauthClients } from './oauth-clients.ts';
 
 export type Credentials = {
   keys: ApiKeys;
   tokens: AccessTokens;
+  clients: OAuthClients;
   /** Drops what is remembered of a workspace's credentials and policies. */
   forget(tenantId: string): void;
   close(): Promise<void>;
@@ -15,23 +17,27 @@ export type Credentials = {
 export function credentials(options: AccessTokensOptions): Credentials {
   const keys = apiKeys();
   const tokens = accessTokens(options);
+  const clients = oauthClients();
   const forget = (tenantId: string) => {
     keys.forget(tenantId);
     tokens.forget(tenantId);
+    clients.forget(tenantId);
     forgetRules(tenantId);
   };
   const listener: Listener = listen({
     channels: ['config_changed', 'tenant_changed', 'oauth_changed'],
     onMessage: (channel, payload) => {
       const [tenantId = ''] = payload.split(':');
-      if (channel === 'oauth_changed') tokens.forget(tenantId);
-      else forget(tenantId);
+      if (channel !== 'oauth_changed') return forget(tenantId);
+      tokens.forget(tenantId);
+      clients.forget(tenantId);
     },
     // Announcements made while nothing listened were lost.
     onConnect: () => {
       keys.forgetAll();
       tokens.forgetAll();
+      clients.forgetAll();
     },
   });
-  return { keys, tokens, forget, close: () => listener.close() };
+  return { keys, tokens, clients, forget, close: () => listener.close() };
 }

@@ -13,7 +13,9 @@ import { assertMayUse, countRequest } from '#server/oauth/token-rules.ts';
 import { log } from '#server/platform/log.ts';
 import { memoryCounter, type WindowCounter } from '#server/platform/window-counter.ts';
 import type { ReadBody } from '../core/request-body.ts';
+import type { AccessTokens } from '../credentials/access-tokens.ts';
 import { lru } from '../credentials/lru.ts';
+import type { OAuthClients } from '../credentials/oauth-clients.ts';
 import { isOdd } from '../v1/plain-request.ts';
 
 // The two calls of the authorization server that machines make all the time, without Next: minting by client_credentials, and introspection.
@@ -35,8 +37,21 @@ export type HotOAuth = {
 const SUSPECT_MS = 300_000;
 const MAX_SUSPECTS = 20_000;
 
-/** `count` is the counter that all processes share; null when each counts for itself. */
-export function createHotOAuth({ count }: { count(): WindowCounter | null }): HotOAuth {
+export type HotOAuthOptions = {
+  /** What this gateway remembers for a moment. */
+  clients: Pick<OAuthClients, 'find'>;
+  tokens: Pick<AccessTokens, 'find'>;
+  /** The counter that all processes share; null when each counts for itself. */
+  count(): WindowCounter | null;
+};
+
+export function createHotOAuth({ clients, tokens, count }: HotOAuthOptions): HotOAuth {
+  /** @throws Busy */
+  const known = async <Row>(found: Row | null | 'busy' | Promise<Row | null | 'busy'>): Promise<Row | null> => {
+    const row = await found;
+    if (row === 'busy') throw new Busy();
+    return row;
+  };
   const suspects = lru<number>(MAX_SUSPECTS);
   const own = memoryCounter();
 
@@ -57,7 +72,7 @@ export function createHotOAuth({ count }: { count(): WindowCounter | null }): Ho
   async function proven(presented: Presented, ip: string | null, now: Date): Promise<OAuthClient | null> {
     const subject = `${triedId(presented)}\n${ip}`;
     if ((suspects.get(subject) ?? 0) > now.getTime()) return null;
-    const client = await provenClient(presented, ip, now);
+    const client = await provenClient(presented, ip, now, (id) => known(clients.find(id)));
     if (!client) suspects.set(subject, now.getTime() + SUSPECT_MS);
     return client;
   }
@@ -73,7 +88,9 @@ export function createHotOAuth({ count }: { count(): WindowCounter | null }): Ho
 
   const introspect = (client: OAuthClient, form: Form, space: 'live' | 'test', now: Date) => {
     const token = form.get('token');
-    return token === undefined ? null : introspection(token, client, issuerOf(space), now);
+    return token === undefined
+      ? null
+      : introspection(token, client, issuerOf(space), now, async (text) => (await known(tokens.find(text))) ?? undefined);
   };
 
   return {
@@ -85,13 +102,16 @@ export function createHotOAuth({ count }: { count(): WindowCounter | null }): Ho
   };
 }
 
+/** Too many unknown credentials are being looked up: web takes its turn. */
+class Busy extends Error {}
+
 const PATHS = ['/oauth/token', '/oauth/introspect'] as const;
 type Path = (typeof PATHS)[number];
 
 /** Over its limit a client is told here, where it was counted. Any other refusal is web's to say, which counts and audits it. */
 function refused(error: unknown, requestId: string): Promise<Finished> | null {
   if (error instanceof OAuthProblem && error.status === 429) return finished(problemWire(asOAuthProblem(error)), requestId, 'uncompressed');
-  if (!(error instanceof OAuthProblem) && asRefusal(error).type === 'internal_error')
+  if (!(error instanceof OAuthProblem) && !(error instanceof Busy) && asRefusal(error).type === 'internal_error')
     log.warn({ err: error }, 'a call of the authorization server failed in the gateway; web answers');
   return null;
 }

@@ -6,9 +6,10 @@ import * as oauth from 'oauth4webapi';
 import * as client from 'openid-client';
 import { freePorts } from '#scripts/ports.ts';
 import { basic, makeClient, makeCode, makePerson, REDIRECT, VERIFIER } from '#server/oauth/oauth.fixture.ts';
+import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { ask, startGateway } from '../gateway.fixture.ts';
+import { ask, startGateway, until } from '../gateway.fixture.ts';
 import { startWeb } from '../v1/web.fixture.ts';
 
 // Clients by other authors against the authorization server, over real sockets.
@@ -192,3 +193,16 @@ function seenBy({ status, headers, body }: { status: number; headers: Record<str
   assert.ok(date);
   return { status, headers: same, body: body.replace(/svc_live_[0-9A-Za-z]+/g, 'TOKEN') };
 }
+
+test('a disabled client and a replaced secret are refused on the next call, though the gateway remembers clients for a moment', async () => {
+  const machine = await makeClient(w);
+  const mint = async (authorization = machine.basic) =>
+    (await ask(port, 'api', '/oauth/token', formCall('grant_type=client_credentials', authorization))).status;
+  assert.equal(await mint(), 200);
+  await db().oauth_client_secrets.updateMany({ where: { client_row_id: machine.row.id }, data: { revoked_at: new Date() } });
+  await until(async () => (await mint()) === 401, 1_000);
+  const other = await makeClient(w);
+  assert.equal(await mint(other.basic), 200);
+  await db().oauth_clients.update({ where: { id: other.row.id }, data: { active: false } });
+  await until(async () => (await mint(other.basic)) === 401, 1_000);
+});
