@@ -139,7 +139,7 @@ const resourceScope =
   (type: ResourceType): Scope =>
   ({ text, at }) => {
     const found = resolve(type, text);
-    if (!found?.attribute.filterable || found.sub?.filterable === false) throw unknownName(at);
+    if (!found?.attribute.filterable || found.sub?.filterable === false) throw unknownName(text, at);
     const { path, attribute, sub } = found;
     if (!attribute.multiValued)
       return sub ? { path, attribute: sub } : { path, attribute, ...(attribute.subAttributes ? { parts: partsOf(attribute) } : {}) };
@@ -159,11 +159,12 @@ const elementScope =
   (attribute: Attribute, allows = (part: Attribute) => part.filterable): Scope =>
   ({ text, at }) => {
     const part = partOf(attribute, text);
-    if (!part || !allows(part)) throw unknownName(at);
+    if (!part || !allows(part)) throw unknownName(text, at);
     return { path: part.name, attribute: part };
   };
 
-const unknownName = (at: number) => invalidFilter(`There is no attribute of this name to filter by (position ${at + 1}).`);
+const unknownName = (name: string, at: number) =>
+  invalidFilter(`There is no attribute ${name.slice(0, 100)} to filter by (position ${at + 1}).`);
 
 function unexpected({ tokens, next }: Cursor) {
   const token = tokens[next];
