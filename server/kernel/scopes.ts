@@ -335,10 +335,6 @@ export function scopesForPerson(
   });
 }
 
-/** The scopes that let a machine with these capabilities do something, as the client of an API key lists them. */
-export const scopesWith = (held: ReadonlySet<Capability>): readonly string[] =>
-  SCOPE_NAMES.filter((scope) => known(scope)?.capabilities.some((capability) => held.has(capability)));
-
 /** What SCIM may allow a client of the scopes asked for. */
 export const scopesForScim = (scopes: readonly string[]): readonly string[] => scopes.filter((scope) => known(scope)?.scim === true);
 

@@ -1,7 +1,6 @@
-import { capabilitiesOfKey } from '#server/kernel/capabilities.ts';
+import { scopesOfKey } from '#server/kernel/capabilities.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { scopesWith } from '#server/kernel/scopes.ts';
 import type { GrantType } from './grants.shared.ts';
 import type { ClientType } from './redirect-uris.shared.ts';
 import type { ClientRow } from './store.ts';
@@ -29,7 +28,7 @@ export async function rowsOf(tx: Tx, ctx: Ctx, rows: readonly ClientRow[]) {
       ...row,
       type: row.type as ClientType,
       grant_types: row.grant_types as GrantType[],
-      allowed_scopes: key ? [...scopesWith(capabilitiesOfKey(key))] : row.allowed_scopes,
+      allowed_scopes: key ? [...scopesOfKey(key)] : row.allowed_scopes,
       require_pkce: true as const,
       token_format: 'opaque' as const,
       active: row.active && !ended,
