@@ -74,6 +74,24 @@ test('a member of a verified domain signs in, scoped to the workspace, and is kn
   assert.equal((await signIn(browser(), w, provider)).status, 303, 'a first link by the verified address');
 });
 
+test('a person on their way to a page of the dashboard arrives there, and nobody is sent to another site', async () => {
+  const { provider, anna } = await scene();
+  const next = '/oauth/consent/AAAAAAAAAAAAAAAAAAAAAA?workspace=x';
+  const b = browser();
+  const location = await start(b, new URLSearchParams({ email: anna.email, next }).toString());
+  assert.equal((await b.get(provider.authorize(location))).headers.get('location'), next);
+  for (const foreign of ['https://evil.test', '//evil.test', '/\\evil.test'])
+    assert.equal(
+      (await browser().get(`/auth/sso/start?${new URLSearchParams({ email: anna.email, next: foreign })}`)).status,
+      400,
+      foreign,
+    );
+  await enrolled(anna.id);
+  const again = browser();
+  const owed = await again.get(provider.authorize(await start(again, new URLSearchParams({ email: anna.email, next }).toString())));
+  assert.equal(owed.headers.get('location'), `/signin/second-factor?next=${encodeURIComponent(next)}`);
+});
+
 test('a provider vouches for a person in its workspace: its word alone changes neither how they sign in elsewhere nor their address', async () => {
   const { w, provider, anna } = await scene();
   await db().users.update({ where: { id: anna.id }, data: { password_hash: null } });
