@@ -12,7 +12,7 @@ export async function signIn(page: Page, person: { email: string; password: stri
 }
 
 /** A press before React listens is lost, and a slow machine is slow to listen: from here on every page is waited for. */
-function awaitHydration(page: Page): void {
+export function awaitHydration(page: Page): void {
   const open = page.goto.bind(page);
   page.goto = async (...to) => {
     const response = await open(...to);
