@@ -41,7 +41,7 @@ export function TokenRules() {
           />
           <Switch
             label="Require a nonce in DPoP proofs"
-            description="Proofs can’t be made in advance. Clients must repeat a request that is refused with use_dpop_nonce; those that can’t stop working."
+            description="Proofs can’t be made in advance. Clients must repeat a request that is refused with use_dpop_nonce. Clients that don’t support this stop working."
             checked={settings.data.dpop_nonce_required}
             disabledReason={disabledReason}
             onCheckedChange={(dpop_nonce_required) => update.mutate({ dpop_nonce_required })}
