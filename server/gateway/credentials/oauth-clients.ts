@@ -5,8 +5,9 @@ import { type KeyedLookup, keyedLookup } from './keyed-lookup.ts';
 export type KnownClient = OAuthClient & { digest: Uint8Array };
 export type OAuthClients = KeyedLookup<KnownClient>;
 
-/** A lost announcement keeps a disabled client alive for at most this long. */
-const TTL_MS = 1_000;
+/** A lost announcement lets a disabled client mint for at most this long. Its tokens are refused all the same: each check of one asks about its client. */
+const TTL_MS = 5_000;
+const NEGATIVE_TTL_MS = 1_000;
 const MAX_CLIENTS = 10_000;
 const MAX_LOADS = 64;
 
@@ -19,6 +20,6 @@ export const oauthClients = (): OAuthClients =>
     },
     max: MAX_CLIENTS,
     ttl_ms: TTL_MS,
-    negative_ttl_ms: TTL_MS,
+    negative_ttl_ms: NEGATIVE_TTL_MS,
     max_loads: MAX_LOADS,
   });
