@@ -10,20 +10,22 @@ import { OAuthProblem } from './problem.ts';
 type BrowserEndpoint = (req: Request, edge: Edge, now: Date) => Response | Promise<Response>;
 
 /** What a person's browser opens; its answers are pages and redirects, its failures too. */
-const PAGES: Readonly<Record<string, Readonly<Record<string, BrowserEndpoint>>>> = {
-  '/oauth/authorize': { GET: authorize },
-  '/oauth/activate': { GET: activatePage, POST: activate },
+const PAGES: Readonly<Record<string, BrowserEndpoint>> = {
+  'GET /oauth/authorize': authorize,
+  'GET /oauth/activate': activatePage,
+  'POST /oauth/activate': activate,
 };
+const METHODS = ['GET', 'POST'] as const;
 
 /** The answer of a path that a browser opens; null for all others. */
 export async function answerBrowser(req: Request, edge: Edge): Promise<Response | null> {
   const { pathname } = new URL(req.url);
-  const endpoints = Object.hasOwn(PAGES, pathname) ? PAGES[pathname] : undefined;
-  if (!endpoints) return null;
-  const endpoint = endpoints[req.method === 'HEAD' ? 'GET' : req.method];
+  const allowed = METHODS.filter((method) => PAGES[`${method} ${pathname}`]);
+  if (allowed.length === 0) return null;
+  const endpoint = PAGES[`${req.method === 'HEAD' ? 'GET' : req.method} ${pathname}`];
   const response = endpoint
     ? await Promise.resolve(endpoint(req, edge, new Date())).catch((error: unknown) => failed(error, edge))
-    : errorPage('Method not allowed', 'Open this address in a browser.', 405, { allow: Object.keys(endpoints).join(', ') });
+    : errorPage('Method not allowed', 'Open this address in a browser.', 405, { allow: allowed.join(', ') });
   return secured(req.method === 'HEAD' ? new Response(null, response) : response, edge.request_id);
 }
 

@@ -18,11 +18,12 @@ const MAX_BODY = 64 * 1024;
 /** An endpoint that takes a form from a client and answers JSON. */
 type FormEndpoint = (form: Form, headers: Headers, edge: Edge, now: Date, announce: Announce) => Promise<object>;
 
+/** Spelled as the `http` of an operation row. */
 const FORMS: Readonly<Record<string, FormEndpoint>> = {
-  '/oauth/token': token,
-  '/oauth/device_authorization': deviceAuthorization,
-  '/oauth/introspect': introspect,
-  '/oauth/revoke': revoke,
+  'POST /oauth/token': token,
+  'POST /oauth/device_authorization': deviceAuthorization,
+  'POST /oauth/introspect': introspect,
+  'POST /oauth/revoke': revoke,
 };
 
 /** The authorization server as one function (interface rule 21 §1). Errors are bodies of RFC 6749 §5.2. */
@@ -41,7 +42,7 @@ async function answer(req: Request, edge: Edge): Promise<Response> {
   const page = await answerBrowser(req, edge);
   if (page) return page;
   const { pathname } = new URL(req.url);
-  const form = Object.hasOwn(FORMS, pathname) ? FORMS[pathname] : undefined;
+  const form = FORMS[`POST ${pathname}`];
   if (!form) throw new OAuthProblem('invalid_request', 'No such path.', 404);
   assertMethod(req, 'POST');
   if (edge.fault) throw new OAuthProblem('invalid_request', 'The request is too large.', edge.fault === 'payload_too_large' ? 413 : 431);

@@ -20,7 +20,7 @@ export async function handleMetadata(req: Request, edge: Edge | null = edgeOf(re
 function answer(req: Request, { space, request_id }: Edge): Wire {
   const path = new URL(req.url).pathname;
   const onApi = (req.headers.get('x-sallyport-plane') ?? 'api') === 'api';
-  const document = onApi ? DOCUMENTS[path] : undefined;
+  const document = onApi ? DOCUMENTS[`GET ${path}`] : undefined;
   if (!document) return missing(path, request_id);
   if (req.method === 'OPTIONS') return { status: 204, body: '', headers: { ...ANYWHERE, 'access-control-max-age': '86400' } };
   if (req.method !== 'GET' && req.method !== 'HEAD')
@@ -32,10 +32,17 @@ const ANYWHERE = { 'access-control-allow-origin': '*', 'access-control-allow-met
 
 /** An MCP server that doesn't exist looks like a workspace that doesn't (interface rule 21 §12). */
 function missing(path: string, requestId: string): Wire {
-  return path.startsWith('/.well-known/oauth-protected-resource/v1/mcp')
+  const parent = path.slice(0, path.lastIndexOf('/'));
+  return SERVER_DOCUMENTS.some((known) => known === `GET ${path}` || known === `GET ${parent}/{serverSlug}`)
     ? failed(404, 'tenant_not_found', 'No workspace found at this address.', requestId)
     : failed(404, 'not_found', 'No such path.', requestId);
 }
+
+/** Each is unknown while there are no MCP servers. */
+const SERVER_DOCUMENTS = [
+  'GET /.well-known/oauth-protected-resource/v1/mcp',
+  'GET /.well-known/oauth-protected-resource/v1/mcp/{serverSlug}',
+];
 
 const failed = (status: number, type: string, message: string, request_id: string, headers: Record<string, string> = {}): Wire =>
   json(status, { error: { type, message, request_id } }, { 'access-control-allow-origin': '*', ...headers });
@@ -81,7 +88,7 @@ const protectedResource = (space: Space): object => ({
 });
 
 const DOCUMENTS: Readonly<Record<string, (space: Space) => object>> = {
-  '/.well-known/oauth-authorization-server': authorizationServer,
-  '/.well-known/oauth-protected-resource': protectedResource,
-  '/.well-known/oauth-protected-resource/v1': protectedResource,
+  'GET /.well-known/oauth-authorization-server': authorizationServer,
+  'GET /.well-known/oauth-protected-resource': protectedResource,
+  'GET /.well-known/oauth-protected-resource/v1': protectedResource,
 };
