@@ -3,9 +3,6 @@ import { clientById, isAllowedFrom, type OAuthClient } from '#server/domain/oaut
 import type { Form } from './form.ts';
 import { OAuthProblem } from './problem.ts';
 
-/** The alias under which every workspace's client of service-cli answers (interface rule 21 §3.3). */
-export const CLI_ALIAS = 'service-cli';
-
 /** How a client said who it is. `readings` are the pairs that a Basic header may stand for, the plain one first. */
 export type Presented = { method: 'basic' | 'post' | 'none'; readings: readonly Pair[] };
 /** Looks a client up; the gateway remembers some for a moment. */

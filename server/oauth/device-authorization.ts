@@ -1,5 +1,5 @@
 import type { Edge } from '#server/api/edge.ts';
-import { CLI_CLIENT } from '#server/domain/oauth-clients/cli-client.shared.ts';
+import { CLI_ALIAS, CLI_CLIENT } from '#server/domain/oauth-clients/cli-client.shared.ts';
 import { isApiResource, issuerOf } from '#server/domain/oauth-grants/addresses.ts';
 import { readScopes } from '#server/domain/oauth-grants/authorize-rules.ts';
 import { GRANTS, type OAuthClient } from '#server/domain/oauth-grants/client.ts';
@@ -7,7 +7,7 @@ import { startDevice } from '#server/domain/oauth-grants/device-codes.ts';
 import { spaceOf } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { network, throttled } from '#server/platform/throttle.ts';
-import { CLI_ALIAS, presentedClient } from './client-authentication.ts';
+import { presentedClient } from './client-authentication.ts';
 import { authenticatedClient, failClient } from './client-limits.ts';
 import type { Form } from './form.ts';
 import { OAuthProblem } from './problem.ts';

@@ -1,8 +1,9 @@
 import type { Edge } from '#server/api/edge.ts';
+import { CLI_ALIAS } from '#server/domain/oauth-clients/cli-client.shared.ts';
 import { clientOfCredential } from '#server/domain/oauth-grants/cli-alias.ts';
 import { GRANTS, type OAuthClient } from '#server/domain/oauth-grants/client.ts';
 import { stampClient } from '#server/domain/oauth-grants/usage.ts';
-import { CLI_ALIAS, presentedClient } from './client-authentication.ts';
+import { presentedClient } from './client-authentication.ts';
 import { authenticatedClient, failClient, limitRequests } from './client-limits.ts';
 import { type Form, required } from './form.ts';
 import { authorizationCode } from './grants/authorization-code.ts';

@@ -1,7 +1,8 @@
 import type { Seed } from '#server/kernel/seed.ts';
+import { TOKEN_EXCHANGE } from './grants.shared.ts';
 
 export const seed: Seed = {
-  run: async (make) => {
+  run: async (make, ids) => {
     await make('oauth_clients.create', { name: 'Deploy bot', allowed_scopes: ['routes:read', 'routes:write', 'logs:read'] });
     await make('oauth_clients.create', {
       name: 'Acme Console',
@@ -10,5 +11,11 @@ export const seed: Seed = {
       allowed_scopes: ['account:read', 'routes:read', 'secrets:read', 'secrets:write'],
       step_up_scopes: ['secrets:write'],
     });
+    const { id } = await make('oauth_clients.create', {
+      name: 'GitHub Actions',
+      grant_types: [TOKEN_EXCHANGE],
+      allowed_scopes: ['routes:read', 'routes:write'],
+    });
+    ids.github_actions = String(id);
   },
 };
