@@ -87,6 +87,16 @@ test('a handle belongs to the first session that opens it, and its form to its o
   assert.equal(await db().audit_logs.count({ where: { tenant_id: who.w.tenant.id, resource_type: 'oauth_grant', action: 'dismiss' } }), 1);
 });
 
+test('an address that is taken from the client while a login waits is never gone back to', async () => {
+  const { who, client, authorize } = await set();
+  const { handle } = await authorize();
+  assert.equal((await pageOf(who.b, handle)).state, 'ask');
+  await db().oauth_clients.update({ where: { id: client.row.id }, data: { redirect_uris: ['https://app.example.com/callback'] } });
+  assert.equal((await pageOf(who.b, handle)).state, 'over');
+  for (const decision of ['allow', 'deny'])
+    assert.match(await decide(who.b, handle, { decision }), /^\/oauth\/consent\/[^?]+\?problem=not_found$/);
+});
+
 test('another account takes the request over after the first has signed out', async () => {
   const { who, authorize } = await set();
   const { handle } = await authorize();

@@ -1,5 +1,6 @@
 import { mintToken } from '#server/crypto/tokens.ts';
 import { CLI_CLIENT } from '#server/domain/oauth-clients/cli-client.shared.ts';
+import { matchesRedirectUri } from '#server/domain/oauth-clients/redirect-uris.shared.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -63,7 +64,9 @@ export async function pendingRequest(tx: Db | Tx, handle: string, now: Date) {
   if (!row || row.decided_at || row.expires_at <= now) return null;
   if (row.client_row_id === null) return { ...row, app: CLI_APP };
   const client = await clientByRow(row.client_row_id, now);
-  return client?.active ? { ...row, app: appOf(client) } : null;
+  // An address that was taken from the client meanwhile gets no answer, not even an error.
+  const leadsBack = client?.redirect_uris.some((registered) => matchesRedirectUri(registered, row.redirect_uri));
+  return client?.active && leadsBack ? { ...row, app: appOf(client) } : null;
 }
 
 /** What is known of a request before anybody has signed in; null when it is over. */
