@@ -85,7 +85,7 @@ export const REDIRECT = 'http://127.0.0.1:51234/callback';
 export async function makeCode(
   client: TestClient,
   userId: string,
-  options: { scopes?: string[]; ageMs?: number; jkt?: string; step_up_at?: Date } = {},
+  options: { scopes?: string[]; ageMs?: number; jkt?: string; step_up_at?: Date; resource?: string } = {},
 ) {
   const { token } = mintToken('authorization_code');
   const made = Date.now() - (options.ageMs ?? 0);
@@ -101,6 +101,7 @@ export async function makeCode(
       code_challenge: CHALLENGE,
       dpop_jkt: options.jkt ?? null,
       step_up_at: options.step_up_at ?? null,
+      resource: options.resource ?? null,
       family_id: newId(),
       created_at: new Date(made),
       expires_at: new Date(made + 60_000),

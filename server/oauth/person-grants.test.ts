@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { digest, mintToken } from '#server/crypto/tokens.ts';
+import { apiResource } from '#server/domain/oauth-grants/addresses.ts';
 import { sweepOAuth } from '#server/domain/oauth-grants/sweeping.ts';
 import { PERSON_FORBIDDEN_SCOPES } from '#server/kernel/scopes.ts';
 import { db } from '#server/platform/db.ts';
+import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import {
@@ -242,6 +244,17 @@ test('revoking a refresh token ends the whole login, once, with an audit entry',
     ['revoke'],
   );
   assert.equal((await revoke(next.body.refresh_token, 'svc_client_unknown')).status, 401);
+});
+
+test('a login that names the Management API as its resource works there, also after a refresh', async () => {
+  const client = await makeClient(w, { type: 'public' });
+  const { code } = await makeCode(client, user.id, { resource: apiResource('live') });
+  const { body } = await redeem(client, code);
+  const next = (await refresh(client, body.refresh_token)).body;
+  for (const { access_token } of [body, next]) {
+    assert.equal((await introspected(asking, access_token)).aud, apiResource('live'));
+    assert.equal((await call('GET', '/routes', { key: access_token })).status, 200);
+  }
 });
 
 test('service-cli stands for the workspace’s own client, and for no other', async () => {

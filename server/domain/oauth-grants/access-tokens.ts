@@ -19,6 +19,8 @@ export type AccessToken = {
   client_id: string;
   client_name: string;
   client_active: boolean;
+  /** Whether what the client had obtained ended after it was authenticated for this token, which may have been stored only then. */
+  outdated: boolean;
   allowed_scopes: string[];
   step_up_scopes: string[];
   scopes: string[];
@@ -69,7 +71,7 @@ export async function tokenRow(digest: Uint8Array): Promise<AccessToken | undefi
 
 const QUERY = `select a.id, a.digest, a.tenant_id, a.sandbox, a.kind, a.client_row_id, a.scopes, a.ceiling, a.aud, a.cnf_jkt, a.issued_at, a.expires_at, a.revoked_at,
     a.step_up_at, a.family_id, a.user_id, a.binding_id,
-    c.client_id, c.name as client_name, c.active and c.revoked_at is null as client_active, c.allowed_scopes, c.step_up_scopes,
+    c.client_id, c.name as client_name, c.active and c.revoked_at is null as client_active, a.client_epoch <> c.epoch as outdated, c.allowed_scopes, c.step_up_scopes,
     f.revoked_at is not null as family_revoked,
     case when u.disabled_at is null then m.role end as role, coalesce(m.reveal_secrets, false) as reveal_secrets, u.email,
     b.name as binding_name, b.scopes as binding_scopes,
@@ -94,7 +96,8 @@ export function isLiveToken(token: AccessToken | undefined, now: Date): token is
   if (!token || token.revoked_at !== null || token.expires_at <= now || !token.client_active || token.family_revoked || token.deleted_at)
     return false;
   if (token.kind === 'user' ? token.role === null : token.user_id !== null) return false;
-  if (token.kind === 'workload' && token.binding_scopes === null) return false;
+  // A workload obtains its tokens without the secret of the client, so they outlive it (see `endTokens` of the clients).
+  if (token.kind === 'workload' ? token.binding_scopes === null : token.outdated) return false;
   return token.key_row_id === null || (token.key_active === true && !past(token.key_expires_at, now) && !past(token.key_revoke_at, now));
 }
 

@@ -26,6 +26,8 @@ export type OAuthClient = {
   redirect_uris: string[];
   require_dpop: boolean;
   active: boolean;
+  /** Grows when everything that was obtained from the client ends. What was authenticated in an earlier one obtains nothing. */
+  epoch: number;
   system_role: string | null;
   tenant_slug: string;
   /** The workspace wants the nonce of an earlier answer in every DPoP proof. */
@@ -54,7 +56,7 @@ type Row = Omit<OAuthClient, 'secret_digests' | 'ip_allowlist' | 'dpop_nonce_req
 };
 
 const COLUMNS = `c.id, c.tenant_id, c.sandbox, c.client_id, c.name, c.type, c.grant_types, c.allowed_scopes, c.step_up_scopes, c.redirect_uris, c.require_dpop,
-  c.active, c.revoked_at, c.system_role, c.source_api_key_id, t.slug as tenant_slug, t.deleted_at as tenant_deleted_at, t.settings,
+  c.active, c.epoch, c.revoked_at, c.system_role, c.source_api_key_id, t.slug as tenant_slug, t.deleted_at as tenant_deleted_at, t.settings,
   array(select s.digest from oauth_client_secrets s where s.client_row_id = c.id and s.revoked_at is null and (s.expires_at is null or s.expires_at > $2)) as secrets,
   (select json_build_object('digest', encode(k.digest, 'hex'), 'role_ids', k.role_ids, 'scoped', k.scoped, 'scopes', k.scopes, 'active', k.active,
     'ends_at', least(k.expires_at, k.revoke_at), 'ip_allowlist', k.ip_allowlist) from api_keys k where k.id = c.source_api_key_id) as key

@@ -4,6 +4,7 @@ import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import type { OAuthClient } from './client.ts';
+import { stillAuthenticated } from './client-lock.ts';
 import { type Issued, issueTokens } from './issue.ts';
 import { grantedNow, STANDING, type Standing, standingOf } from './person.ts';
 import { endStolenFamily } from './theft.ts';
@@ -42,6 +43,7 @@ export async function redeemCode({ client, code, jkt, caller, now, ...shown }: R
   if (!row) return null;
   const ctx = systemContext(db(), { tenant_id: row.tenant_id, sandbox: row.sandbox, now, label: 'token endpoint' });
   const outcome = await inTransaction(ctx, async (tx) => {
+    if (row.client_row_id === client.id && !(await stillAuthenticated(tx, client))) return null;
     const used = await tx.$executeRaw`update oauth_codes set used_at = ${now}::timestamptz
       where digest = ${new Uint8Array(digest(code))} and used_at is null and expires_at > ${now}::timestamptz`;
     if (used === 0) return 'gone';

@@ -2,6 +2,7 @@ import type { MemberRole } from '#server/kernel/capabilities.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { db } from '#server/platform/db.ts';
 import { clientByRow, type OAuthClient } from './client.ts';
+import { stillAuthenticated } from './client-lock.ts';
 import { type Poll, pollDevice, type Redeemed } from './device-codes.ts';
 import { type Issued, issueTokens } from './issue.ts';
 import { grantedNow } from './person.ts';
@@ -34,7 +35,7 @@ export function redeemDevice({
     const { row } = poll;
     const owner = await clientByRow(row.client_row_id, now);
     const standing = await standingNow(tx, row);
-    if (!owner?.active || !standing) return { state: 'unknown' as const };
+    if (!owner?.active || !standing || !(await stillAuthenticated(tx, client ?? owner))) return { state: 'unknown' as const };
     const issued = await issueTokens(tx, {
       client: owner,
       subject: { kind: 'user', user_id: row.user_id },

@@ -1,7 +1,9 @@
 import { mintToken } from '#server/crypto/tokens.ts';
+import { spaceOf } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { expandScopes, PERSON_FORBIDDEN } from '#server/kernel/scopes.ts';
+import { isApiResource } from './addresses.ts';
 import { GRANTS, type OAuthClient } from './client.ts';
 
 export const ACCESS_SECONDS = 3_600;
@@ -14,11 +16,14 @@ export const FAMILY_MS = 90 * DAY_MS;
 export type Executes = { $executeRawUnsafe(text: string, ...values: unknown[]): Promise<unknown> };
 
 export type Issue = {
-  client: Pick<OAuthClient, 'id' | 'client_id' | 'tenant_id' | 'sandbox' | 'tenant_slug' | 'grant_types' | 'type' | 'source_api_key_id'>;
+  client: Pick<
+    OAuthClient,
+    'id' | 'client_id' | 'tenant_id' | 'sandbox' | 'tenant_slug' | 'epoch' | 'grant_types' | 'type' | 'source_api_key_id'
+  >;
   subject: { kind: 'client' | 'user' | 'workload'; user_id?: string; binding_id?: string };
   /** What the access token carries. */
   scopes: readonly string[];
-  /** An MCP server that the token is for; absent for the Management API. */
+  /** What the token is for (RFC 8707): an MCP server, or the Management API, which is also meant without it. */
   resource?: string | null;
   /** Thumbprint of the key that the token is bound to (RFC 9449). */
   jkt?: string | null;
@@ -91,6 +96,7 @@ export type AccessRow = {
   digest: string;
   kind: 'client' | 'user' | 'workload';
   client_row_id: string;
+  client_epoch: number;
   user_id: string | null;
   scopes: string[];
   ceiling: string[];
@@ -108,11 +114,11 @@ export type AccessRow = {
 export const insertAccess = (
   records: string,
   and = '',
-): string => `insert into oauth_access (tenant_id, sandbox, id, digest, kind, client_row_id, user_id, scopes,
+): string => `insert into oauth_access (tenant_id, sandbox, id, digest, kind, client_row_id, client_epoch, user_id, scopes,
     ceiling, aud, cnf_jkt, family_id, source_api_key_id, binding_id, issued_at, expires_at, step_up_at)
-  select r.tenant_id, r.sandbox, r.id, decode(r.digest, 'hex'), r.kind, r.client_row_id, r.user_id, r.scopes, r.ceiling, r.aud, r.cnf_jkt, r.family_id,
-    r.source_api_key_id, r.binding_id, r.issued_at, r.expires_at, r.step_up_at
-  from ${records} as r (tenant_id uuid, sandbox boolean, id uuid, digest text, kind text, client_row_id uuid, user_id uuid, scopes text[], ceiling text[], aud text,
+  select r.tenant_id, r.sandbox, r.id, decode(r.digest, 'hex'), r.kind, r.client_row_id, r.client_epoch, r.user_id, r.scopes, r.ceiling, r.aud, r.cnf_jkt,
+    r.family_id, r.source_api_key_id, r.binding_id, r.issued_at, r.expires_at, r.step_up_at
+  from ${records} as r (tenant_id uuid, sandbox boolean, id uuid, digest text, kind text, client_row_id uuid, client_epoch int, user_id uuid, scopes text[], ceiling text[], aud text,
     cnf_jkt text, family_id uuid, source_api_key_id uuid, binding_id uuid, issued_at timestamptz, expires_at timestamptz, step_up_at timestamptz) ${and}`;
 
 /** An access token at its birth: its row, and what the client is told. */
@@ -128,10 +134,11 @@ export function accessToken(issue: Issue, familyId: string | null): { row: Acces
       digest: digest.toString('hex'),
       kind: subject.kind,
       client_row_id: client.id,
+      client_epoch: client.epoch,
       user_id: subject.user_id ?? null,
       scopes: names,
       ceiling: ceilingOf(names, subject.kind === 'user'),
-      aud: issue.resource ?? null,
+      aud: issue.resource && !isApiResource(issue.resource, spaceOf(client.sandbox)) ? issue.resource : null,
       cnf_jkt: jkt,
       family_id: familyId,
       source_api_key_id: subject.kind === 'client' ? client.source_api_key_id : null,

@@ -5,6 +5,7 @@ import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import type { OAuthClient } from './client.ts';
+import { stillAuthenticated } from './client-lock.ts';
 import { endFamilies } from './families.ts';
 import { type Issued, issueTokens } from './issue.ts';
 import { grantedNow, STANDING, type Standing, standingOf } from './person.ts';
@@ -61,6 +62,7 @@ export async function refreshTokens(refresh: Refresh): Promise<Refreshed> {
 
   const ctx = systemContext(db(), { tenant_id: row.tenant_id, sandbox: row.sandbox, now, label: 'token endpoint' });
   const issued = await inTransaction(ctx, async (tx) => {
+    if (!(await stillAuthenticated(tx, client))) return 'ended';
     // A family that ends meanwhile waits for this lock, or makes this statement find nothing: no token is born into an ended family.
     const alive = await tx.$queryRaw<unknown[]>`update oauth_families set last_used_at = ${now}::timestamptz
       where id = ${row.family_id}::uuid and revoked_at is null returning 1 as found`;
@@ -81,6 +83,7 @@ export async function refreshTokens(refresh: Refresh): Promise<Refreshed> {
       now,
     });
   });
+  if (issued === 'ended') return refused;
   // Another use of the same token came first.
   return issued === null ? stolen(row, refresh) : { issued };
 }
