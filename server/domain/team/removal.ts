@@ -25,6 +25,8 @@ export async function removeMember(ctx: Ctx, { id, revoke_api_keys }: z.output<t
       const member = await memberById(tx, there, id);
       const by_self = member.id === there.actor.id;
       if (!by_self) assertManages(there, member.role);
+      // Before the caller's own membership: of two Owners who remove each other, the later one hears what they would have done.
+      if (member.role === 'owner') await assertOtherOwner(tx, there, member);
       await assertRoleUnchanged(tx, there);
       const invitations = await invitationsSentBy(tx, there, member.id);
       const left = await endMembership(tx, there, member, families, { revoke_api_keys, tell: !by_self });
