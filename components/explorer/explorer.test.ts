@@ -31,6 +31,8 @@ test('what an answer shows once is known before it comes, and every parameter ha
     'api_keys.create': ['api_key'],
     'api_keys.rotate': ['api_key'],
     'clients.create_credential': ['private_key_pem', 'secret'],
+    'oauth_clients.create': ['client_secret'],
+    'oauth_clients.rotate_secret': ['client_secret'],
     'signup.start': ['claim_handle'],
     'signup.claim': ['api_key'],
   });
