@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { proofSigner } from '#server/crypto/dpop.fixture.ts';
 import { digest, mintApiKey, mintClientId, mintToken } from '#server/crypto/tokens.ts';
+import { freshNonce } from '#server/domain/oauth-grants/dpop.ts';
+import { forgetRules } from '#server/domain/policies/service.ts';
+import { newId } from '#server/kernel/ids.ts';
 import { PERSON_FORBIDDEN_SCOPES, SCOPE_NAMES } from '#server/kernel/scopes.ts';
 import { db } from '#server/platform/db.ts';
+import { env } from '#server/platform/env.ts';
 import { windowCounter } from '#server/platform/window-counter.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
@@ -274,6 +279,40 @@ test('introspection is for confidential clients and for tokens with its scope', 
     ['no token', await ask({}, reader.basic), 400, 'invalid_request'],
   ];
   for (const [what, { status, body }, expected, error] of table) assert.deepEqual([status, body.error], [expected, error], what);
+});
+
+test('a token that introspects is held to the addresses of its key, to policies and to the nonce, as on /v1', async () => {
+  const place = await workspace();
+  const { row, text } = await place.key('live', 'Key - Infrastructure', { ip_allowlist: ['192.0.2.0/24'] });
+  const { access_token } = (await mint(basic(row.key_id, text.slice(row.key_id.length + 1)), {}, '192.0.2.1')).body;
+  const ask = async (ip: string) => {
+    const { status, body } = await post('/oauth/introspect', { token: access_token }, { authorization: `Bearer ${access_token}`, ip });
+    return [status, body.error ?? body.active];
+  };
+  assert.deepEqual(await ask('192.0.2.9'), [200, true]);
+  assert.deepEqual(await ask('198.51.100.9'), [403, 'insufficient_scope']);
+  const rule = { name: 'no introspection', actions: ['oauth:introspect'], subjects: { all: true }, resources: [], space: 'both' };
+  await db().tenant_policies.create({ data: { id: newId(), tenant_id: place.tenant.id, ...rule } });
+  forgetRules(place.tenant.id);
+  assert.deepEqual(await ask('192.0.2.9'), [403, 'insufficient_scope']);
+
+  const bound = await workspace();
+  await db().tenants.update({ where: { id: bound.tenant.id }, data: { settings: { dpop_nonce_required: true } } });
+  const reader = await makeClient(bound, { scopes: ['oauth:introspect'] });
+  const { prove } = await proofSigner();
+  const urlOf = (path: string) => `${env.PUBLIC_API_URL}${path}`;
+  const nonce = freshNonce(new Date());
+  const headers = { dpop: await prove({ method: 'POST', url: urlOf('/oauth/token'), claims: { nonce } }) };
+  const minted = await post('/oauth/token', CC, { authorization: reader.basic, headers });
+  assert.deepEqual([minted.status, minted.body.token_type], [200, 'DPoP'], minted.text);
+  const own: string = minted.body.access_token;
+  const asked = async (claims: Record<string, unknown>) => {
+    const dpop = await prove({ method: 'POST', url: urlOf('/oauth/introspect'), access_token: own, claims });
+    return post('/oauth/introspect', { token: own }, { authorization: `DPoP ${own}`, headers: { dpop } });
+  };
+  const without = await asked({});
+  assert.deepEqual([without.status, without.body.error], [401, 'use_dpop_nonce']);
+  assert.equal((await asked({ nonce })).body.active, true);
 });
 
 test('revoking ends a token of the own client, and says the same of any other', async () => {

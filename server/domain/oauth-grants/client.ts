@@ -94,5 +94,5 @@ function clientOf({ revoked_at, tenant_deleted_at, settings, secrets, key, ...ro
 }
 
 /** Whether a mirrored key may be used from this address. */
-export const isAllowedFrom = ({ ip_allowlist }: OAuthClient, ip: string | null): boolean =>
+export const isAllowedFrom = ({ ip_allowlist }: Pick<OAuthClient, 'ip_allowlist'>, ip: string | null): boolean =>
   ip_allowlist.length === 0 || (ip !== null && compileRanges(ip_allowlist)(ip));
