@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { UserCheck } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
@@ -98,7 +99,9 @@ export function GrantsTab({ client }: { client: Detail }) {
         busy={revoke.isPending}
         error={revoke.error ? refusalOf(revoke.error) : undefined}
         onConfirm={() => ending && revoke.mutate({ id: client.id, grant_id: ending.id })}
-      />
+      >
+        <ApiEquivalent oauth method="DELETE" path={`/oauth-clients/${client.id}/grants/${ending?.id}`} />
+      </ConfirmDanger>
     </>
   );
 }

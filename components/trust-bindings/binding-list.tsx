@@ -3,6 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Fingerprint, History, Pencil, Plus, Power, Trash2 } from 'lucide-react';
 import { useState } from 'react';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -154,6 +155,8 @@ function DeleteBinding({ client, binding, onClose }: { client: TrustingClient; b
       busy={remove.isPending}
       error={remove.error ? refusalOf(remove.error) : undefined}
       onConfirm={() => binding && remove.mutate({ id: client.id, binding_id: binding.id })}
-    />
+    >
+      <ApiEquivalent oauth method="DELETE" path={`/oauth-clients/${client.id}/trust-bindings/${binding?.id}`} />
+    </ConfirmDanger>
   );
 }

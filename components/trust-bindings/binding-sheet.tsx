@@ -167,7 +167,7 @@ function Fields({ client, binding, onDirty, onDone }: FieldsProps) {
       <ApiEquivalent
         oauth
         method={binding ? 'PATCH' : 'POST'}
-        path={`/oauth-clients/${client.id}/trust-bindings${binding ? `/${binding.id}` : ''}`}
+        path={binding ? `/oauth-clients/${client.id}/trust-bindings/${binding.id}` : `/oauth-clients/${client.id}/trust-bindings`}
         body={inputOf(values, binding)}
       />
     </Form>

@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Check, X } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
@@ -58,6 +59,7 @@ export function TokenTest({ client }: { client: TrustingClient }) {
             Test token
           </Button>
         </div>
+        <ApiEquivalent oauth method="POST" path={`/oauth-clients/${client.id}/trust-bindings/test`} body={{ subject_token: '…' }} />
       </form>
       <div aria-live="polite">{result && <Outcome result={result} />}</div>
     </SectionCard>

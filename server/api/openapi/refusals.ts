@@ -81,7 +81,16 @@ export function refusals(op: AnyOperation, responses: Record<string, Json>): Rec
 function nameOf(op: AnyOperation, status: number, types: readonly ErrorType[]): string {
   const common = pipelineTypes(op).filter((type) => ERROR_STATUS[type] === status);
   const own = types.filter((type) => !common.includes(type)).sort();
-  const who = common.length === 0 ? '' : op.needs === 'anonymous' ? 'OnSignup' : op.http.startsWith('GET ') ? '' : 'OnChange';
+  const who =
+    common.length === 0
+      ? ''
+      : op.needs === 'anonymous'
+        ? 'OnSignup'
+        : op.http.startsWith('GET ')
+          ? ''
+          : takesIdempotencyKey(op)
+            ? 'OnChange'
+            : 'OnQuery';
   return [phraseOf(status).replaceAll(/\W/g, ''), who, ...own.map(pascal)].join('');
 }
 
