@@ -101,8 +101,12 @@ export const badClient = (method: Presented['method'] | null): OAuthProblem =>
     method === 'basic' ? { 'www-authenticate': 'Basic realm="oauth"' } : {},
   );
 
-/** The id that was tried, as failures are counted; of a key its public part, wherever it was split. */
-export function triedId({ readings: [first] }: Presented): string {
-  const key = first && fullKey(first);
-  return (key ? keyIdOf(key) : (first?.id ?? '')).slice(0, MAX_ID).replaceAll('\0', '');
+/**
+ * The id that was tried, as failures are counted; of a key its public part, wherever it was split. The decoded reading counts: an id has many encoded
+ * spellings, and each of them would be counted on its own.
+ */
+export function triedId({ readings }: Presented): string {
+  const last = readings.at(-1);
+  const key = last && fullKey(last);
+  return (key ? keyIdOf(key) : (last?.id ?? '')).slice(0, MAX_ID).replaceAll('\0', '');
 }

@@ -219,6 +219,17 @@ test('the 21st failure of one id from one network is told to wait, also with the
   );
 });
 
+test('failures of one id count together, however it is spelled in the header', async () => {
+  const client = await makeClient(w);
+  const ip = '198.51.100.30';
+  const wrong = mintToken('client_secret').token;
+  const spelled = (at: number) => client.client_id.replace(/./g, (c, i) => (i === at ? `%${c.charCodeAt(0).toString(16)}` : c));
+  for (let i = 0; i < 20; i++) assert.equal((await mint(basic(spelled(i), wrong), {}, ip)).status, 401);
+  assert.equal((await mint(basic(spelled(20), wrong), {}, ip)).status, 429);
+  for (const id of [spelled(21), client.client_id]) assert.equal((await mint(basic(id, client.secret), {}, ip)).status, 429);
+  assert.equal(await db().audit_logs.count({ where: { action: 'login_failed', resource_id: client.row.id } }), 1);
+});
+
 test('a client may ask for 600 tokens a minute', async () => {
   const client = await makeClient(w);
   // Everything but one is counted already; a minute that ends while this runs begins again.
