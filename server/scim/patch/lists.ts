@@ -6,7 +6,8 @@ import type { Attribute } from '../schema/attribute.ts';
 import { hasValue, MOST_VALUES, readList, readValue, type ScimObject } from '../schema/read.ts';
 import type { Op } from './path.ts';
 
-type Target = { attribute: Attribute; sub?: Attribute | undefined; filter?: Filter | undefined };
+type Fold = (text: string) => string;
+type Target = { attribute: Attribute; sub?: Attribute | undefined; filter?: Filter | undefined; folded: Fold };
 /** A value of a list; plain texts are elements with a `value`. */
 type Element = ScimObject;
 
@@ -16,7 +17,7 @@ export function changeList(resource: ScimObject, op: Op, target: Target, value: 
   const before = ((resource[attribute.name] as unknown[] | undefined) ?? []).map(elementOf);
   const touched = new Set<Element>();
   const changed =
-    target.filter || target.sub ? changeElements(before, op, target, value, touched) : changeWhole(before, op, attribute, value, touched);
+    target.filter || target.sub ? changeElements(before, op, target, value, touched) : changeWhole(before, op, target, value, touched);
   const after = onePrimary(changed.filter(hasValue), touched, attribute.name);
   if (after.length > MOST_VALUES) throw badRequest('invalidValue', `${attribute.name} has at most ${MOST_VALUES} values.`);
   if (after.length === 0) delete resource[attribute.name];
@@ -26,12 +27,12 @@ export function changeList(resource: ScimObject, op: Op, target: Target, value: 
 const elementOf = (value: unknown): Element => (typeof value === 'object' && value !== null ? { ...value } : { value });
 
 /** Adds values, replaces all of them, or removes all or the given ones. */
-function changeWhole(before: Element[], op: Op, attribute: Attribute, value: unknown, touched: Set<Element>): Element[] {
+function changeWhole(before: Element[], op: Op, { attribute, folded }: Target, value: unknown, touched: Set<Element>): Element[] {
   const none = value === null || value === undefined;
   if (op === 'remove' && none) return [];
   const read = none ? [] : (readList(attribute, Array.isArray(value) ? value : [value], attribute.name) ?? []);
   const given = read.map(elementOf);
-  const isSame = sameness(attribute);
+  const isSame = sameness(attribute, folded);
   if (op === 'remove') return before.filter((element) => !given.some((one) => isSame(one, element)));
   for (const element of given) touched.add(element);
   if (op === 'replace') return given;
@@ -45,16 +46,15 @@ function changeWhole(before: Element[], op: Op, attribute: Attribute, value: unk
 }
 
 /** The same value, and the same type where one is given. */
-function sameness({ caseExact }: Attribute): (given: Element, element: Element) => boolean {
-  const folded = rememberingFold();
+function sameness({ caseExact }: Attribute, folded: Fold): (given: Element, element: Element) => boolean {
   const comparable = (text: unknown) => (caseExact ? text : folded(String(text ?? '')));
   return (given, element) =>
     comparable(given.value) === comparable(element.value) &&
     (given.type === undefined || folded(String(given.type)) === folded(String(element.type ?? '')));
 }
 
-/** Each text is folded once: a hundred elements are compared with each other a hundred times. */
-function rememberingFold(): (text: string) => string {
+/** Each text is folded once: a hundred elements are compared with each other, and with every filter of a PATCH. */
+export function rememberingFold(): Fold {
   const known = new Map<string, string>();
   return (text) => {
     const found = known.get(text) ?? fold(text);
@@ -63,8 +63,13 @@ function rememberingFold(): (text: string) => string {
   };
 }
 
-function changeElements(before: Element[], op: Op, { attribute, sub, filter }: Target, value: unknown, touched: Set<Element>): Element[] {
-  const folded = rememberingFold();
+function changeElements(
+  before: Element[],
+  op: Op,
+  { attribute, sub, filter, folded }: Target,
+  value: unknown,
+  touched: Set<Element>,
+): Element[] {
   const selected = filter ? before.filter((element) => matches(filter, element, folded)) : before;
   const place = `${attribute.name}${sub ? `.${sub.name}` : ''}`;
   if (selected.length === 0) {

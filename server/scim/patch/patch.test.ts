@@ -307,3 +307,15 @@ test('lists of texts are merged, filtered and removed by value', () => {
     assert.throws(() => applyPatch(client, [{ op: 'replace', path, value }], oauthClientType), mutability, String(path));
   assert.deepEqual(applyPatch(client, [{ op: 'replace', path: 'grantTypes', value: ['client_credentials'] }], oauthClientType), client);
 });
+
+test('a body full of paths is refused before it keeps the service busy', () => {
+  const emails = Array.from({ length: 100 }, (_, i) => ({ value: `${i}${'Äß'.repeat(100)}@a.example`, type: `T${i}` }));
+  const value = Object.fromEntries(Array.from({ length: 25_000 }, (_, i) => [`emails[value ne "${i}"].primary`, false]));
+  const began = performance.now();
+  for (const operation of [
+    { op: 'replace', value },
+    { op: 'replace', path: USER_URN, value },
+  ])
+    assert.throws(() => applyPatch({ ...ann, emails }, [operation], userType), { scimType: 'invalidValue', status: 400 });
+  assert.ok(performance.now() - began < 5_000, 'each text is folded once');
+});

@@ -1,7 +1,7 @@
 import { badRequest } from '../problem.ts';
 import type { Attribute, ResourceType, Schema } from '../schema/attribute.ts';
 import { assertEmpty, assertExtension, assertKnownSchemas, assertRequired, objectIn, readValue, type ScimObject } from '../schema/read.ts';
-import { changeList } from './lists.ts';
+import { changeList, rememberingFold } from './lists.ts';
 import { type Op, parsePath } from './path.ts';
 
 /** An operation as it was sent. */
@@ -14,20 +14,25 @@ export type SentOperation = { op?: unknown; path?: unknown; value?: unknown };
  */
 export function applyPatch(resource: ScimObject, operations: readonly SentOperation[], type: ResourceType): ScimObject {
   const patched = structuredClone(resource);
+  const work: Work = { type, folded: rememberingFold(), changes: 0 };
   for (const sent of operations) {
     const op = opOf(sent);
     if (sent.path !== undefined && sent.path !== null) {
       if (typeof sent.path !== 'string') throw badRequest('invalidPath', 'path must be a text.');
       if (op !== 'remove' && sent.value === undefined) throw badRequest('invalidValue', `${op} needs a value.`);
-      applyAt(patched, op, sent.path, sent.value, type);
+      applyAt(patched, op, sent.path, sent.value, work);
     } else if (op === 'remove') throw badRequest('noTarget', 'remove needs a path.');
     else
       for (const [path, value] of Object.entries(objectIn(sent.value, 'The value of an operation without a path')))
-        applyAt(patched, op, path, value, type);
+        applyAt(patched, op, path, value, work);
   }
   assertRequired(patched, type);
   return patched;
 }
+
+/** What one PATCH shares: texts are folded once, and its changes are counted, because a body of a megabyte names tens of thousands of paths. */
+type Work = { type: ResourceType; folded: (text: string) => string; changes: number };
+const MOST_CHANGES = 250;
 
 function opOf({ op }: SentOperation): Op {
   const name = typeof op === 'string' ? op.toLowerCase() : '';
@@ -35,26 +40,28 @@ function opOf({ op }: SentOperation): Op {
   throw badRequest('invalidSyntax', 'op must be add, replace or remove.');
 }
 
-function applyAt(resource: ScimObject, op: Op, text: string, value: unknown, type: ResourceType): void {
+function applyAt(resource: ScimObject, op: Op, text: string, value: unknown, work: Work): void {
+  const { type } = work;
+  if (++work.changes > MOST_CHANGES) throw badRequest('invalidValue', `A PATCH changes at most ${MOST_CHANGES} attributes.`);
   const path = parsePath(text, type);
-  if (path.kind === 'schema') applySchema(resource, op, path.schema, value, type);
+  if (path.kind === 'schema') applySchema(resource, op, path.schema, value, work);
   else if (path.kind === 'unsupported') assertEmpty(type.schema.id, [path.name], path.name, value);
   else {
     const { attribute, sub, filter } = path;
     if (attribute.mutability === 'readOnly') assertSame(resource, attribute, sub, value, type);
     else if (!attribute.stored || sub?.stored === false) return;
-    else if (attribute.multiValued) changeList(resource, op, { attribute, sub, filter }, value);
+    else if (attribute.multiValued) changeList(resource, op, { attribute, sub, filter, folded: work.folded }, value);
     else if (sub) changePart(resource, op, attribute, sub, value);
     else changeAttribute(resource, op, attribute, value);
   }
 }
 
 /** A URN as the path, or as a key, holds an object of attributes. */
-function applySchema(resource: ScimObject, op: Op, schema: Schema, value: unknown, type: ResourceType): void {
-  if (op === 'remove' && schema === type.schema) throw badRequest('mutability', 'The core schema of a resource stays.');
+function applySchema(resource: ScimObject, op: Op, schema: Schema, value: unknown, work: Work): void {
+  if (op === 'remove' && schema === work.type.schema) throw badRequest('mutability', 'The core schema of a resource stays.');
   if (op === 'remove') return;
-  if (schema !== type.schema) assertExtension(schema, value);
-  else for (const [name, part] of Object.entries(objectIn(value, schema.id))) applyAt(resource, op, `${schema.id}:${name}`, part, type);
+  if (schema !== work.type.schema) assertExtension(schema, value);
+  else for (const [name, part] of Object.entries(objectIn(value, schema.id))) applyAt(resource, op, `${schema.id}:${name}`, part, work);
 }
 
 function changeAttribute(resource: ScimObject, op: Op, attribute: Attribute, value: unknown): void {
