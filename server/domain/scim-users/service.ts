@@ -63,7 +63,7 @@ export type Change = (before: DirectoryRecord) => { person: DirectoryPerson; act
 
 /**
  * Changes a record and, when `active` changes, the membership behind it: in one transaction, before the answer (interface rule 23 §6.4, §8).
- * @throws Refusal not_found, conflict, validation_error, plan_limit, last_owner; whatever `change` throws
+ * @throws Refusal not_found, conflict, validation_error, plan_limit, last_owner, role_denied; whatever `change` throws
  */
 export function changeRecord(ctx: Ctx, id: string, change: Change, families: readonly Family[]): Promise<DirectoryRecord> {
   return inLive(ctx, id, families, async (tx, there, before, end) => {
@@ -100,7 +100,7 @@ export function changeRecord(ctx: Ctx, id: string, change: Change, families: rea
   });
 }
 
-/** Ends the membership and leaves a tombstone. @throws Refusal not_found, last_owner */
+/** Ends the membership and leaves a tombstone. @throws Refusal not_found, last_owner, role_denied */
 export function deleteRecord(ctx: Ctx, id: string, families: readonly Family[]): Promise<void> {
   return inLive(ctx, id, families, async (tx, there, before, end) => {
     const ended = before.member ? [await end()] : [];
@@ -145,6 +145,7 @@ async function inLive<T>(ctx: Ctx, id: string, families: readonly Family[], work
         // A directory signs people out, too: those whose session acts in this workspace.
         const [signedOut] = await tx.$queryRaw<{ n: number }[]>`select end_workspace_sessions(${member.id}::uuid, ${there.now}) as n`;
         const left = await endMembership(tx, there, member, families, { revoke_api_keys: false, tell: true });
+        if (member.role === 'owner') await assertOwnersCredential(tx, there);
         ended = member;
         send = left.send;
         return membershipEnd(member, { ...left.ended, ...(signedOut?.n ? { sessions: signedOut.n } : {}) });
@@ -158,6 +159,28 @@ async function inLive<T>(ctx: Ctx, id: string, families: readonly Family[], work
   send();
   if (result.mail) dispatch(ctx.db, result.mail);
   return result.value;
+}
+
+/**
+ * Admins make credentials too, and can't remove an Owner: neither can what they made (interface rules 22 §8, 23 §11). Whoever made it is judged by the role
+ * they have, or had when they left. @throws Refusal role_denied
+ */
+async function assertOwnersCredential(tx: Tx, ctx: Ctx): Promise<void> {
+  const id = ctx.actor.type === 'scim' ? ctx.actor.id : null;
+  const credential = id && (await tx.scim_credentials.findFirst({ where: { tenant_id: ctx.tenant_id, id }, select: { created_by: true } }));
+  const user_id = credential ? credential.created_by : null;
+  const maker =
+    user_id &&
+    (await tx.memberships.findFirst({
+      where: { tenant_id: ctx.tenant_id, user_id },
+      orderBy: [{ removed_at: { sort: 'desc', nulls: 'first' } }],
+      select: { role: true },
+    }));
+  if (!maker || maker.role !== 'owner')
+    throw new Refusal(
+      'role_denied',
+      'This person is an Owner, and the credential was made by somebody who is not. An Owner can remove them under Team, or make the credential of the directory.',
+    );
 }
 
 const leaveTest = (within: Within, member: Parameters<typeof leaveSpace>[2], families: readonly Family[]) =>
