@@ -11,10 +11,10 @@ import { adviceOn, assertConsistent, grantable, registrable, sorted } from './ru
 import type { CreateOAuthClient } from './schema.ts';
 
 /**
- * A new client of this space; the answer is the only place its secret ever stands. The dashboard, the Management API and SCIM use it.
+ * A new client of this space, enabled unless SCIM asks for one that isn't; the answer is the only place its secret ever stands. The dashboard, the Management API and SCIM use it.
  * @throws Refusal validation_error, plan_limit, privilege_escalation
  */
-export async function createClient(ctx: Ctx, input: z.output<typeof CreateOAuthClient>) {
+export async function createClient(ctx: Ctx, input: z.output<typeof CreateOAuthClient>, { active = true } = {}) {
   const { name, type } = input;
   const given = input.grant_types ?? DEFAULT_GRANTS[type];
   const settings = {
@@ -36,6 +36,7 @@ export async function createClient(ctx: Ctx, input: z.output<typeof CreateOAuthC
       data: {
         ...own(ctx),
         ...settings,
+        active,
         id: newId(),
         client_id: mintClientId(),
         name,
@@ -65,6 +66,7 @@ export async function createClient(ctx: Ctx, input: z.output<typeof CreateOAuthC
         name,
         details: { client_id: row.client_id, client_type: type, grant_types, redirect_uris, scopes_added: allowed_scopes },
       },
+      active ? [] : { action: 'disable', resource_type: 'oauth_client', resource_id: row.id, name, details: { client_id: row.client_id } },
     );
   });
   notify();

@@ -25,6 +25,24 @@ const entries = async (w: Pick<Workspace, 'tenant'>, id: string) =>
     ({ action, resource_type, actor_type, sandbox }) => `${action} ${resource_type} by ${actor_type} in ${sandbox ? 'test' : 'live'}`,
   );
 
+test('a client that is to be inactive is never enabled, not even for a moment', async () => {
+  const w = await directory();
+  await db().$executeRawUnsafe(
+    `create or replace function pg_temp_no_active() returns trigger language plpgsql as $$ begin raise exception 'enabled'; end $$`,
+  );
+  await db().$executeRawUnsafe(
+    `create trigger never_enabled after insert on oauth_clients for each row when (new.tenant_id = '${w.tenant.id}' and new.active) execute function pg_temp_no_active()`,
+  );
+  try {
+    const { status, body: made } = await w.scim.post('/OAuthClients', body({ active: false }));
+    assert.deepEqual([status, made.active], [201, false]);
+    assert.deepEqual(await entries(w, made.id), ['create oauth_client by scim in live', 'disable oauth_client by scim in live']);
+  } finally {
+    await db().$executeRawUnsafe('drop trigger never_enabled on oauth_clients');
+    await db().$executeRawUnsafe('drop function pg_temp_no_active()');
+  }
+});
+
 test('a new client is confidential, and its secret stands in the answer that creates it and nowhere else', async () => {
   const w = await directory();
   const {

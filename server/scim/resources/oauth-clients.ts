@@ -39,9 +39,8 @@ export const oauthClients: ScimResource = {
     const interactive = settings.redirect_uris.length > 0;
     const grant_types = ['client_credentials', ...(interactive ? ['authorization_code', 'refresh_token'] : [])];
     const input = parsed(CreateOAuthClient, { ...settings, type: 'confidential', grant_types });
-    const { id, client_secret } = await createClient(ctx, input).catch(inScimWords);
-    const row = active ? await getProvisionedClient(ctx, id) : await changeProvisionedClient(ctx, id, () => ({ id, active }));
-    return { ...resourceOf(row), client_secret };
+    const { id, client_secret } = await createClient(ctx, input, { active }).catch(inScimWords);
+    return { ...resourceOf(await getProvisionedClient(ctx, id)), client_secret };
   },
   replace: ({ ctx }, id, body) => changed(ctx, id, (row) => settingsOf(readResource(body, oauthClientType), row.active)),
   patch: ({ ctx }, id, operations) =>
