@@ -14,8 +14,16 @@ const isUniqueViolation = (error: unknown): boolean => (error as { code?: unknow
 /** SQLSTATEs: restrict and foreign key violations, unique violation, serialization failure, deadlock. */
 const RETRYABLE = new Set(['23001', '23503', '23505', '40001', '40P01']);
 
+/** Whether a statement was ended because it took longer than `limitStatements` allows. */
+export const isStatementTimeout = (error: unknown): boolean => sqlStateOf(error) === '57014';
+
+const sqlStateOf = (error: unknown): string =>
+  String(
+    (error as { meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } } } | null)?.meta?.driverAdapterError?.cause
+      ?.originalCode,
+  );
+
 /** Whether a transaction may have failed because of a concurrent one, so that a retry can succeed. Prisma reports a vanished row as P2025. */
 export function isRetryableConflict(error: unknown): boolean {
-  const { code, meta } = (error ?? {}) as { code?: unknown; meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } } };
-  return code === 'P2025' || RETRYABLE.has(String(meta?.driverAdapterError?.cause?.originalCode));
+  return (error as { code?: unknown } | null)?.code === 'P2025' || RETRYABLE.has(sqlStateOf(error));
 }

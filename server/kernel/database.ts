@@ -63,6 +63,9 @@ export async function enter(tx: Tx, ctx: Pick<Ctx, 'tenant_id' | 'sandbox'>): Pr
     set_config('max_parallel_workers_per_gather', '0', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`;
 }
 
+/** Ends each further statement of the transaction after this long: what a caller composes may cost anything. Then `isStatementTimeout` holds of the error. */
+export const limitStatements = (tx: Tx, ms: number) => tx.$queryRaw`select set_config('statement_timeout', ${String(ms)}, true)`;
+
 /** Changes of Test run concurrently with each other, but never with its reset. Taken before any row lock, so that it can't be part of a deadlock. */
 const withSharedTestLock = (tx: Tx, ctx: Ctx) =>
   tx.$queryRaw`select pg_advisory_xact_lock_shared(hashtextextended(${testLockName(ctx)}, 0))::text`;

@@ -1,3 +1,4 @@
+import { isStatementTimeout } from '#server/kernel/conflicts.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 
 /** The codes of RFC 7644 §3.12 that a 400 or a 409 names. */
@@ -53,6 +54,7 @@ export const problemBody = ({ status, scimType, message, error }: ScimProblem) =
 /** What the plane answers to anything thrown. Refusals of the domain become their SCIM form; what nobody expected says nothing about its cause. */
 export function asProblem(thrown: unknown): ScimProblem {
   if (thrown instanceof ScimProblem) return thrown;
+  if (isStatementTimeout(thrown)) return badRequest('invalidFilter', 'The filter takes too long to answer. Use fewer comparisons.');
   const refusal = asRefusal(thrown);
   const { type, message, cause, retryAfter, extra } = refusal;
   const headers: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
@@ -64,6 +66,9 @@ export function asProblem(thrown: unknown): ScimProblem {
       return as(409, { scimType: 'uniqueness' });
     case 'last_owner':
       return as(409, { error: 'scim_last_owner' });
+    // Not 403, after which Entra ID stops synchronising everybody.
+    case 'role_denied':
+      return as(409);
     case 'plan_limit':
       return as(403, { error: extra?.scim === 'scim_client_limit' ? 'scim_client_limit' : 'scim_member_limit' });
     case 'validation_error':

@@ -179,8 +179,56 @@ test('the last Owner can be neither deactivated nor deleted, and nothing happens
   ];
   for (const { status, body } of answers) assert.deepEqual([status, body.error, body.scimType], [409, 'scim_last_owner', undefined]);
   assert.equal((await w.scim.get(`/Users/${id}`)).body.displayName, 'Ann Lee');
-  await member(w, 'owner');
+  await madeBy(w, await member(w, 'owner'));
   assert.equal((await w.scim.remove(`/Users/${id}`)).status, 204);
+});
+
+const madeBy = (w: Directory, maker: { id: string }) =>
+  db().scim_credentials.update({ where: { id: w.live_credential.id }, data: { created_by: maker.id } });
+
+test('a credential that an Admin made ends no membership of an Owner, as the Admin can end none', async () => {
+  const w = await directory();
+  const [owner, other, admin] = [await member(w, 'owner'), await member(w, 'owner'), await member(w, 'admin')];
+  const { id } = (await w.scim.post('/Users', person(owner.email))).body;
+  const off = { op: 'replace', path: 'active', value: false };
+  for (const maker of [admin, null]) {
+    if (maker) await madeBy(w, maker);
+    for (const { status, body } of [await w.scim.patch(`/Users/${id}`, off), await w.scim.remove(`/Users/${id}`)])
+      assert.deepEqual([status, body.error, body.scimType], [409, undefined, undefined]);
+    assert.equal((await membershipOf(w.tenant.id, owner.email))?.role, 'owner');
+  }
+  await madeBy(w, other);
+  const gone = await w.scim.patch(`/Users/${id}`, off);
+  assert.deepEqual([gone.status, gone.body.active], [200, false]);
+});
+
+test('an address that only a URL would read as one of the verified domain is refused', async () => {
+  const w = await directory();
+  for (const rest of ['/x', '?x', '#x', ':25', '%2e']) {
+    const { status, body } = await w.scim.post('/Users', person(`eve@${w.domain}${rest}`));
+    assert.deepEqual([status, body.scimType], [400, 'invalidValue'], rest);
+  }
+});
+
+test('a date that no database holds, and a filter that would take too long, are invalid filters', async () => {
+  const w = await directory();
+  for (const date of ['0000-01-01T00:00:00Z', '0001-01-01T00:00:00+14:00', '9999-12-31T23:59:59-14:00']) {
+    const { status, body } = await w.scim.get(`/Users?filter=${encodeURIComponent(`meta.created gt "${date}"`)}`);
+    assert.deepEqual([status, body.scimType], [400, 'invalidFilter'], date);
+  }
+  const emails = Array.from({ length: 100 }, (_, i) => ({ value: `${i}${'äß'.repeat(100)}@a.example`, type: 'x'.repeat(100) }));
+  const many = Array.from({ length: 600 }, (_, i) => ({
+    id: newId(),
+    tenant_id: w.tenant.id,
+    address: `${i}@a.example`,
+    user_name: `${i}`,
+    user_name_folded: `${i}`,
+    emails,
+  }));
+  await db().scim_users.createMany({ data: many });
+  const filter = Array.from({ length: 50 }, (_, i) => `emails co "no one ${i}"`).join(' or ');
+  const { status, body } = await w.scim.get(`/Users?filter=${encodeURIComponent(filter)}`);
+  assert.deepEqual([status, body.scimType], [400, 'invalidFilter']);
 });
 
 test('a full workspace takes nobody else in, and keeps those it has', async () => {

@@ -37,5 +37,8 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** The part of an address after the @, as domains are stored; undefined when it has none. */
 export function domainOf(email: string): string | undefined {
   const at = email.lastIndexOf('@');
-  return at < 1 ? undefined : (URL.parse(`http://${email.slice(at + 1)}/`)?.hostname.replace(/\.$/, '') ?? undefined);
+  // What a URL reads as the end of its host is no end of an address.
+  return at < 1 || /[\s/:?#%[\]\\]/.test(email.slice(at + 1))
+    ? undefined
+    : (URL.parse(`http://${email.slice(at + 1)}/`)?.hostname.replace(/\.$/, '') ?? undefined);
 }

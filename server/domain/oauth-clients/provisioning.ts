@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
-import { inTransaction, read, type Tx } from '#server/kernel/database.ts';
+import { inTransaction, limitStatements, read, type Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { updateClient } from './changes.ts';
@@ -14,6 +14,9 @@ import { type ClientRow, lockedClient } from './store.ts';
 const SEEN = 'c.tenant_id = $1::uuid and c.sandbox = $2::boolean and c.revoked_at is null and c.source_api_key_id is null';
 const isSeen = (row: ClientRow) => row.revoked_at === null && row.source_api_key_id === null;
 
+/** Of one statement: a filter may cost anything. */
+const LONGEST_MS = 5_000;
+
 /** A condition over `oauth_clients c`, with its values from `$3` on. */
 export type ClientCondition = { text: string; values: readonly unknown[] };
 
@@ -25,6 +28,7 @@ export function listProvisionedClients(
   const condition = where ? `${SEEN} and ${where.text}` : SEEN;
   const values = where?.values ?? [];
   return read(ctx, async (tx) => {
+    await limitStatements(tx, LONGEST_MS);
     const ask = <R>(text: string) => tx.$queryRawUnsafe<R[]>(text, ctx.tenant_id, ctx.sandbox, ...values);
     const [counted] = await ask<{ n: number }>(`select count(*)::int as n from oauth_clients c where ${condition}`);
     const clients = await ask<ClientRow>(

@@ -28,5 +28,7 @@ function instantOf(text: string): Date | undefined {
   // Date.parse takes the 30th of February for the 2nd of March.
   if (new Date(`${day}T00:00:00Z`).getUTCDate() !== Number(dayOfMonth)) return undefined;
   const instant = new Date(offset === undefined ? `${text}Z` : text);
-  return Number.isNaN(instant.getTime()) ? undefined : instant;
+  // Beyond these years JavaScript writes dates that the database doesn't read.
+  const year = instant.getUTCFullYear();
+  return year >= 1 && year <= 9999 ? instant : undefined;
 }
