@@ -2,7 +2,7 @@ import type { Credential, Token } from './credential.ts';
 import { Nonces } from './dpop.ts';
 import { ConnectionError } from './error.ts';
 import { assertSafe, type Fetch } from './exchange.ts';
-import { authorize, USER_AGENT } from './transport.ts';
+import { authorize, sendable, USER_AGENT } from './transport.ts';
 
 export type GatewayCall = {
   method?: string;
@@ -33,7 +33,7 @@ export function createGateway({ proxy_url, credential, fetch: fetchIt = fetch, u
         if (headers.has('authorization'))
           throw new TypeError('A login sends Authorization itself. Let the route inject the upstream’s, or use an API key.');
         await authorize(headers, token, { method, url, nonce: nonces.of(url) });
-      } else headers.set('x-svc-key', token.text);
+      } else headers.set('x-svc-key', sendable(token.text));
       const init: RequestInit = { method, headers, redirect: 'manual' };
       if (call.body !== undefined) init.body = call.body;
       if (call.signal) init.signal = call.signal;
@@ -61,7 +61,8 @@ export const isUpstreams = (response: Response) => response.headers.has('x-svc-u
 function routeUrl(proxy_url: string, route: string, path: string): string {
   const [pathname = ''] = path.split(/[?#]/, 1);
   const segments = [route, ...pathname.split('/')].map((one) => one.replace(/%2e/gi, '.'));
-  if (route === '' || path.includes('\\') || segments.some((one) => one === '.' || one === '..'))
-    throw new TypeError('A path can’t contain "." or ".." segments or a backslash.');
+  // A URL loses its control characters and the spaces at its end, so that ".\t." becomes "..".
+  if (route === '' || /[\\\u0000-\u001f\u007f]| $/.test(path) || segments.some((one) => one === '.' || one === '..'))
+    throw new TypeError('A path can’t contain "." or ".." segments, a backslash or control characters, or end in a space.');
   return `${proxy_url.replace(/\/$/, '')}/${encodeURIComponent(route)}${path === '' || /^[/?]/.test(path) ? '' : '/'}${path}`;
 }

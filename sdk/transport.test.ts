@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createSallyport, type SallyportOptions } from './client.ts';
-import { clientCredentials } from './credential.ts';
+import { bearer, clientCredentials } from './credential.ts';
 import { createDpopKey } from './dpop.ts';
 import { ConnectionError, SallyportError } from './error.ts';
+import { createGateway } from './gateway.ts';
 import { answer, done, failureOf, refuse, startServer, truncated } from './hostile-server.fixture.ts';
 import { backoff, delayAfter } from './retry.ts';
 
@@ -29,6 +30,24 @@ for (const status of [400, 401, 403, 404, 409, 422, 501])
     await assert.rejects(client(server.url).environments.create({ body: { name: 'a' } }), { name: 'SallyportError', status, type: 'x' });
     assert.equal(server.heard.length, 1);
   });
+
+test('a credential that no header can hold is refused without being shown', async () => {
+  const server = await startServer(done);
+  for (const credential of ['tk_live_aaaa\nSECRET', 'tk_live_SECRET\u0007x', 'tk_live_ SECRET', 'tk_live_SECRET”x']) {
+    const error = await failureOf<Error>(client(server.url, { credential }).environments.list());
+    assert.ok(error instanceof TypeError);
+    assert.doesNotMatch(`${error.stack} ${error.message}`, /SECRET/);
+  }
+  assert.equal(server.heard.length, 0);
+});
+
+test('a path of one route reaches no other, whatever a URL makes of its characters', async () => {
+  const server = await startServer(done);
+  const call = createGateway({ proxy_url: server.url, credential: bearer(KEY) });
+  for (const path of ['/.\t./other', '/\n../other', '/.. ', '/%2E\r%2e/other', '/a/../../other', '/\\..\\other', '/..\u0000'])
+    await assert.rejects(call('mine', path), TypeError, JSON.stringify(path));
+  assert.equal(server.heard.length, 0);
+});
 
 test('each change has an idempotency key of its own, the caller’s is kept, and reads have none', async () => {
   const server = await startServer(done);

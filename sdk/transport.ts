@@ -76,6 +76,12 @@ export function transport(options: TransportOptions): (request: Request) => Prom
   };
 }
 
+/** A token as a header can hold it. The platform's own refusal would show the whole token. @throws TypeError */
+export function sendable(text: string): string {
+  if (/^[\x21-\x7e]+$/.test(text)) return text;
+  throw new TypeError('The credential has a space, a line break or another character that no credential has.');
+}
+
 /** Puts a token into the headers of one attempt: with a proof when it is bound to a key. */
 export async function authorize(
   headers: Headers,
@@ -83,6 +89,6 @@ export async function authorize(
   { method, url, nonce }: { method: string; url: string; nonce?: string | undefined },
 ): Promise<void> {
   if (!token) return;
-  headers.set('authorization', `${token.key ? 'DPoP' : 'Bearer'} ${token.text}`);
+  headers.set('authorization', `${token.key ? 'DPoP' : 'Bearer'} ${sendable(token.text)}`);
   if (token.key) headers.set('dpop', await token.key.proof({ method, url, access_token: token.text, nonce }));
 }

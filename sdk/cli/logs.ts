@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { paginateFeed } from '../paginate.ts';
+import { jsonOf } from './output.ts';
 import { type Chosen, openSession } from './session.ts';
 import type { Shared } from './shared.ts';
 import { plain, type Style } from './terminal.ts';
@@ -47,19 +48,23 @@ export function addLogsCommand(program: Command, { terminal }: Shared): void {
       let shown = 0;
       for await (const row of paginateFeed(list, { follow: flags.follow === true, signal: terminal.signal })) {
         shown++;
-        terminal.print(flags.json ? JSON.stringify(row) : lineOf(row, terminal.style));
+        terminal.print(flags.json ? jsonOf(row) : lineOf(row, terminal.style));
       }
       if (shown === 0) terminal.error(terminal.style.dim('No calls in this time. --since looks further back.'));
     });
 }
 
 function lineOf(row: Row, style: Style): string {
-  const status = String(row.status_code ?? '---');
+  const status = plain(String(row.status_code ?? '---'));
   const coloured = /^[23]/.test(status) ? style.green(status) : /^5|-/.test(status) ? style.red(status) : style.yellow(status);
-  const time = style.dim((row.ts ?? '').replace('T', ' ').replace('Z', ''));
+  const time = style.dim(
+    plain(row.ts ?? '')
+      .replace('T', ' ')
+      .replace('Z', ''),
+  );
   const duration = row.latency_ms == null ? '' : `${row.latency_ms} ms`;
   const what = `${(row.method ?? '-').padEnd(6)} ${row.slug ?? '-'} ${row.path ?? ''}`;
-  return `${time} ${coloured} ${plain(what)} ${style.dim([row.environment, duration, row.request_id].filter(Boolean).join(' '))}${
+  return `${time} ${coloured} ${plain(what)} ${style.dim(plain([row.environment, duration, row.request_id].filter(Boolean).join(' ')))}${
     row.error ? ` ${style.red(plain(row.error))}` : ''
   }`;
 }

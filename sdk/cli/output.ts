@@ -5,10 +5,17 @@ import { plain, type Terminal } from './terminal.ts';
 export function printAnswer(answer: Envelope, json: boolean, terminal: Terminal): void {
   const warnings = [answer.warning, ...((answer.meta?.warnings as string[] | undefined) ?? [])];
   for (const warning of warnings) if (warning) terminal.error(`${terminal.style.yellow('Warning:')} ${plain(warning)}`);
-  if (json) terminal.print(JSON.stringify(answer, null, 2));
+  if (json) terminal.print(jsonOf(answer, 2));
   else if (Array.isArray(answer.data)) printPage(answer.data, answer.meta, terminal);
   else printObject(answer.data, terminal);
 }
+
+/** JSON whose text can't steer a terminal either: the same value, with what `plain` replaces written as escapes. */
+export const jsonOf = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, null, indent).replace(
+    /[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 function printPage(rows: readonly unknown[], meta: Envelope['meta'], terminal: Terminal): void {
   printTable(rows, terminal);
@@ -18,14 +25,14 @@ function printPage(rows: readonly unknown[], meta: Envelope['meta'], terminal: T
 }
 
 export function printRows(rows: readonly unknown[], json: boolean, terminal: Terminal): void {
-  if (json) terminal.print(JSON.stringify({ data: rows }, null, 2));
+  if (json) terminal.print(jsonOf({ data: rows }, 2));
   else printTable(rows, terminal);
 }
 
 export function printObject(value: unknown, { print, style }: Pick<Terminal, 'print' | 'style'>): void {
   const entries = Object.entries(value ?? {});
   const width = Math.max(...entries.map(([name]) => name.length));
-  for (const [name, one] of entries) print(`${style.dim(name.padEnd(width))}  ${cell(one)}`);
+  for (const [name, one] of entries) print(`${style.dim(plain(name).padEnd(width))}  ${cell(one)}`);
 }
 
 const GAP = '  ';

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -77,8 +78,9 @@ export async function changeProfiles<T>(file: string, change: (profiles: Profile
 }
 
 function replace(file: string, text: string): void {
-  const draft = `${file}.${process.pid}.new`;
-  const handle = fs.openSync(draft, 'w', 0o600);
+  // New under a name that nobody can guess: in a folder of several people, what stands there already could be read by another.
+  const draft = `${file}.${randomBytes(8).toString('hex')}.new`;
+  const handle = fs.openSync(draft, 'wx', 0o600);
   try {
     fs.writeSync(handle, text);
     fs.fsyncSync(handle);

@@ -6,7 +6,9 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import { promisify } from 'node:util';
 import { answer, refuse, startServer } from '../hostile-server.fixture.ts';
+import { cli } from './cli.fixture.ts';
 import { withFileLock } from './file-lock.ts';
+import { changeProfiles, readProfiles } from './profiles.ts';
 
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'sp-session-'));
 after(() => fs.rmSync(home, { recursive: true, force: true }));
@@ -49,6 +51,36 @@ test('processes that find the token ended at the same time renew it once, and th
   assert.equal(service.generation(), 2, 'one refresh');
   assert.match(fs.readFileSync(file, 'utf8'), /"refresh_token": "r2"/);
   assert.equal(fs.statSync(file).mode & 0o777, 0o600);
+});
+
+test('the file is written under a new name that nobody can prepare, and never through a link', async () => {
+  const folder = fs.mkdtempSync(path.join(home, 'shared-'));
+  const file = path.join(folder, 'credentials.json');
+  const trap = path.join(folder, 'trap');
+  fs.symlinkSync(trap, `${file}.${process.pid}.new`);
+  await changeProfiles(file, (stored) => {
+    stored.profiles.acme = { host: 'https://api.example.com', space: 'live', tenant: 'acme', kind: 'api_key', api_key: 'tk_live_x' };
+  });
+  assert.equal(fs.existsSync(trap), false);
+  assert.equal(fs.lstatSync(file).mode & 0o777, 0o600);
+  assert.equal(readProfiles(file).profiles.acme?.tenant, 'acme');
+});
+
+test('what a service says moves no cursor of the terminal, as text and as JSON', async () => {
+  const evil = 'a\u001b]0;x\u0007\u009b2J\u202eb';
+  const server = await startServer((res, heard) =>
+    heard.url.includes('refused')
+      ? answer(400, { error: { type: 'x\u001b[2J', message: evil } })(res, heard)
+      : answer(200, { data: { [evil]: evil }, meta: { request_id: 'r' } })(res, heard),
+  );
+  const env = { HOME: home, SERVICE_API_KEY: 'tk_live_x', SERVICE_BASE_URL: server.url };
+  const ended = [
+    await cli(['api', 'GET', '/refused'], { env }),
+    await cli(['api', 'GET', '/shown'], { env }),
+    await cli(['api', 'GET', '/shown', '--json'], { env }),
+  ];
+  for (const { out, err } of ended) assert.doesNotMatch(`${out}${err}`, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  assert.deepEqual((JSON.parse(ended[2]?.out ?? '') as { data: object }).data, { [evil]: evil });
 });
 
 test('one holds the lock at a time, and whoever died with it leaves it free', async () => {
