@@ -20,7 +20,7 @@ function failOnConsoleErrors(page: Page): string[] {
 }
 
 test('J1: sign up, paste one line, watch the call arrive with its credential injected, then connect another API', async ({ page }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   const errors = failOnConsoleErrors(page);
   await page.goto('/signup');
   await accessible(page);

@@ -379,7 +379,7 @@ test('search: standard output, standard error, and all files of the installation
 });
 
 test('search: every column of every table, and the bytes of the database as they lie on disk', async () => {
-  test.setTimeout(180_000);
+  test.setTimeout(300_000);
   const client = new pg.Client({ connectionString: setting('DATABASE_URL') });
   await client.connect();
   try {

@@ -68,7 +68,7 @@ const stored = () => JSON.parse(fs.readFileSync(credentials, 'utf8')) as Stored;
 const login = () => stored().profiles[`${slug}-test`] as Stored['profiles'][string];
 
 test('O1: a fresh machine signs in with the browser, lists routes, calls one, and the followed log shows the call', async ({ page }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   const upstream = await startUpstream();
   await signIn(page, owner, slug);
   expect((await cli('routes', 'list')).code, 'nobody is signed in yet').toBe(3);
@@ -91,7 +91,7 @@ test('O1: a fresh machine signs in with the browser, lists routes, calls one, an
 });
 
 test('an ended token is renewed once by commands that run at the same time, and the login lives on', async ({ page }) => {
-  test.setTimeout(90_000);
+  test.setTimeout(300_000);
   await signIn(page, owner, slug);
   await loginInBrowser(page);
   const before = login();
@@ -107,7 +107,7 @@ test('an ended token is renewed once by commands that run at the same time, and 
 });
 
 test('a machine without a browser signs in by a code that is approved elsewhere', async ({ page }) => {
-  test.setTimeout(90_000);
+  test.setTimeout(300_000);
   await signIn(page, owner, slug);
   const device = start('login', '--device', '--host', setting('E2E_SANDBOX_API_URL'));
   const shown = () => /^ +([A-Z]{4}-[A-Z]{4})$/m.exec(device.said().err)?.[1];

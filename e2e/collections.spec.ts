@@ -101,7 +101,7 @@ test('a collection shows the calls of its routes and who can reach what, and the
 test('the cards tell how a collection does and who answers for it; routes are moved between collections by keyboard and by dragging', async ({
   page,
 }) => {
-  test.setTimeout(90_000);
+  test.setTimeout(300_000);
   const key = (await operator(['create-key', '--slug', slug, '--space', 'test'])).api_key ?? '';
   const api = `${setting('E2E_SANDBOX_API_URL')}/v1`;
   const make = async (path: string, body: object) => (await json(api + path, { key, body })).body.data as { id: string };

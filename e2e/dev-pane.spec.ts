@@ -9,7 +9,7 @@ const slug = 'panes';
 test('the pane shows the calls of a page as the API has them, keeps its place, leads on, and never shows what a secret field held', async ({
   page,
 }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
   await signIn(page, person, slug);
   await page.goto(`/${slug}/test/secrets`);
@@ -76,7 +76,7 @@ test('the pane shows the calls of a page as the API has them, keeps its place, l
 });
 
 test('the inspector says what a pasted id is and leads there; of a pasted key nothing leaves the page', async ({ page }) => {
-  test.setTimeout(60_000);
+  test.setTimeout(300_000);
   const { id, key_id, api_key: key = '' } = await operator(['create-key', '--slug', slug, '--space', 'test', '--name', 'looked for']);
   await signIn(page, person, slug);
   await page.goto(`/${slug}/live/secrets`);

@@ -7,7 +7,7 @@ const person = { email: 'examples@example.com', password: 'the same question, as
 const slug = 'examples';
 
 test('a try becomes an example; run again, it passes, and says what failed once the upstream answers otherwise', async ({ page }) => {
-  test.setTimeout(90_000);
+  test.setTimeout(300_000);
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
   const key = (await operator(['create-key', '--slug', slug, '--space', 'test'])).api_key ?? '';
   let id = 7;

@@ -55,7 +55,7 @@ async function mailedLink(email: string): Promise<string> {
 }
 
 test('J2: sign up headless, build by the API, call staging, and find it in logs, audit and usage', async () => {
-  test.setTimeout(90_000);
+  test.setTimeout(300_000);
   const email = `j2-${Date.now()}@example.com`;
 
   const started = await json(`${E2E_API_URL}/v1/signup`, { body: { email, tenant_name: 'Headless & Sons' } });

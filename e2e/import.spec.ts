@@ -21,7 +21,7 @@ test.beforeEach(async ({ page }) => {
 test('a pasted description in YAML becomes a live route that injects its credential, called with a live key made in the browser', async ({
   page,
 }) => {
-  test.setTimeout(90_000);
+  test.setTimeout(300_000);
   await page
     .getByRole('radio', { name: 'OpenAPI' })
     .or(page.getByRole('button', { name: 'OpenAPI' }))

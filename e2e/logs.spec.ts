@@ -17,7 +17,7 @@ const rows = (page: Page) => page.getByRole('list', { name: 'Calls' }).getByRole
 test.describe.configure({ mode: 'serial' });
 
 test.beforeAll(async () => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
   key =
     (await operator(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Infrastructure', '--name', 'worker'])).api_key ?? '';
@@ -42,7 +42,7 @@ test.beforeEach(async ({ page }) => {
 });
 
 test('facets count and narrow, two calls are compared by keyboard, and one is tried again without its credential', async ({ page }) => {
-  test.setTimeout(90_000);
+  test.setTimeout(300_000);
   await page.goto(`/${slug}/live/logs`);
   await expect(page.getByText(/^\d+ calls in this period$/)).toBeVisible();
   const facets = page.getByRole('region', { name: 'Filters' });
@@ -148,7 +148,7 @@ test('a live list stands still under the pointer, says what waits, and goes on w
 });
 
 test('Home, the log and the usage page tell the same numbers, and the table of days adds up to them', async ({ page }) => {
-  test.setTimeout(90_000);
+  test.setTimeout(300_000);
   await page.goto(`/${slug}/live/logs?mode=route`);
   const shown = await page.getByText(/^\d+ calls in this period$/).innerText();
   const calls = Number(/\d+/.exec(shown)?.[0]);

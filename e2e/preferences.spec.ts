@@ -11,7 +11,7 @@ test('shortcuts of a single key are switched off, the theme, the clock and the f
   page,
   browser,
 }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
   await signIn(page, person, slug);
   await page.goto('/me/preferences');
@@ -78,7 +78,7 @@ test('pages are pinned and groups folded and moved, by keyboard too; another bro
   page,
   browser,
 }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   await signIn(page, person, slug);
   await page.goto('/me/preferences');
   const rail = page.getByRole('navigation', { name: 'Pages' });
@@ -104,7 +104,7 @@ test('pages are pinned and groups folded and moved, by keyboard too; another bro
   const other = await context.newPage();
   await signIn(other, person, slug);
   const links = other.getByRole('navigation', { name: 'Pages' }).getByRole('link');
-  await expect(links).toHaveText(['Audit', 'Logs', 'Home', 'API keys', 'API explorer', 'Quickstart', /Routes/, ...Array(6).fill(/./)]);
+  await expect(links).toHaveText(['Audit', 'Logs', 'Home', 'API keys', 'OAuth clients', 'API explorer', 'Quickstart', /Routes/, ...Array(6).fill(/./)]);
   const options = other.getByRole('dialog', { name: 'Command palette' }).getByRole('option');
   // The rail is drawn by the server: it stands there before the page hears keys.
   await expect(async () => {
@@ -119,7 +119,7 @@ test('pages are pinned and groups folded and moved, by keyboard too; another bro
 });
 
 test('Home cards can be hidden and moved, and stay that way after a reload', async ({ page }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   const { api_key: key = '' } = await operator(['create-key', '--slug', slug, '--space', 'test', '--role', 'Key - Infrastructure']);
   const called = await json(`http://localhost:${setting('E2E_PROXY_PORT')}/p/sandbox-${slug}/echo/hello`, {
     headers: { 'x-svc-key': key },

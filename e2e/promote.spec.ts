@@ -15,7 +15,7 @@ test.beforeAll(async () => {
 });
 
 test('the starter is promoted, its value filled, the route switched on and called in Live', async ({ page }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   await signIn(page, person, slug);
   await page.goto(`/${slug}/live`);
   await page.getByRole('link', { name: 'Promote from Test' }).click();

@@ -24,7 +24,7 @@ let load: Load;
 let callUrl: string;
 
 test.beforeAll(async () => {
-  test.setTimeout(240_000);
+  test.setTimeout(300_000);
   system = await startOwnSystem();
   upstream = await startUpstream((req, res) => {
     if (!req.url?.includes('slow')) return void res.end('{"ok":true}');

@@ -64,7 +64,7 @@ function expectOurs(answer: RawAnswer, what: string): void {
 }
 
 test('a request that two readers could understand differently is refused on every plane, and what is hidden behind it is never served', async () => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   const hidden = 'HIDDEN';
   const table = (p: ReturnType<typeof planes>[number]): [string, string | Buffer, number][] => {
     const H = `Host: ${p.host}\r\n${p.auth}`;
@@ -144,7 +144,7 @@ test('a body that lies about its chunks ends its connection, and nothing behind 
 });
 
 test('what the framework would answer by itself is answered by us on every plane that speaks JSON', async () => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   const odd = (prefix: string): [string, string][] => [
     [`GET /${prefix}/`, ''],
     [`GET //${prefix}`, ''],

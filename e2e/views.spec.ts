@@ -7,7 +7,7 @@ const person = { email: 'looks@example.com', password: 'a room with several view
 const slug = 'viewers';
 
 test('a look at a list is kept under a name, shown again, preferred, shared and removed; columns come and go', async ({ page }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
   await signIn(page, person, slug);
   const routes = `/${slug}/test/routes`;
