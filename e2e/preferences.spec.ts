@@ -104,7 +104,17 @@ test('pages are pinned and groups folded and moved, by keyboard too; another bro
   const other = await context.newPage();
   await signIn(other, person, slug);
   const links = other.getByRole('navigation', { name: 'Pages' }).getByRole('link');
-  await expect(links).toHaveText(['Audit', 'Logs', 'Home', 'API keys', 'OAuth clients', 'API explorer', 'Quickstart', /Routes/, ...Array(6).fill(/./)]);
+  await expect(links).toHaveText([
+    'Audit',
+    'Logs',
+    'Home',
+    'API keys',
+    'OAuth clients',
+    'API explorer',
+    'Quickstart',
+    /Routes/,
+    ...Array(6).fill(/./),
+  ]);
   const options = other.getByRole('dialog', { name: 'Command palette' }).getByRole('option');
   // The rail is drawn by the server: it stands there before the page hears keys.
   await expect(async () => {
