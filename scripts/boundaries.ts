@@ -12,7 +12,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   kernel: ['generated:type'],
   crypto: ['kernel'],
   platform: ['kernel', 'crypto', 'generated'],
-  domain: ['kernel', 'crypto', 'platform', 'generated'],
+  custody: ['kernel', 'crypto', 'platform'],
+  domain: ['kernel', 'crypto', 'platform', 'custody', 'generated'],
   api: ['domain', 'kernel', 'crypto', 'platform', 'generated:type'],
   oauth: ['domain', 'kernel', 'crypto', 'platform', 'api', 'generated:type'],
   scim: ['domain', 'kernel', 'crypto', 'platform', 'api', 'generated:type'],
@@ -20,8 +21,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ai: ['domain', 'kernel', 'crypto', 'platform', 'api', 'generated:type'],
   trpc: ['api', 'auth', 'domain', 'kernel', 'platform', 'generated:type'],
   auth: ['domain', 'kernel', 'crypto', 'platform', 'api', 'trpc', 'generated:type'],
-  gateway: ['domain', 'kernel', 'crypto', 'platform'],
-  jobs: ['domain', 'kernel', 'platform', 'generated:type'],
+  gateway: ['domain', 'kernel', 'crypto', 'platform', 'custody'],
+  jobs: ['domain', 'kernel', 'platform', 'custody', 'generated:type'],
   web: ['domain', 'kernel', 'platform'],
   app: ['components', ...planes.filter((plane) => plane !== 'gateway' && plane !== 'jobs')],
   components: ['domain', 'trpc'],
@@ -31,7 +32,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 /** Packages and builtins that only some areas may use, with the reason that the message gives. */
 const restricted: readonly { name: RegExp; only: readonly string[]; type?: boolean; why: string }[] = [
   {
-    name: /^(node:)?crypto$|^jose(\/|$)|^@peculiar\/x509$|^@noble\//,
+    name: /^(node:)?crypto$|^jose(\/|$)|^aws4$|^@peculiar\/x509$|^@noble\//,
     only: ['crypto', 'app', 'components', 'sdk'],
     why: 'cryptography lives in server/crypto',
   },
