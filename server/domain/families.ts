@@ -4,6 +4,7 @@ import { auditLogs } from './audit-logs/family.ts';
 import { billing } from './billing/family.ts';
 import { clients } from './clients/family.ts';
 import { collections } from './collections/family.ts';
+import { cryptoKeys } from './crypto-keys/family.ts';
 import { deliveries } from './deliveries/family.ts';
 import { deployment } from './deployment/family.ts';
 import { domains } from './domains/family.ts';
@@ -50,6 +51,7 @@ export const families = [
   oauthClients,
   oauthGrants,
   trustBindings,
+  cryptoKeys,
   imports,
   requestLogs,
   auditLogs,

@@ -15,5 +15,6 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   { table: 'log_payloads', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'log_payload', space: 'by_row' },
   { table: 'payload_captures', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'capture_payload', space: 'by_row' },
   { table: 'sso_connections', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'sso_secret', space: 'shared' },
+  { table: 'crypto_key_versions', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'transit_key', space: 'by_row' },
   { table: 'idempotency_keys', wrapped: 'cek_wrapped', version: 'body_tmk', purpose: 'idempotency_response', space: 'by_row' },
 ];
