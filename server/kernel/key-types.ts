@@ -37,18 +37,7 @@ export type SignatureHash = (typeof SIGNATURE_HASHES)[number];
 export const RSA_PADDINGS = ['pss', 'pkcs1v15'] as const;
 export type RsaPadding = (typeof RSA_PADDINGS)[number];
 
-export type JwtAlgorithm =
-  | 'HS256'
-  | 'HS512'
-  | 'RS256'
-  | 'RS384'
-  | 'RS512'
-  | 'PS256'
-  | 'PS384'
-  | 'PS512'
-  | 'ES256'
-  | 'ES384'
-  | 'EdDSA';
+export type JwtAlgorithm = 'HS256' | 'HS512' | 'RS256' | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512' | 'ES256' | 'ES384' | 'EdDSA';
 
 export const WEBHOOK_FORMATS = ['stripe', 'slack', 'github', 'legacy', 'aws-sns'] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];

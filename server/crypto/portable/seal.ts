@@ -19,7 +19,11 @@ export function sealLeaf(leaf: Leaf): string {
 }
 
 /** Only for published vectors: neither the pair nor the iv may be used twice. */
-export function sealWith(pair: { privateKey: KeyObject; publicKey: KeyObject }, iv: Uint8Array, { datatype, bytes, role, bundle }: Leaf): string {
+export function sealWith(
+  pair: { privateKey: KeyObject; publicKey: KeyObject },
+  iv: Uint8Array,
+  { datatype, bytes, role, bundle }: Leaf,
+): string {
   if (role !== undefined && !ROLE.test(role)) throw invalid('role', 'must be lower-case letters, digits, dots, hyphens and underscores');
   const ephemeral = pair.publicKey.export({ format: 'der', type: 'spki' }).subarray(-65);
   const key = contentKey(pair.privateKey, recipientOf(bundle), ephemeral, bundle.key_ref.tenant_id, role);
@@ -34,7 +38,11 @@ export function sealWith(pair: { privateKey: KeyObject; publicKey: KeyObject }, 
 const TAG_BYTES = 16;
 
 /** The bytes of a sealed value, for the caller to wipe. @throws DecryptFailed whatever is wrong: tenant, role, key, or any bit */
-export function openLeaf(material: Material, sealed: Portable, { tenant_id, role }: { tenant_id: string; role: string | undefined }): Buffer {
+export function openLeaf(
+  material: Material,
+  sealed: Portable,
+  { tenant_id, role }: { tenant_id: string; role: string | undefined },
+): Buffer {
   assertKeyTypeCan(material.type, 'seal');
   if (sealed.key_ref.tenant_id !== tenant_id || (role !== undefined && !ROLE.test(role))) throw new DecryptFailed();
   let plaintext: Buffer | undefined;

@@ -60,4 +60,5 @@ const KEY_REF =
 export const keyRefText = ({ tenant_id, app_key_id, key_version }: KeyRef): string => `${tenant_id}:${app_key_id}:${key_version}`;
 
 /** Names a ciphertext without showing it; two seals of one value have two fingerprints. */
-export const fingerprint = ({ iv, sealed }: Portable): string => `sha256:${hash('sha256', Buffer.concat([iv, sealed]), 'hex').slice(0, 32)}`;
+export const fingerprint = ({ iv, sealed }: Portable): string =>
+  `sha256:${hash('sha256', Buffer.concat([iv, sealed]), 'hex').slice(0, 32)}`;

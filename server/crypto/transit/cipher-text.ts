@@ -87,7 +87,12 @@ export function rewrap(from: Material, parsed: ParsedCipherText, to: Material, v
 }
 
 /** A random key for use outside of the service, in clear (for the caller to wipe) and encrypted. */
-export function newDataKey(material: Material, version: number, bits: DataKeyBits, aad?: Uint8Array): { plaintext: Buffer; ciphertext: string } {
+export function newDataKey(
+  material: Material,
+  version: number,
+  bits: DataKeyBits,
+  aad?: Uint8Array,
+): { plaintext: Buffer; ciphertext: string } {
   const plaintext = randomBuffer(bits / 8);
   return { plaintext, ciphertext: encrypt(material, version, plaintext, aad) };
 }

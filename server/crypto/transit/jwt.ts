@@ -37,9 +37,11 @@ export async function signJwt(
 const base64urlJson = (value: unknown) => Buffer.from(JSON.stringify(value), 'utf8').toString('base64url');
 
 function withTimes(given: Claims, ttl: number | undefined, now: number): Claims {
-  if (Buffer.byteLength(JSON.stringify(given)) > MAX_CLAIMS_BYTES) throw invalid('claims', `must be at most ${MAX_CLAIMS_BYTES} bytes as JSON`);
+  if (Buffer.byteLength(JSON.stringify(given)) > MAX_CLAIMS_BYTES)
+    throw invalid('claims', `must be at most ${MAX_CLAIMS_BYTES} bytes as JSON`);
   for (const name of ['exp', 'nbf', 'iat'])
-    if (Object.hasOwn(given, name) && !Number.isSafeInteger(given[name])) throw invalid(`claims.${name}`, 'must be whole seconds since 1970');
+    if (Object.hasOwn(given, name) && !Number.isSafeInteger(given[name]))
+      throw invalid(`claims.${name}`, 'must be whole seconds since 1970');
   if (ttl !== undefined && Object.hasOwn(given, 'exp')) throw invalid('ttl_seconds', "can't be sent together with an exp claim");
   const issued = Object.hasOwn(given, 'iat') ? given : { ...given, iat: now };
   return ttl === undefined ? issued : { ...issued, exp: (issued.iat as number) + ttl };
@@ -48,9 +50,7 @@ function withTimes(given: Claims, ttl: number | undefined, now: number): Claims 
 const MAX_OVERRIDES = 10;
 const MAX_OVERRIDE_LENGTH = 256;
 /** A verifier might take its key or its rules from these, so a caller can't set them. */
-const FIXED = new Set(
-  'kid jku jwk x5u x5c x5t x5t#S256 crit b64 zip enc epk apu apv iv tag p2s p2c url nonce ppt iss sub aud'.split(' '),
-);
+const FIXED = new Set('kid jku jwk x5u x5c x5t x5t#S256 crit b64 zip enc epk apu apv iv tag p2s p2c url nonce ppt iss sub aud'.split(' '));
 
 function headerOf(type: KeyType, kid: string, overrides: Claims): { alg: JwtAlgorithm } & Claims {
   const names = Object.keys(overrides);
@@ -59,7 +59,8 @@ function headerOf(type: KeyType, kid: string, overrides: Claims): { alg: JwtAlgo
     const field = `header_overrides.${name.slice(0, 64)}`;
     const value = overrides[name];
     if (FIXED.has(name)) throw invalid(field, "can't be set");
-    if (!/^[A-Za-z0-9_.:/#-]{1,64}$/.test(name) || name === '__proto__') throw invalid('header_overrides', 'has a name that no parameter may have');
+    if (!/^[A-Za-z0-9_.:/#-]{1,64}$/.test(name) || name === '__proto__')
+      throw invalid('header_overrides', 'has a name that no parameter may have');
     if (typeof value !== 'string' || value.length > MAX_OVERRIDE_LENGTH || !value.isWellFormed())
       throw invalid(field, `must be a string of at most ${MAX_OVERRIDE_LENGTH} characters`);
   }
@@ -163,7 +164,11 @@ async function signer(key: JwtKey, versions: readonly number[], jws: CompactJws,
 
 const DEFAULT_SKEW_SEC = 60;
 
-function faultOf(claims: Claims, { iss, aud, sub, clock_skew_seconds: skew = DEFAULT_SKEW_SEC }: JwtExpected, now: number): JwtFault | undefined {
+function faultOf(
+  claims: Claims,
+  { iss, aud, sub, clock_skew_seconds: skew = DEFAULT_SKEW_SEC }: JwtExpected,
+  now: number,
+): JwtFault | undefined {
   const { exp, nbf } = claims;
   if ([exp, nbf, claims.iat].some((time) => time !== undefined && !Number.isFinite(time))) return 'malformed';
   if (typeof exp === 'number' && exp <= now - skew) return 'expired';

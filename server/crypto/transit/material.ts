@@ -1,7 +1,7 @@
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { inspect } from 'node:util';
-import { KEY_TYPES, type KeyType, type KeyUse, keyTypeCan } from '#server/kernel/key-types.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { KEY_TYPES, type KeyType, type KeyUse, keyTypeCan } from '#server/kernel/key-types.ts';
 import { hkdf } from '../derive.ts';
 import { secretKey } from '../secret-key.ts';
 

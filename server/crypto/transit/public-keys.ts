@@ -6,7 +6,11 @@ import { kidOf } from './key-ids.ts';
 export type PublicJwk = JsonWebKey & { kty: string; use: 'sig' | 'enc'; alg?: string; kid: string };
 
 /** A public half in both forms a verifier may want (interface rule 40 §3.6). `spki` is DER, as stored. */
-export function publicKey(type: KeyType, spki: Uint8Array, { key_id, version }: { key_id: string; version: number }): { pem: string; jwk: PublicJwk } {
+export function publicKey(
+  type: KeyType,
+  spki: Uint8Array,
+  { key_id, version }: { key_id: string; version: number },
+): { pem: string; jwk: PublicJwk } {
   const key = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' });
   const [alg] = KEY_TYPES[type].jwt;
   const jwk = { ...key.export({ format: 'jwk' }), use: alg ? 'sig' : 'enc', ...(alg ? { alg } : {}), kid: kidOf(key_id, version) };

@@ -1,4 +1,11 @@
-import { constants, createHmac, sign as signOnThread, type SignKeyObjectInput, timingSafeEqual, verify as verifyOnThread } from 'node:crypto';
+import {
+  constants,
+  createHmac,
+  type SignKeyObjectInput,
+  sign as signOnThread,
+  timingSafeEqual,
+  verify as verifyOnThread,
+} from 'node:crypto';
 import { invalid } from '#server/kernel/errors.ts';
 import { KEY_TYPES, type KeyType, type RsaPadding, type SignatureHash } from '#server/kernel/key-types.ts';
 import { decodeBase64, decodeBase64url } from '../base64.ts';
@@ -64,12 +71,16 @@ export function verify(material: Material, data: Uint8Array, signature: Uint8Arr
   const key = { ...parameters(material.type, options), key: material.publicKey };
   const hash = hashName(material.type, options);
   if (!isSlow(material.type)) return verifyOnThread(hash, data, key, signature);
-  return new Promise((resolve, reject) => verifyOnThread(hash, data, key, signature, (error, valid) => (error ? reject(error) : resolve(valid))));
+  return new Promise((resolve, reject) =>
+    verifyOnThread(hash, data, key, signature, (error, valid) => (error ? reject(error) : resolve(valid))),
+  );
 }
 
 /** The whole digest of an HMAC key over the data. */
 export const macOf = (material: Material, data: Uint8Array): Buffer =>
-  createHmac(material.type === 'hmac-sha512' ? 'sha512' : 'sha256', material.key).update(data).digest();
+  createHmac(material.type === 'hmac-sha512' ? 'sha512' : 'sha256', material.key)
+    .update(data)
+    .digest();
 
 const equal = (expected: Buffer, given: Uint8Array) => expected.length === given.length && timingSafeEqual(expected, given);
 
