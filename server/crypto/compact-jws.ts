@@ -20,9 +20,9 @@ export function parseCompactJws(token: string): CompactJws | undefined {
   };
 }
 
-/** Whether a text is three parts of base64url, each in its one spelling and none empty. */
+/** Whether a text is three parts of base64url, each in its one spelling. Only the signature may be empty, which is for the algorithm to refuse. */
 export const isCompactJws = (token: string): boolean =>
-  /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(token) && token.split('.').every((part) => decodeBase64url(part) !== undefined);
+  /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/.test(token) && token.split('.').every((part) => decodeBase64url(part) !== undefined);
 
 /** The object that UTF-8 bytes are the JSON of, or undefined. */
 export function jsonObject(bytes: Uint8Array): Record<string, unknown> | undefined {

@@ -1,5 +1,6 @@
 import { createHmac, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { calculateJwkThumbprint, compactVerify, decodeProtectedHeader, EmbeddedJWK, type JWK } from 'jose';
+import { isCompactJws } from './compact-jws.ts';
 import { subKey } from './derive.ts';
 import type { RootKeys } from './root-key.ts';
 
@@ -95,7 +96,7 @@ export const jwkThumbprint = (jwk: JWK): Promise<string> => calculateJwkThumbpri
 
 /** The key in a proof's header, when its type, algorithm and members are acceptable. Nothing of it is trusted before the signature holds. */
 function acceptableKey(proof: string): JWK {
-  if (!/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/.test(proof)) throw refused('malformed', 'is not one compact JWS');
+  if (!isCompactJws(proof)) throw refused('malformed', 'is not one compact JWS');
   let header: ReturnType<typeof decodeProtectedHeader>;
   try {
     header = decodeProtectedHeader(proof);

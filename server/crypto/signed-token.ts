@@ -1,4 +1,5 @@
 import { compactVerify, decodeProtectedHeader, errors, type JWTVerifyGetKey } from 'jose';
+import { isCompactJws } from './compact-jws.ts';
 
 // What every token of a foreign issuer must hold, whatever it is for (interface rule 21 §4.6): sign-ins, workloads, the AI gateway.
 
@@ -33,7 +34,7 @@ export function assertHeader(token: string): void {
 
 function headerOf(token: string): Record<string, unknown> {
   try {
-    if (token.split('.', 4).length === 3) return { ...decodeProtectedHeader(token) };
+    if (isCompactJws(token)) return { ...decodeProtectedHeader(token) };
   } catch {
     // Refused below: what a parser says of hostile text is of no use.
   }

@@ -136,6 +136,8 @@ test('the algorithm must be of the type of the key, before anything is computed'
   const signedBy = (alg: unknown) => `${base64url({ alg, kid: `${key_id}.v1` })}.${base64url(claims)}.${base64url('x')}`;
   for (const alg of ['none', 'None', '', null, undefined, 'HS256', 'ES256', 'EdDSA', 'rs256', ['RS256']])
     assert.equal(errorOf(await verifyJwt(key, signedBy(alg), {}, now)), 'alg_not_allowed', String(alg));
+  const unsecured = `${base64url({ alg: 'none' })}.${base64url(claims)}.`;
+  assert.equal(errorOf(await verifyJwt(key, unsecured, {}, now)), 'alg_not_allowed');
   // The classic confusion: the public key as the secret of an HMAC.
   assert.ok(spki);
   const confused = await signJwt(materialOf('hmac-sha256', spki.subarray(0, 32)), v1, { claims }, now);

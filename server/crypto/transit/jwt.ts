@@ -135,6 +135,7 @@ export async function verifyJwt(key: JwtKey, token: string, expected: JwtExpecte
   if (kid !== undefined && (typeof kid !== 'string' || kid.length > 256)) return refused('malformed');
   const allowed = KEY_TYPES[key.type].jwt.find((name) => name === alg);
   if (!allowed) return refused('alg_not_allowed', kid);
+  if (jws.signature.length === 0) return refused('malformed', kid);
 
   const candidates = kid === undefined ? usable(key) : versionOf(key, kid);
   if (typeof candidates === 'string') return refused(candidates, kid);
