@@ -23,7 +23,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   auth: ['domain', 'kernel', 'crypto', 'platform', 'api', 'trpc', 'generated:type'],
   gateway: ['domain', 'kernel', 'crypto', 'platform', 'custody'],
   jobs: ['domain', 'kernel', 'platform', 'custody', 'generated:type'],
-  web: ['domain', 'kernel', 'platform'],
+  web: ['domain', 'kernel', 'platform', 'custody'],
   app: ['components', ...planes.filter((plane) => plane !== 'gateway' && plane !== 'jobs')],
   components: ['domain', 'trpc'],
   sdk: [],

@@ -2,6 +2,8 @@ import fs from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
+import { writeCounts } from './custody/counts.ts';
+import { flushUses } from './custody/uses.ts';
 import { checkRootKey } from './domain/keys/root-check.ts';
 import { watchTenantKeys } from './domain/keys/watch.ts';
 import { asRefusal } from './kernel/errors.ts';
@@ -76,6 +78,6 @@ async function claimSocket(): Promise<void> {
 /** Open requests get 15 s; then the process ends whatever they do. */
 function stop(): void {
   setTimeout(() => process.exit(0), 15_000).unref();
-  server.close(() => void app.close().finally(() => process.exit(0)));
+  server.close(() => void Promise.allSettled([app.close(), flushUses(), writeCounts()]).finally(() => process.exit(0)));
   server.closeIdleConnections();
 }

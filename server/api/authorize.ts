@@ -5,7 +5,7 @@ import { type Capability, PERSON_FORBIDDEN, rolesWith } from '#server/kernel/cap
 import type { HotCtx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { sufficientSets } from '#server/kernel/needs.ts';
-import { type AnyOperation, isChange } from '#server/kernel/operation.ts';
+import { type AnyOperation, isWork } from '#server/kernel/operation.ts';
 
 /** What the check of rights reads of an operation. This file loads no Prisma, so that the gateway process can use it. */
 type Asked = Pick<AnyOperation, 'id' | 'summary' | 'kind' | 'needs' | 'while_inactive' | 'http'>;
@@ -17,7 +17,7 @@ type Asked = Pick<AnyOperation, 'id' | 'summary' | 'kind' | 'needs' | 'while_ina
  */
 export async function authorize(op: Asked, ctx: HotCtx, input: () => Record<string, unknown>): Promise<void> {
   if (op.needs === 'anonymous') return;
-  if (!isServable(ctx) && isChange(op) && !op.while_inactive)
+  if (!isServable(ctx) && isWork(op) && !op.while_inactive)
     throw new Refusal(
       'subscription_inactive',
       `This workspace's subscription is ${ctx.subscription_status?.replace('_', ' ')}. You can read data and revoke keys, but not make changes.`,

@@ -64,7 +64,7 @@ async function answer(call: Call, plane: Plane): Promise<Wire> {
     });
   if (edge.fault) throw new Refusal(edge.fault, 'The request is too large.');
   const { op, params } = match;
-  const body = await bodyOf(req);
+  const body = await bodyOf(req, op.body?.limit);
   call.version = resolveVersion(req.headers.get('service-version'));
 
   if (op.needs === 'anonymous') {

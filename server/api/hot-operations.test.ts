@@ -4,11 +4,11 @@ import test from 'node:test';
 import { hotOperations } from '#server/domain/hot-operations.ts';
 import { v1Operations } from './operations.ts';
 
-test('a hot operation is the very row of the operation table, of /v1, and only reads', () => {
+test('a hot operation is the very row of the operation table, of /v1, and only reads or uses keys', () => {
   assert.ok(hotOperations.length > 0);
   for (const op of hotOperations) {
     assert.ok((v1Operations as readonly unknown[]).includes(op), op.id);
-    assert.equal(op.kind, 'read', op.id);
+    assert.match(op.kind, /^(?:read|use)$/, op.id);
     assert.match(op.http, /^(?:GET|POST) /, op.id);
   }
 });

@@ -4,7 +4,7 @@ import { DecryptFailed } from '#server/crypto/svt1.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction, type Tx } from '#server/kernel/database.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
-import type { Kind } from '#server/kernel/operation.ts';
+import { isSealedTwice, type Kind } from '#server/kernel/operation.ts';
 import { keyring } from '#server/platform/keys.ts';
 import {
   answerPlace,
@@ -149,7 +149,7 @@ async function replay(call: IdempotentCall, row: StoredCall): Promise<Wire> {
     .openValue(answerPlace(call.ctx, row.id), { value_ct: row.body_ct, cek_wrapped: row.cek_wrapped, tmk_version: row.body_tmk })
     .catch(sealed);
   const k = idempotencyKey((await keyring().tmk(call.ctx.tenant_id, row.tmk_version)).key);
-  const body = call.kind === 'mint' && row.status < 300 ? openAnswer(k, call.key, opened) : opened;
+  const body = isSealedTwice(call.kind) && row.status < 300 ? openAnswer(k, call.key, opened) : opened;
   return {
     status: row.status,
     body: body.toString('utf8'),
@@ -167,7 +167,7 @@ async function complete(tx: Tx, call: IdempotentCall, claim: Claim, wire: Wire, 
   const { ctx } = call;
   const k = idempotencyKey((await keyring().tmk(ctx.tenant_id, claim.tmk_version)).key);
   const bytes = Buffer.from(wire.body, 'utf8');
-  const inner = call.kind === 'mint' && wire.status < 300 ? sealAnswer(k, call.key, bytes) : bytes;
+  const inner = isSealedTwice(call.kind) && wire.status < 300 ? sealAnswer(k, call.key, bytes) : bytes;
   const outer = await keyring().sealValue(answerPlace(ctx, claim.id), inner).catch(sealed);
   const stored = await completeClaim(tx, ctx, claim, {
     status: wire.status,

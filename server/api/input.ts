@@ -1,11 +1,12 @@
 import type { z } from 'zod';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
+import { parseLossless, tooDeep } from '#server/platform/lossless-json.ts';
 
 export const BODY_LIMIT = 1024 * 1024;
 const DEPTH_LIMIT = 64;
 
-/** The raw body, at most 1 MiB. The front door counts too; this is for callers that come another way. */
+/** The raw body, at most `limit` bytes. The front door counts too; this is for callers that come another way. */
 export async function bodyOf(req: Request, limit = BODY_LIMIT): Promise<Uint8Array> {
   if (!req.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
@@ -28,7 +29,7 @@ export type Asked = { url: string; headers: Pick<Headers, 'get'> };
 
 /** Path parameters, query and body as one object for the operation's schema; path wins over query, query over body. */
 export function mergedInput(op: AnyOperation, req: Asked, params: Record<string, string>, body: Uint8Array): Record<string, unknown> {
-  const fields = op.http.startsWith('GET ') ? queryFields(new URL(req.url)) : bodyFields(req, body);
+  const fields = op.http.startsWith('GET ') ? queryFields(new URL(req.url)) : bodyFields(op, req, body);
   return { ...fields, ...headerFields(op, req), ...params };
 }
 
@@ -41,26 +42,37 @@ function queryFields(url: URL): Record<string, unknown> {
   return out;
 }
 
-function bodyFields(req: Asked, body: Uint8Array): Record<string, unknown> {
+function bodyFields(op: Pick<AnyOperation, 'body'>, req: Asked, body: Uint8Array): Record<string, unknown> {
   if (req.headers.get('content-encoding') && req.headers.get('content-encoding') !== 'identity')
     throw new Refusal('unsupported_media_type', "Compressed request bodies aren't supported.");
   if (body.byteLength === 0) return {};
   const type = req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new Refusal('unsupported_media_type', 'Send the body as application/json.');
-  return parseJsonObject(body);
+  return op.body?.lossless ? parseLosslessObject(body) : parseJsonObject(body);
 }
 
 /** A JSON object of depth <= 64 in UTF-8; the names that reach prototypes are dropped (interface rule 01 §9). */
-export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
+export const parseJsonObject = (body: Uint8Array): Record<string, unknown> =>
+  shallow(parsedObject(body, JSON.parse as (text: string) => unknown)) as Record<string, unknown>;
+
+/** The same for rows with `body.lossless`: no number changes, and every member name below the body's own is data. */
+function parseLosslessObject(body: Uint8Array): Record<string, unknown> {
+  const fields = parsedObject(body, (text) => parseLossless(text, DEPTH_LIMIT));
+  for (const name of PROTOTYPE_NAMES) delete fields[name];
+  return fields;
+}
+
+function parsedObject(body: Uint8Array, parse: (text: string) => unknown): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(utf8.decode(body));
-  } catch {
+    value = parse(utf8.decode(body));
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
     throw new Refusal('validation_error', 'The request body must be valid JSON in UTF-8.');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Refusal('validation_error', 'The request body must be a JSON object.');
-  return shallow(value) as Record<string, unknown>;
+  return value as Record<string, unknown>;
 }
 
 /**
@@ -68,12 +80,13 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
  * engine has parsed: a reviver takes fifty times as long, and anybody may send a megabyte. @throws Refusal validation_error
  */
 export function shallow(value: unknown): unknown {
-  if (deeperThan(value, DEPTH_LIMIT))
-    throw new Refusal('validation_error', `The request body must not be nested deeper than ${DEPTH_LIMIT} levels.`);
+  if (deeperThan(value, DEPTH_LIMIT)) throw tooDeep(DEPTH_LIMIT);
   return value;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+const PROTOTYPE_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 function deeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
@@ -84,7 +97,7 @@ function deeperThan(value: unknown, levels: number): boolean {
   }
   const object = value as Record<string, unknown>;
   for (const name of Object.keys(object)) {
-    if (name === '__proto__' || name === 'constructor' || name === 'prototype') delete object[name];
+    if (PROTOTYPE_NAMES.has(name)) delete object[name];
     else if (deeperThan(object[name], levels - 1)) return true;
   }
   return false;

@@ -1,5 +1,6 @@
 import type { Refusal } from '#server/kernel/errors.ts';
 import { type AnyOperation, statusOf } from '#server/kernel/operation.ts';
+import { stringifyLossless } from '#server/platform/lossless-json.ts';
 import { encoded, isCompressible } from './encoding.ts';
 import { managementBody, managementFailure } from './envelope.ts';
 
@@ -34,7 +35,11 @@ export const refusalHeaders = ({ headers, retryAfter }: Refusal): Record<string,
 
 /** A successful answer of /v1. `output` already passed its schema; `result` still knows the page. */
 export const success = (op: AnyOperation, output: unknown, result: unknown, requestId: string, warnings: readonly string[]): Wire =>
-  json(statusOf(op, output, result as Record<string, unknown>), managementBody(op, output, result, requestId, warnings));
+  answerOf(op, statusOf(op, output, result as Record<string, unknown>), managementBody(op, output, result, requestId, warnings));
+
+/** Numbers of a row with `body.lossless` leave as they came. */
+const answerOf = (op: Pick<AnyOperation, 'body'>, status: number, body: unknown): Wire =>
+  op.body?.lossless ? { ...json(status, null), body: stringifyLossless(body) } : json(status, body);
 
 /** A failed answer of /v1. */
 export const failure = (refusal: Refusal, requestId: string): Wire =>

@@ -91,6 +91,11 @@ export class Keyring {
     return (version !== undefined && this.#cached(tenantId, version)) || this.#fetch(tenantId, 'active');
   }
 
+  /** Whether a tenant key that was handed out is still this process's: neither evicted nor past its time. */
+  holds(tenantId: string, tmk: TenantKey): boolean {
+    return this.#cached(tenantId, tmk.version)?.key === tmk.key;
+  }
+
   async sealValue(place: SealedPlace, plaintext: Uint8Array): Promise<SealedValue> {
     return sealUnder(await this.activeTmk(place.tenant_id), place, plaintext);
   }

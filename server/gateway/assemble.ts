@@ -3,6 +3,8 @@ import path from 'node:path';
 import pg from 'pg';
 import { frontDoorToken } from '#server/crypto/derive.ts';
 import { Keyring, type TenantKeyRow } from '#server/crypto/keyring.ts';
+import { writeCounts } from '#server/custody/counts.ts';
+import { flushUses } from '#server/custody/uses.ts';
 import { writeVersions } from '#server/domain/api-keys/versions/tally.ts';
 import { writeDenials } from '#server/domain/policies/denials.ts';
 import { NEWEST } from '#server/kernel/versions.ts';
@@ -13,7 +15,7 @@ import { env } from '#server/platform/env.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
 import { parseNetworks } from '#server/platform/http-out/networks.ts';
 import { createUpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
-import { rootKeys } from '#server/platform/keys.ts';
+import { keyring as platformKeyring, rootKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
 import { connection } from '#server/platform/sql.ts';
 import { sharedWindowCounter } from '#server/platform/window-counter.ts';
@@ -77,6 +79,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     maxAgeMs: env.SNAPSHOT_MAX_AGE_SECONDS * 1000,
     onTenant(tenantId) {
       keyring.evict(tenantId);
+      platformKeyring().evict(tenantId); // what custody opens keys with
       secrets.forget(tenantId);
     },
   });
@@ -163,7 +166,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     runtime,
     flush: async () => {
       flushTurn();
-      await Promise.all([logs.flush(), payloads.flush(), monthly.flush(), writeVersions(), writeDenials()]);
+      await Promise.all([logs.flush(), payloads.flush(), monthly.flush(), writeVersions(), writeDenials(), flushUses(), writeCounts()]);
     },
     async close(drainMs) {
       clearInterval(usageTimer);
@@ -173,7 +176,16 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
       await Promise.race([pools.close(), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
       await echo.close();
       flushTurn();
-      await Promise.allSettled([logs.close(), payloads.close(), monthly.close(), writeVersions(), writeDenials(), known.close()]);
+      await Promise.allSettled([
+        logs.close(),
+        payloads.close(),
+        monthly.close(),
+        writeVersions(),
+        writeDenials(),
+        flushUses(),
+        writeCounts(),
+        known.close(),
+      ]);
       await snapshots.close();
       counters.close();
       failures.close();

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { writeCounts } from '#server/custody/counts.ts';
+import { flushUses } from '#server/custody/uses.ts';
 import { startDeliveries } from '#server/domain/deliveries/service.ts';
 import { checkRootKey } from '#server/domain/keys/root-check.ts';
 import { watchTenantKeys } from '#server/domain/keys/watch.ts';
@@ -38,7 +40,7 @@ try {
     log.info({ signal }, 'worker stopping');
     await Promise.all([worker.stop(STOP_MS), Promise.race([Promise.all([leases.stop(), deliveries.stop()]), sleep(STOP_MS)])]);
     await keys.close();
-    await Promise.race([backgroundSettled(), sleep(2_000)]);
+    await Promise.race([Promise.all([backgroundSettled(), flushUses(), writeCounts()]), sleep(2_000)]);
     closeMail();
     wipeKeys();
     await Promise.race([closeDb(), sleep(1_000)]);

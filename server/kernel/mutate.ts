@@ -1,24 +1,11 @@
+import { type AuditEntry, auditDetails } from './audit-entry.ts';
 import { auditActor, type Ctx } from './context.ts';
 import { inTransaction, type Tx } from './database.ts';
 import { newId } from './ids.ts';
 import { assertUnmodified } from './precondition.ts';
-import { sanitiseDetails } from './sanitise.ts';
 import { takeStepUp } from './step-up.ts';
 
-/** What an audit row says beyond who, when and from where (interface rule 61 §2). */
-export type AuditEntry = {
-  action: string;
-  resource_type: string;
-  resource_id: string | null;
-  /** Label of the resource at that time. */
-  name?: string;
-  changes?: { field: string; from?: unknown; to?: unknown; changed?: true }[];
-  reason?: string;
-  /** Further credential-free details. */
-  details?: Record<string, unknown>;
-  /** Workspace-level entries (members, billing, tenant) are stamped sandbox=false whatever the space. */
-  workspace_level?: boolean;
-};
+export type { AuditEntry } from './audit-entry.ts';
 
 declare const brand: unique symbol;
 /** Only `audited` makes one: a mutation without its audit entry does not compile. */
@@ -65,18 +52,6 @@ const insert = (tx: Tx, ctx: Ctx, entries: readonly AuditEntry[]) => {
       ${ctx.user_agent?.slice(0, 256) ?? null}, ${ctx.actor.type === 'member' ? ctx.actor.session_id : null}, ${ctx.now}::timestamptz
     from unnest(${entries.map(() => newId())}::uuid[], ${entries.map(inSandbox)}::boolean[], ${entries.map((e) => e.action)}::text[],
       ${entries.map((e) => e.resource_type)}::text[], ${entries.map((e) => e.resource_id)}::text[],
-      ${entries.map((e) => JSON.stringify(detailsOf(ctx, e, inSandbox(e))))}::text[])
+      ${entries.map((e) => JSON.stringify(auditDetails(ctx, e, inSandbox(e))))}::text[])
       with ordinality as e(id, sandbox, action, resource_type, resource_id, details, nth) order by nth`;
 };
-
-const detailsOf = ({ actor, request_id, step_up }: Ctx, entry: AuditEntry, sandbox: boolean) =>
-  sanitiseDetails({
-    ...entry.details,
-    ...(entry.name === undefined ? {} : { name: entry.name }),
-    ...(entry.changes === undefined ? {} : { changes: entry.changes }),
-    ...(entry.reason === undefined ? {} : { reason: entry.reason }),
-    ...(step_up?.used ? { step_up: { ...step_up.used, scope: step_up.scope } } : {}),
-    sandbox,
-    actor: auditActor(actor),
-    request_id: request_id || null,
-  });

@@ -18,13 +18,21 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  * - `read` changes nothing. No audit entry, no announcement to the gateways; allowed while a subscription is inactive.
  * - `change` changes rows. It is audited and takes an idempotency key.
  * - `mint` is a change that answers with a credential shown only once: its stored answer is sealed under the idempotency key's text too.
+ * - `use` works with keys or vaults (encrypt, sign, tokenize): nothing that gateways serve from changes. It takes an idempotency key, its stored answer is
+ *   sealed like that of a mint, and its audit entry is written by `server/custody/uses.ts`, not by `mutate`.
  * - `reveal` answers with a stored secret in plaintext: only to a person who passes the gate of interface rule 32, and never batched, recorded, cached,
  *   compressed or stored for replay.
  */
-export type Kind = 'read' | 'change' | 'mint' | 'reveal';
+export type Kind = 'read' | 'change' | 'mint' | 'use' | 'reveal';
 
 /** Whether a call of this kind may change what the gateways serve. */
 export const isChange = ({ kind }: { kind: Kind }): boolean => kind === 'change' || kind === 'mint';
+
+/** Whether a call is work that a workspace whose subscription ended can't do: reading and revealing what it has stays possible. */
+export const isWork = (op: { kind: Kind }): boolean => isChange(op) || op.kind === 'use';
+
+/** Whether an answer may hold a secret of its caller, so that its stored form opens only with the text of the idempotency key (interface rule 01 §7.9). */
+export const isSealedTwice = (kind: Kind): boolean => kind === 'mint' || kind === 'use';
 
 /** Whether a client may repeat a call safely with an idempotency key (interface rule 01 §7.1); sign-up has no credential to keep the key under. */
 export const takesIdempotencyKey = ({ kind, needs, http }: AnyOperation): boolean =>
@@ -99,6 +107,11 @@ export type Operation<
   stream?: (ctx: Ctx, input: z.output<I>) => Promise<RawBody>;
   /** The body of a person's call is no JSON but at most so many bytes, which `input` has as `bytes`. `admit` refuses before one of them is read. */
   takes?: { bytes: number; admit: (ctx: SignedInCtx) => Promise<unknown> };
+  /**
+   * How a JSON body is read. `limit`: bytes, where it isn't 1 MiB; the front door knows wider paths too (`WIDER` in `front-door/surface.ts`). `lossless`:
+   * numbers that a double would change stay `LosslessNumber`, on the way in and out, and every member name is data (interface rule 01 §9).
+   */
+  body?: { limit?: number; lossless?: true };
   /** A browser is sent to the `location` of the output; a refusal goes to the sign-in page of a browser, and stays JSON for everybody else. */
   redirects?: true;
   /** The body is a form that a page of another site posts. Such a call must not trust any cookie. */

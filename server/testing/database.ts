@@ -5,6 +5,9 @@ import path from 'node:path';
 import { after } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
+import { writeCounts } from '#server/custody/counts.ts';
+import { wipeMaterial } from '#server/custody/material.ts';
+import { flushUses } from '#server/custody/uses.ts';
 import { closeDb } from '#server/platform/db.ts';
 import { wipeKeys } from '#server/platform/keys.ts';
 
@@ -42,6 +45,8 @@ async function create(settings: Record<string, string>): Promise<TestDatabase> {
   });
   after(async () => {
     for (const close of users.reverse()) await close();
+    await Promise.all([flushUses(), writeCounts()]);
+    wipeMaterial();
     await closeDb();
     wipeKeys();
     await dropDatabase(server, name);

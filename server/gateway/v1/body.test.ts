@@ -31,6 +31,19 @@ const shout = hotOperation({
   run: async (_, { text, loud }) => ({ text: loud ? text.toUpperCase() : text }),
 });
 
+const weigh = hotOperation({
+  id: 'tests.weigh',
+  summary: 'Answer what was sent',
+  http: 'POST /weigh/{name}',
+  kind: 'use',
+  body: { limit: 2 * 1024 * 1024, lossless: true },
+  needs: ['environment:read'],
+  refuses: [],
+  input: z.object({ name: z.string(), data: z.unknown() }),
+  output: z.object({ name: z.string(), data: z.unknown() }),
+  run: async (_, input) => input,
+});
+
 const web = await bodiesAtWeb();
 const port = await door();
 const w = await workspace();
@@ -60,7 +73,7 @@ async function door(): Promise<number> {
     token: 'door-token',
     trustedProxies: [],
     serviceVersion: '2026-08-05',
-    hot: createHotV1({ ...known, count: () => null, operations: [shout] }),
+    hot: createHotV1({ ...known, count: () => null, operations: [shout, weigh] }),
     onChanged: async () => undefined,
   });
   const server = createListener({
@@ -80,8 +93,8 @@ async function door(): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-const post = (how: Ask = {}) =>
-  ask(port, 'api', '/v1/shout', {
+const post = (how: Ask = {}, path = '/v1/shout') =>
+  ask(port, 'api', path, {
     method: 'POST',
     ...how,
     headers: { host: 'localhost', 'content-type': 'application/json', authorization: `Bearer ${key}`, ...how.headers },
@@ -133,4 +146,39 @@ test('a chunked body is web’s', async () => {
   } as RequestInit);
   assert.equal(answer.status, 299);
   assert.deepEqual(web.map(String), ['{"text":"hello"}']);
+});
+
+test('an operation that takes large bodies is served with them, to its limit', async () => {
+  web.length = 0;
+  const send = async (bytes: number) => {
+    const body = `{"data":"${'x'.repeat(bytes - 11)}"}`;
+    assert.equal(body.length, bytes);
+    return (await post({ body }, '/v1/weigh/a')).status;
+  };
+  assert.deepEqual([await send(70_000), await send(1024 * 1024)], [200, 200]);
+  assert.deepEqual(web, []);
+  assert.equal(await send(1024 * 1024 + 1), 413, 'the path is not one with a wider limit at the front door');
+});
+
+test('numbers and names survive an operation that says so', async () => {
+  const data = '{"price":1299.10,"big":1152921504606846976,"__proto__":{"x":1},"constructor":1}';
+  const { status, body } = await post({ body: `{"data":${data},"__proto__":{"name":"b"}}` }, '/v1/weigh/a');
+  assert.equal(status, 200);
+  assert.ok(body.startsWith(`{"data":{"name":"a","data":${data}},"meta":`), body);
+});
+
+test('names with dots and spaces are plain, dot segments and other encodings are not', async () => {
+  for (const [path, name] of [
+    ['Card%20data.v2', 'Card data.v2'],
+    ['a..b', 'a..b'],
+    ['a.rsc', 'a.rsc'],
+  ] as const) {
+    web.length = 0;
+    const { status, body } = await post({ body: '{"data":1}' }, `/v1/weigh/${path}`);
+    assert.deepEqual([status, (JSON.parse(body) as { data: { name: string } }).data.name, web.length], [200, name, 0], path);
+  }
+  for (const path of ['.a', '%2e', 'a%2Fb', 'a%41', '%20%00']) {
+    web.length = 0;
+    assert.notEqual((await post({ body: '{"data":1}' }, `/v1/weigh/${path}`)).status, 200, path);
+  }
 });

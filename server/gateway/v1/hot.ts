@@ -32,7 +32,7 @@ import { quota } from '../core/quota.ts';
 import type { ReadBody } from '../core/request-body.ts';
 import type { AccessTokens } from '../credentials/access-tokens.ts';
 import type { ApiKeys } from '../credentials/api-keys.ts';
-import { type PlainRequest, plainRequest } from './plain-request.ts';
+import { MAX_BODY, type PlainRequest, plainRequest } from './plain-request.ts';
 
 export type HotCall = {
   target: string;
@@ -62,15 +62,25 @@ export type HotV1Options = {
 /** More at once are web's, whose fair queue keeps one workspace from holding up the others. */
 const MAX_PER_WORKSPACE = 64;
 
+/** Bytes of large bodies that are held at once: of one workspace, and of all. */
+const LARGE_OF_WORKSPACE = 8 * 1024 * 1024;
+const LARGE = 64 * 1024 * 1024;
+
 /** Serves hot operations of /v1 in the gateway process. */
 export function createHotV1({ keys, tokens, count, operations = hotOperations }: HotV1Options): HotV1 {
   const match = matcher(operations);
   const running = quota(MAX_PER_WORKSPACE);
+  const large = quota(LARGE_OF_WORKSPACE, LARGE);
 
   async function answer(found: Match<AnyHotOperation>, plain: PlainRequest, req: IncomingMessage, call: HotCall): Promise<Finished | null> {
     const { text, kind } = plain;
     const row = await (kind === 'key' ? keys : tokens).find(text);
     if (row === null || row === 'busy' || !running.take(row.tenant_id, 1)) return null;
+    const held = plain.length > MAX_BODY ? plain.length : 0;
+    if (!large.take(row.tenant_id, held)) {
+      running.give(row.tenant_id, 1);
+      return null;
+    }
     try {
       return await answerCaller(
         (edge, now) => ('key_id' in row ? keyCaller(row, text, edge, now) : tokenCaller(row, edge, now)),
@@ -84,6 +94,7 @@ export function createHotV1({ keys, tokens, count, operations = hotOperations }:
       return null;
     } finally {
       running.give(row.tenant_id, 1);
+      large.give(row.tenant_id, held);
     }
   }
 
@@ -106,12 +117,12 @@ export function createHotV1({ keys, tokens, count, operations = hotOperations }:
     const asked = headers.get('service-version');
     const version = resolveVersion(asked);
 
-    // Both stamps are times of day, which web would set as well.
-    stampUse(ctx);
-    await authorize(op, ctx, () => params);
     const sent = req.method === 'POST' ? await body() : NO_BODY;
     if (sent.body === null) return null;
     const raw = mergedInput(op, { url: `http://api${target}`, headers }, params, sent.body);
+    // Both stamps are times of day, which web would set as well.
+    stampUse(ctx);
+    await authorize(op, ctx, () => raw);
     const result: unknown = await shown(op, ctx, await op.run(ctx, parsedInput(op.input, ctx, raw)));
     const output = parsedOutput(op, ctx, result);
     const ignored = ignoredFields(op, raw);
@@ -129,7 +140,7 @@ export function createHotV1({ keys, tokens, count, operations = hotOperations }:
     answer(req, call) {
       const plain = plainRequest(req, call.target);
       const found = plain && match(req.method ?? '', plain.path);
-      if (!found || 'allow' in found) return null;
+      if (!found || 'allow' in found || plain.length > (found.op.body?.limit ?? MAX_BODY)) return null;
       return answer(found, plain, req, call).catch(() => null);
     },
   };

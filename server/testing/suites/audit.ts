@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
 import { perform } from '#server/api/perform.ts';
+import { flushUses } from '#server/custody/uses.ts';
 import { startGateway } from '#server/gateway/gateway.fixture.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import { type AnyOperation, isChange } from '#server/kernel/operation.ts';
@@ -21,7 +22,7 @@ export function audit(subject: Subject): void {
 
 function writesOneEntry(subject: Subject): void {
   const { name, operations, sample, caller, keyMay } = subject;
-  describe('every change leaves an audit entry with actor and request id, and a read leaves none; an export counts as a disclosure', () => {
+  describe('every change and every use of a key leaves an audit entry with actor and request id, and a read leaves none; an export counts as a disclosure', () => {
     for (const op of gatewayLast(
       subject,
       operations.filter(({ kind }) => kind !== 'reveal'),
@@ -33,8 +34,10 @@ function writesOneEntry(subject: Subject): void {
         const input = await sample(op, ctx);
         const before = await auditCount(w);
         await perform(op, ctx, input);
+        await flushUses();
         const written = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id }, orderBy: { seq: 'asc' }, skip: before });
-        if (!isChange(op) && !(op.stream && op.needs !== 'any')) return assert.equal(written.length, 0, 'a read wrote an audit entry');
+        if (!isChange(op) && op.kind !== 'use' && !(op.stream && op.needs !== 'any'))
+          return assert.equal(written.length, 0, 'a read wrote an audit entry');
         const critical = await db().audit_log_critical.findMany({ where: { tenant_id: w.tenant.id } });
         assert.ok(written.length + critical.length >= 1, 'no audit entry');
         for (const entry of critical) assert.deepEqual([entry.actor_id, entry.request_id], [ctx.actor.id, ctx.request_id]);

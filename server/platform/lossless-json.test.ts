@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { parseLossless, stringifyLossless } from './lossless-json.ts';
+
+const roundTrip = (text: string) => stringifyLossless(parseLossless(text, 64));
+
+test('a number that a double would change stays what its author wrote', () => {
+  for (const text of [
+    '1299.10',
+    '1152921504606846976',
+    '9007199254740993',
+    '0.1000',
+    '-0',
+    '1e400',
+    '1E2',
+    '3.141592653589793238',
+    '{"price":1299.10,"ids":[1,1152921504606846976,2.5],"deep":{"n":-0.00}}',
+  ])
+    assert.equal(roundTrip(text), text);
+  assert.deepEqual(parseLossless('[1,2.5,-3,1e21,true,null,"x"]', 64), [1, 2.5, -3, parseLossless('1e21', 64), true, null, 'x']);
+});
+
+test('every member name is data, and none of them reaches a prototype', () => {
+  const text = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"prototype":2,"toJSON":3}';
+  assert.equal(roundTrip(text), text);
+  assert.equal(({} as Record<string, unknown>).polluted, undefined);
+  assert.equal(Object.getPrototypeOf(parseLossless(text, 64)), Object.prototype);
+});
+
+test('data that looks like a number of the library stays data', () => {
+  const text = '{"isLosslessNumber":true,"value":"1,\\"admin\\":true"}';
+  assert.equal(roundTrip(text), text);
+});
+
+test('the last of two members of one name counts, as elsewhere', () => {
+  assert.equal(roundTrip('{"a":1,"a":2.50}'), '{"a":2.50}');
+});
+
+test('what is no JSON is refused, and what is nested too deep before anything recurses over it', () => {
+  for (const text of ['', '{', '{"a":01}', '[1,]', '{"a":.5}', "{'a':1}", '"\u0001"', 'NaN', '1 2'])
+    assert.throws(() => parseLossless(text, 64), SyntaxError, text);
+  assert.throws(() => parseLossless('['.repeat(500_000), 64), { type: 'validation_error' });
+  assert.equal(roundTrip(`${'['.repeat(64)}"[[[[{{{\\"["${']'.repeat(64)}`).length, 64 * 2 + 12);
+  assert.throws(() => parseLossless(`${'['.repeat(65)}${']'.repeat(65)}`, 64), { type: 'validation_error' });
+});
