@@ -20,7 +20,7 @@ export const ACTION_SCOPES = {
   'domain.remove': { window_sec: 300, to: 'remove this domain' },
   'sso.change': { window_sec: 300, to: 'change single sign-on' },
   'policy.change': { window_sec: 300, to: 'change this policy' },
-  'crypto.destroy_latch': { window_sec: 300, to: 'allow this key to be destroyed' },
+  'crypto.destroy_latch': { window_sec: 300, to: 'destroy a crypto key or allow it' },
   'pki.revoke_root': { window_sec: 300, to: 'revoke this root certificate' },
   'agent.reset_fingerprint': { window_sec: 300, to: 'reset the fingerprint of this agent' },
   'sandbox.reset': { window_sec: 300, to: 'reset Test' },

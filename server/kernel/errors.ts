@@ -45,6 +45,7 @@ export const ERROR_STATUS = {
   method_not_allowed: 405,
   conflict: 409,
   in_use: 409,
+  deletion_not_allowed: 409,
   request_in_progress: 409,
   rotation_in_progress: 409,
   claim_already_collected: 409,

@@ -76,6 +76,8 @@ export type Operation<
   http: `${M} /${string}`;
   kind: K;
   needs: N;
+  /** An operation of /v1 that people may also call at the same path below /admin: the answer is bare, as everywhere on the dashboard plane. */
+  mirrored?: true;
   /** What a person must confirm before the change, with `step_up_required` and `mfa_required` as further refusals. Its verb uses the verification up. */
   step_up?: StepUpRule<z.output<I>>;
   /** The plan feature that the workspace must have; without it the call is refused as `plan_feature`. In Test it may be tried (interface rule 64 §4). */

@@ -74,14 +74,15 @@ export async function rowsShown<Row>(
 /** Objects of several kinds, as search finds them, without those whose listing or reading a narrowed rule denies this caller. */
 export async function documentsShown<Row extends { type: string; ref_id: string }>(ctx: HotCtx, rows: readonly Row[]): Promise<Row[]> {
   let shown = [...rows];
-  for (const type of new Set(rows.map((row) => row.type)).intersection(new Set(Object.keys(NARROWABLE)))) {
+  for (const [resource, { document: type = resource }] of Object.entries(NARROWABLE)) {
+    if (!rows.some((row) => row.type === type)) continue;
     const rules: Rule[] = [];
     for (const verb of ['list', 'read'])
-      rules.push(...(await rulesFor(ctx, `${type}:${verb}` as Capability)).filter((rule) => !isWhole(rule)));
+      rules.push(...(await rulesFor(ctx, `${resource}:${verb}` as Capability)).filter((rule) => !isWhole(rule)));
     if (rules.length === 0) continue;
     const left = await notCovered(
       ctx,
-      type,
+      resource,
       rules,
       shown.filter((row) => row.type === type).map(({ ref_id }) => ({ id: ref_id })),
     );

@@ -1,7 +1,17 @@
 import type { Capability } from '#server/domain/roles/matrix.shared.ts';
 
-/** Where the objects of a resource are: the path segment before their ID, their table, and the columns besides `id` that name one. */
-type Narrowable = { segment: string; table: string; names: readonly string[]; refs?: readonly string[] };
+/**
+ * Where the objects of a resource are: the path segment before their ID, their table, and the columns besides `id` that name one. `refs` are those that
+ * stand in a path instead of the ID, `tombstones` the column that is set when an object is gone, `document` the type under which search finds one if it isn't the resource.
+ */
+type Narrowable = {
+  segment: string;
+  table: string;
+  names: readonly string[];
+  refs?: readonly string[];
+  tombstones?: 'deleted_at';
+  document?: string;
+};
 
 const ROUTES: Narrowable = { segment: 'routes', table: 'routes', names: ['name', 'slug'], refs: ['slug'] };
 
@@ -16,6 +26,7 @@ export const NARROWABLE: Readonly<Record<string, Narrowable>> = {
   client: { segment: 'clients', table: 'clients', names: ['name'] },
   environment: { segment: 'environments', table: 'environments', names: ['name'] },
   collection: { segment: 'collections', table: 'collections', names: ['name', 'slug'] },
+  transit: { segment: 'keys', table: 'crypto_keys', names: ['name'], refs: ['name'], tombstones: 'deleted_at', document: 'crypto_key' },
   api_key: { segment: 'api-keys', table: 'api_keys', names: ['name'], refs: ['key_id'] },
 };
 

@@ -52,8 +52,8 @@ async function load(tenantId: string): Promise<RuleIndex> {
 type Found = { id: string; names: string[] };
 
 const QUERIES = new Map<string, { byId: OwnQuery; byRef: OwnQuery | null; byIds: OwnQuery }>(
-  Object.values(NARROWABLE).map(({ table, names, refs }) => {
-    const found = `select id, array_remove(array[${names.map((name) => `${name}::text`).join(', ')}], null) as names from ${table} where tenant_id = $1 and sandbox = $2`;
+  Object.values(NARROWABLE).map(({ table, names, refs, tombstones }) => {
+    const found = `select id, array_remove(array[${names.map((name) => `${name}::text`).join(', ')}], null) as names from ${table} where tenant_id = $1 and sandbox = $2${tombstones ? ` and ${tombstones} is null` : ''}`;
     return [
       table,
       {
