@@ -44,4 +44,4 @@ export const samples: Record<string, Sample> = {
 export const confirmedSamples: Fixture['confirmedSamples'] = {
   'crypto_keys.update': async (ctx) => ({ ...(await keyNamed(cryptoKey)(ctx)), deletion_allowed: true }),
 };
-export const dependsOnState = [/the active version/];
+export const dependsOnState = [/the active version/, /has no public key set/];
