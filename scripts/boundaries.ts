@@ -25,7 +25,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   jobs: ['domain', 'kernel', 'platform', 'custody', 'generated:type'],
   web: ['domain', 'kernel', 'platform', 'custody'],
   app: ['components', ...planes.filter((plane) => plane !== 'gateway' && plane !== 'jobs')],
-  components: ['domain', 'trpc'],
+  components: ['domain', 'trpc', 'sdk'],
   sdk: [],
 };
 
@@ -195,6 +195,8 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
     return `${from} may import only ${rights.filter((right) => !right.startsWith('generated')).join(', ') || 'zod'}`;
   if (from === 'components' && to === 'domain' && !isSchema(target) && !isShared(target))
     return 'components may import only schema.ts and *.shared.ts of the domain';
+  if (from === 'components' && to === 'sdk' && !target.startsWith('sdk/elements/'))
+    return 'components may import only sdk/elements, which is made for browsers';
   if (from === 'components' && to === 'trpc' && !type) return 'components may import only types from trpc';
   if (from === 'gateway' && to === 'domain' && /\/(service|store|operations|family)\.ts$/.test(target))
     return 'the data plane uses schemas and pure rules of the domain, not its verbs';
@@ -207,7 +209,8 @@ const GATEWAY_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   credentials: [],
   core: ['snapshot', 'credentials'],
   oauth: ['core', 'credentials', 'v1'],
-  'front-door': ['core', 'v1', 'oauth'],
+  elements: ['core', 'snapshot'],
+  'front-door': ['core', 'v1', 'oauth', 'elements'],
 };
 
 /** Planes use the core, which knows no plane; the files of server/gateway itself wire them. */

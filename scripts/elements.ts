@@ -55,9 +55,15 @@ export function joined(directory: string, entry: string): string {
       const [, names, from] = /^(?:import|export) (?:\{([^}]*)\}|\S+) from '\.\/(\S+)';$/.exec(line) ?? [];
       if (from !== undefined) add(from);
       else own.push(line.replace(/^export (?=(?:async )?function |class |const |let )/, ''));
-      if (from !== undefined && name === entry && line.startsWith('export ')) exported.push(...(names ?? '').split(',').map((one) => one.trim()));
+      if (from !== undefined && name === entry && line.startsWith('export '))
+        exported.push(...(names ?? '').split(',').map((one) => one.trim()));
     }
-    parts.push(own.join('\n').replace(/^export \{\};$/m, '').trim());
+    parts.push(
+      own
+        .join('\n')
+        .replace(/^export \{\};$/m, '')
+        .trim(),
+    );
   };
   add(entry);
   return `${[...parts, ...(exported.length > 0 ? [`export { ${exported.sort().join(', ')} };`] : [])].filter(Boolean).join('\n\n')}\n`;

@@ -9,6 +9,7 @@ import { log } from '../server/platform/log.ts';
 import { buildWeb } from './build.ts';
 import { fail, Problem } from './command.ts';
 import { type Database, startDatabase } from './database.ts';
+import { buildElements } from './elements.ts';
 import { accepts, hostBehind, publicPorts, whyNotFree } from './ports.ts';
 import { keepRunning, type RoleProcess } from './role.ts';
 import { generateClient, migrate, migrationState } from './schema.ts';
@@ -34,7 +35,7 @@ try {
   const taken = await Promise.all(portsHere().map((port) => whyNotFree(port, env.BIND_ADDRESS)));
   if (taken.some(Boolean)) throw new Problem(taken.filter(Boolean).join('\n'));
   const url = await databaseUrl();
-  await generateClient();
+  await Promise.all([generateClient(), buildElements()]);
   await migrate(url);
   const { unknown } = await migrationState(url);
   if (unknown.length > 0) log.warn({ migrations: unknown }, 'the database was used by a newer version of Sallyport');

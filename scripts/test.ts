@@ -4,6 +4,7 @@ import path from 'node:path';
 import { variableNames } from '../server/platform/env.ts';
 import { buildWeb } from './build.ts';
 import { fail, filesUnder } from './command.ts';
+import { buildElements } from './elements.ts';
 import { runNodeTests } from './node-tests.ts';
 import { generateClient } from './schema.ts';
 import { generateSdk } from './sdk-generator.ts';
@@ -31,7 +32,7 @@ const journeys = chosen.filter((file) => /^e2e\/.*\.(spec|test)\.ts$/.test(file)
 if (nodeFiles.length + journeys.length === 0) fail(`No test files under ${paths.join(', ') || 'server, scripts, components, sdk, e2e'}.`);
 
 isolateEnvironment();
-await Promise.all([generateClient(), generateSdk()]).catch(fail);
+await Promise.all([generateClient(), generateSdk(), buildElements()]).catch(fail);
 const database = await startTestDatabase().catch(fail);
 const stopEarly = () => void database.remove().finally(() => process.exit(130));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stopEarly);

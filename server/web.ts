@@ -7,6 +7,7 @@ import { flushUses } from './custody/uses.ts';
 import { checkRootKey } from './domain/keys/root-check.ts';
 import { watchTenantKeys } from './domain/keys/watch.ts';
 import { asRefusal } from './kernel/errors.ts';
+import { elementFile } from './platform/element-files.ts';
 import { enterWebMode, env } from './platform/env.ts';
 import { places } from './platform/geoip.ts';
 import { log } from './platform/log.ts';
@@ -23,6 +24,7 @@ const { default: next } = await import('next');
 const app = next({ dev, hostname: 'localhost' });
 await app.prepare();
 const handle = app.getRequestHandler();
+elementFile('seal.js'); // now, so that its hash is told of the bytes that the gateway of this release serves
 const servedBuilt = dev ? () => false : staticFiles('.next/static', '/_next/static/');
 // The gateway has judged how much a caller may send, and adds a few headers of its own: here nothing may be refused by size, in words that are not ours.
 const server = http.createServer({ maxHeaderSize: 96 * 1024 }, (req, res) => {

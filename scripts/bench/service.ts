@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { buildWeb } from '../build.ts';
 import { fail, Problem, root } from '../command.ts';
 import { type Database, postmaster, startDatabase } from '../database.ts';
+import { buildElements } from '../elements.ts';
 import { freePorts } from '../ports.ts';
 import { generateClient, migrate } from '../schema.ts';
 import { answers } from './http.ts';
@@ -28,7 +29,7 @@ export type Installation = {
 export async function install(directory: string): Promise<Installation> {
   const [api, sandbox, admin, proxy] = (await freePorts(4)) as [number, number, number, number];
   const data = path.join(directory, 'data');
-  await generateClient();
+  await Promise.all([generateClient(), buildElements()]);
   // A checkpoint in the middle of a round would be measured as ours.
   const database: Database = await startDatabase(path.join(data, 'postgres'), ['max_wal_size=8GB', 'checkpoint_timeout=30min']);
   await database.create('sallyport');

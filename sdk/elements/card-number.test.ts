@@ -34,7 +34,16 @@ test('tells brands by their leading digits, at the edges of each range', () => {
 });
 
 test('accepts the test numbers of every brand and none with one digit changed', () => {
-  const numbers = ['4242424242424242', '5555555555554444', '2223003122003222', '378282246310005', '6011111111111117', '3056930009020004', '3566002020360505', '6200000000000005'];
+  const numbers = [
+    '4242424242424242',
+    '5555555555554444',
+    '2223003122003222',
+    '378282246310005',
+    '6011111111111117',
+    '3056930009020004',
+    '3566002020360505',
+    '6200000000000005',
+  ];
   for (const number of numbers) {
     assert.equal(numberFault(number), null, number);
     for (let at = 0; at < number.length; at++) {

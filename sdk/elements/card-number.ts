@@ -7,8 +7,21 @@ const BRANDS: readonly Brand[] = [
   { name: 'amex', label: 'American Express', starts: [34, 37], lengths: [15] },
   { name: 'diners', label: 'Diners Club', starts: [[300, 305], 36, [38, 39]], lengths: [14, 16, 19] },
   { name: 'jcb', label: 'JCB', starts: [[3528, 3589]], lengths: [16, 17, 18, 19] },
-  { name: 'maestro', label: 'Maestro', starts: [5018, 5020, 5038, 5893, 6304, 6759, [6761, 6763]], lengths: [12, 13, 14, 15, 16, 17, 18, 19] },
-  { name: 'mastercard', label: 'Mastercard', starts: [[51, 55], [2221, 2720]], lengths: [16] },
+  {
+    name: 'maestro',
+    label: 'Maestro',
+    starts: [5018, 5020, 5038, 5893, 6304, 6759, [6761, 6763]],
+    lengths: [12, 13, 14, 15, 16, 17, 18, 19],
+  },
+  {
+    name: 'mastercard',
+    label: 'Mastercard',
+    starts: [
+      [51, 55],
+      [2221, 2720],
+    ],
+    lengths: [16],
+  },
   { name: 'discover', label: 'Discover', starts: [6011, [644, 649], 65], lengths: [16, 17, 18, 19] },
   { name: 'unionpay', label: 'UnionPay', starts: [62], lengths: [16, 17, 18, 19] },
   { name: 'visa', label: 'Visa', starts: [4], lengths: [13, 16, 19] },
@@ -58,7 +71,8 @@ export function numberFault(digits: string): string | null {
   if (digits === '') return 'Enter the card number.';
   const { label, lengths } = brandOf(digits);
   if (digits.length < Math.min(...lengths)) return 'The card number is too short. Enter all of its digits.';
-  if (!lengths.includes(digits.length)) return `A number of ${label} has ${spoken(lengths)} digits, and this has ${digits.length}. Check it.`;
+  if (!lengths.includes(digits.length))
+    return `A number of ${label} has ${spoken(lengths)} digits, and this has ${digits.length}. Check it.`;
   return passesLuhn(digits) && !/^0+$/.test(digits) ? null : "This card number doesn't exist. Check its digits.";
 }
 
@@ -80,7 +94,7 @@ export type Expiry = { month: number; year: number };
 export function parsedExpiry(text: string): Expiry | null {
   const [, month, year] = /^\s*(\d{1,2})\s*[/-]?\s*(\d{2}|20\d{2})\s*$/.exec(text) ?? [];
   if (month === undefined || year === undefined || Number(month) < 1 || Number(month) > 12) return null;
-  return { month: Number(month), year: Number(year) % 100 + 2000 };
+  return { month: Number(month), year: (Number(year) % 100) + 2000 };
 }
 
 export function expiryFault(text: string, now: Date): string | null {
@@ -93,4 +107,5 @@ export function expiryFault(text: string, now: Date): string | null {
 }
 
 /** `MM/YY` */
-export const writtenExpiry = ({ month, year }: Expiry): string => `${String(month).padStart(2, '0')}/${String(year % 100).padStart(2, '0')}`;
+export const writtenExpiry = ({ month, year }: Expiry): string =>
+  `${String(month).padStart(2, '0')}/${String(year % 100).padStart(2, '0')}`;

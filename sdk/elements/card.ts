@@ -107,19 +107,30 @@ async function protect(given: Init): Promise<CardResult> {
 /** What the person can mend is told here; what only the page can, also to the page. */
 function refuse(error: unknown): void {
   const { type, message, request_id } =
-    error instanceof SvcError ? error : new SvcError('invalid_request', error instanceof Error ? error.message : 'The card could not be protected.');
+    error instanceof SvcError
+      ? error
+      : new SvcError('invalid_request', error instanceof Error ? error.message : 'The card could not be protected.');
   button.disabled = false;
   if (type === 'validation_error') {
     tell(number, 'This card was not accepted. Check the number and the expiry date, or use another card.');
     say('');
-    return number.focus();
+    number.focus();
+    return;
   }
-  if (RETRYABLE.has(type)) return say(message, true);
+  say(RETRYABLE.has(type) ? message : ENDED, true);
+  if (RETRYABLE.has(type)) return;
   button.disabled = true;
-  say('This form can no longer be used. Reload the page to start again. Nothing was saved.', true);
   send({ type: 'svc:error', error: { type, message, request_id } });
 }
-const RETRYABLE = new Set(['connection_failed', 'rate_limit_exceeded', 'audit_unavailable', 'dependency_unavailable', 'tenant_sealed', 'internal_error']);
+const ENDED = 'This form can no longer be used. Reload the page to start again. Nothing was saved.';
+const RETRYABLE = new Set([
+  'connection_failed',
+  'rate_limit_exceeded',
+  'audit_unavailable',
+  'dependency_unavailable',
+  'tenant_sealed',
+  'internal_error',
+]);
 
 /** Shows what is wrong with a field, or that nothing is; true when something is. */
 function tell(input: HTMLInputElement, fault: string | null): boolean {

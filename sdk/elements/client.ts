@@ -41,7 +41,11 @@ export class SvcClient {
       throw new SvcError('invalid_client_token', 'A client token starts with kct_. Nothing was sent. Never put an API key into a page.');
     const response = await this.#fetch(`${this.#base}/v1/client/${action}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...(parentOrigin && { 'x-svc-parent-origin': parentOrigin }) },
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        ...(parentOrigin && { 'x-svc-parent-origin': parentOrigin }),
+      },
       body: JSON.stringify(body),
       credentials: 'omit',
       cache: 'no-store',
@@ -52,7 +56,11 @@ export class SvcClient {
     });
     const answer = (await response.json().catch(() => null)) as { data?: Record<string, unknown>; error?: Refusal } | null;
     if (response.ok && answer?.data) return answer.data;
-    const { type = 'unexpected_answer', message = 'The service gave an unexpected answer. Try again.', request_id = null } = answer?.error ?? {};
+    const {
+      type = 'unexpected_answer',
+      message = 'The service gave an unexpected answer. Try again.',
+      request_id = null,
+    } = answer?.error ?? {};
     throw new SvcError(type, message, { status: response.status, request_id });
   }
 }

@@ -68,7 +68,8 @@ test('refuses a bundle that is no bundle, and a role that could forge its separa
     { ...bundle, key_ref: { ...bundle.key_ref, key_version: '1' } },
   ];
   for (const given of bundles) assert.throws(() => new SvcEncryptor(given as SealingBundle), TypeError, JSON.stringify(given));
-  for (const role of ['', 'PCI', '-pci', 'a|role=b', 'a=b', 'a:b', 'a'.repeat(64)]) assert.throws(() => new SvcEncryptor(bundle, role), TypeError, role);
+  for (const role of ['', 'PCI', '-pci', 'a|role=b', 'a=b', 'a:b', 'a'.repeat(64)])
+    assert.throws(() => new SvcEncryptor(bundle, role), TypeError, role);
   const offCurve = fromBase64url(point);
   offCurve[64] = (offCurve[64] as number) ^ 1;
   await assert.rejects(new SvcEncryptor({ ...bundle, public_key_raw: toBase64url(offCurve) }).encrypt('x'), TypeError);

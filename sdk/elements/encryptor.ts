@@ -106,7 +106,8 @@ function plaintextOf(value: unknown): { datatype: Datatype; text: string } {
     return { datatype: 's', text: value };
   }
   if (typeof value === 'boolean') return { datatype: 'b', text: String(value) };
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError('NaN and infinity cannot be sealed: JSON has no such numbers.');
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new TypeError('NaN and infinity cannot be sealed: JSON has no such numbers.');
   const text = JSON.stringify(value) as string | undefined;
   if (text === undefined) throw new TypeError(`A value of type ${typeof value} cannot be sealed.`);
   return { datatype: typeof value === 'number' ? 'n' : 'j', text };

@@ -5,7 +5,11 @@ export class SvcError extends Error {
   readonly status: number | null;
   readonly request_id: string | null;
 
-  constructor(type: string, message: string, { status = null, request_id = null }: { status?: number | null; request_id?: string | null } = {}) {
+  constructor(
+    type: string,
+    message: string,
+    { status = null, request_id = null }: { status?: number | null; request_id?: string | null } = {},
+  ) {
     super(message);
     this.type = type;
     this.status = status;

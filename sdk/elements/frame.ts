@@ -17,9 +17,9 @@ export function converse(hear: (message: ToField) => void): (message: FromField)
   const send = (message: FromField) => {
     if (window.parent !== window) window.parent.postMessage(message, page);
   };
-  new ResizeObserver(() => send({ type: 'svc:resize', height: Math.ceil(document.documentElement.getBoundingClientRect().height) })).observe(
-    document.documentElement,
-  );
+  new ResizeObserver(() =>
+    send({ type: 'svc:resize', height: Math.ceil(document.documentElement.getBoundingClientRect().height) }),
+  ).observe(document.documentElement);
   send({ type: 'svc:ready' });
   return send;
 }

@@ -6,7 +6,14 @@ import type { SealingBundle } from './encryptor.ts';
 /** From the page. `origin` is its own, and must be the one that the field was loaded for. */
 export type ToField =
   | { type: 'svc:init'; origin: string; bundle: SealingBundle; role?: string | undefined; button?: string | false | undefined }
-  | { type: 'svc:init'; origin: string; token: string; data?: string | undefined; action?: RevealAction | undefined; button?: string | false | undefined }
+  | {
+      type: 'svc:init';
+      origin: string;
+      token: string;
+      data?: string | undefined;
+      action?: RevealAction | undefined;
+      button?: string | false | undefined;
+    }
   | { type: 'svc:submit' };
 export type RevealAction = 'decrypt' | 'detokenize';
 

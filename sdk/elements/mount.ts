@@ -14,8 +14,8 @@ export type CardOptions = FieldOptions & {
   /** The label of the button in the field. `false`: none, the page calls `submit()`. */
   button?: string | false;
 } & (
-    | { bundle: SealingBundle; /** The data role to bind in. */ role?: string }
-    | { /** A client token for `tokenize`. */ token: string; /** Slug or ID of the workspace. */ workspace: string }
+    | { bundle: SealingBundle /** The data role to bind in. */; role?: string }
+    | { /** A client token for `tokenize`. */ token: string /** Slug or ID of the workspace. */; workspace: string }
   );
 
 export type RevealOptions = FieldOptions & {

@@ -8,6 +8,7 @@ import { cryptoKeys } from './crypto-keys/family.ts';
 import { deliveries } from './deliveries/family.ts';
 import { deployment } from './deployment/family.ts';
 import { domains } from './domains/family.ts';
+import { elements } from './elements/family.ts';
 import { environments } from './environments/family.ts';
 import { events } from './events/family.ts';
 import { explorer } from './explorer/family.ts';
@@ -83,5 +84,6 @@ export const families = [
   leases,
   events,
   deliveries,
+  elements,
 ] as const;
 export type Families = typeof families;

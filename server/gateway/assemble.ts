@@ -32,6 +32,7 @@ import { quota } from './core/quota.ts';
 import type { Runtime } from './core/runtime.ts';
 import { secretValues } from './core/secret-values.ts';
 import { credentials } from './credentials/credentials.ts';
+import { createElements } from './elements/elements.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
 import { createWebForward } from './front-door/web-forward.ts';
 import { createGateway, type Gateway } from './gateway.ts';
@@ -135,6 +136,11 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     serviceVersion: NEWEST,
     hot: createHotV1({ ...known, count: sharedWindowCounter }),
     hotOAuth: createHotOAuth({ ...known, count: sharedWindowCounter }),
+    elements: createElements({
+      snapshots,
+      apiOrigins: { live: env.PUBLIC_API_URL, test: env.PUBLIC_SANDBOX_API_URL },
+      adminOrigin: env.PUBLIC_ADMIN_URL,
+    }),
     onChanged: async (value) => {
       const [tenantId = '', space] = value.split(':');
       known.forget(tenantId);

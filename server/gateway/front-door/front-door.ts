@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { networkOf, type RequestOrigin, requestOrigin } from '../core/client-address.ts';
+import { within } from '../core/hosts.ts';
+import { discardBody } from '../core/listener.ts';
 import { type ReadBody, readBody } from '../core/request-body.ts';
 import type { Head, HeadRefusal } from '../core/request-head.ts';
+import type { Elements } from '../elements/elements.ts';
 import type { HotOAuth } from '../oauth/hot.ts';
 import type { HotV1 } from '../v1/hot.ts';
 import { changedBy, headersForWeb, headersFromWeb, standardHeaders } from './headers.ts';
@@ -20,6 +23,8 @@ export type FrontDoorOptions = {
   /** Answers what can be answered without web. */
   hot?: HotV1 | undefined;
   hotOAuth?: HotOAuth | undefined;
+  /** Answers for the library and the fields that pages of customers load. */
+  elements?: Elements | undefined;
   /** Awaited before the answer to a change is relayed, so that the caller's next call sees it. */
   onChanged(value: string): Promise<void>;
   /** Upper bound of that wait, milliseconds. */
@@ -87,6 +92,12 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
       if (!verdict.ok) return refuse(verdict);
 
       const { target, bodyLimit } = verdict;
+      if (match.plane === 'api' && isElement(target)) {
+        if (!options.elements?.has(pathOf(target))) return refuse({ status: 404, type: 'not_found', message: 'No such path.' });
+        if (req.method !== 'GET' && req.method !== 'HEAD') return refuse(ONLY_READ);
+        discardBody(req);
+        return options.elements.serve(req, res, { target, space: match.space, requestId, standard });
+      }
       const forward = (body?: Buffer) =>
         web.forward(req, res, {
           target,
@@ -194,6 +205,14 @@ function frameworkAnswer(
     message: 'Something went wrong on our side. Include the request ID when you contact support.',
   };
 }
+
+const ONLY_READ = {
+  status: 405,
+  type: 'method_not_allowed',
+  message: 'Method not allowed. This path supports GET, HEAD.',
+  headers: { allow: 'GET, HEAD' },
+};
+const isElement = (target: string): boolean => within('/elements/v1', target);
 
 function pathOf(target: string): string {
   const mark = target.indexOf('?');

@@ -2,6 +2,7 @@ import type { Space } from '#server/kernel/context.ts';
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
 import { apiKeys } from './api-keys.ts';
 import { clients } from './clients.ts';
+import { elementOrigins } from './element-origins.ts';
 import type { Tenant } from './model.ts';
 import { policies } from './policies.ts';
 import { routes } from './routes.ts';
@@ -11,7 +12,7 @@ import { compileTenant, type TenantRow } from './tenant.ts';
 import { variables } from './variables.ts';
 
 /** What a snapshot is made of. A new slice is a file beside this one and a line here. */
-const slices = { routes, clients, apiKeys, variables, secrets, policies };
+const slices = { routes, clients, apiKeys, variables, secrets, policies, elementOrigins };
 
 type Slices = typeof slices;
 type AnyCompile = { compile(rows: never, egress: never): object };
