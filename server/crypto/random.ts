@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomFillSync, randomInt } from 'node:crypto';
 
 const base62Digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const base32Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
@@ -91,3 +91,6 @@ const reserve = Buffer.alloc(4_000);
 let reserveAt = reserve.length;
 const id = Buffer.alloc(16);
 const text = Buffer.alloc(36, '-');
+
+/** A whole number of 0 to `below` - 1, each equally likely; `below` is at most 2^48. */
+export const randomInteger = (below: number): number => randomInt(below);

@@ -39,6 +39,7 @@ import { sso } from './sso/family.ts';
 import { team } from './team/family.ts';
 import { tenants } from './tenants/family.ts';
 import { trustBindings } from './trust-bindings/family.ts';
+import { vaults } from './vaults/family.ts';
 import { views } from './views/family.ts';
 
 /** Every family of the product, in the order in which search, the command palette and resets go through them. */
@@ -53,6 +54,7 @@ export const families = [
   oauthGrants,
   trustBindings,
   cryptoKeys,
+  vaults,
   imports,
   requestLogs,
   auditLogs,

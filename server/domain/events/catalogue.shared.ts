@@ -5,6 +5,7 @@ export const EVENT_TYPES = {
   'secret.expired': 'A value of a secret has expired.',
   'secret.rotated': 'A secret got a new value.',
   'usage.threshold_reached': "80, 90 or 100% of the month's calls are used.",
+  'vault.token.expiring': 'The card behind a vault token expires in 60 or 30 days.',
 } as const;
 
 export type EventType = keyof typeof EVENT_TYPES;

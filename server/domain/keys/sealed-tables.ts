@@ -11,6 +11,7 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   { table: 'secret_values', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'secret_value', space: 'by_row' },
   { table: 'client_credentials', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'client_credential', space: 'by_row' },
   { table: 'client_authorities', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'pki_key', space: 'shared' },
+  { table: 'vaults', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'vault_data_key', space: 'by_row' },
   { table: 'events', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'webhook_payload', space: 'by_row' },
   { table: 'log_payloads', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'log_payload', space: 'by_row' },
   { table: 'payload_captures', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'capture_payload', space: 'by_row' },

@@ -27,6 +27,7 @@ export const NARROWABLE: Readonly<Record<string, Narrowable>> = {
   environment: { segment: 'environments', table: 'environments', names: ['name'] },
   collection: { segment: 'collections', table: 'collections', names: ['name', 'slug'] },
   transit: { segment: 'keys', table: 'crypto_keys', names: ['name'], refs: ['name'], tombstones: 'deleted_at', document: 'crypto_key' },
+  vault: { segment: 'vaults', table: 'vaults', names: ['name'], refs: ['name'], tombstones: 'deleted_at' },
   api_key: { segment: 'api-keys', table: 'api_keys', names: ['name'], refs: ['key_id'] },
 };
 
