@@ -22,11 +22,8 @@ export type FormatPreserving = {
  * million others of its length, or its ciphertext could be found by trying (revision 1, §5.1).
  */
 export function formatPreserving(key: KeyObject, { alphabet, tweak = NO_TWEAK }: Format, field = 'value'): FormatPreserving {
-  const characters = Array.from(alphabet);
-  const values = new Map(characters.map((character, value) => [character, value]));
+  const { characters, values } = readAlphabet(alphabet);
   const radix = characters.length;
-  if (radix < 2 || radix > MAX_RADIX || values.size !== radix)
-    throw new RangeError(`an alphabet has 2 to ${MAX_RADIX} different characters`);
   const shortest = minLength(radix);
 
   const run = (direction: 'encrypt' | 'decrypt', text: string): string => {
@@ -45,6 +42,20 @@ export function formatPreserving(key: KeyObject, { alphabet, tweak = NO_TWEAK }:
     }
   };
   return { encrypt: (text) => run('encrypt', text), decrypt: (text) => run('decrypt', text) };
+}
+
+type Alphabet = { text: string; characters: readonly string[]; values: ReadonlyMap<string, number> };
+/** The one that was used last: a bulk has one format. */
+let known: Alphabet | undefined;
+
+function readAlphabet(text: string): Alphabet {
+  if (known?.text === text) return known;
+  const characters = Array.from(text);
+  const values = new Map(characters.map((character, value) => [character, value]));
+  if (characters.length < 2 || characters.length > MAX_RADIX || values.size !== characters.length)
+    throw new RangeError(`an alphabet has 2 to ${MAX_RADIX} different characters`);
+  known = { text, characters, values };
+  return known;
 }
 
 /** Characters that a text needs so that there are a million of its length. */

@@ -30,7 +30,7 @@ export async function signJwt(
   const header = headerOf(material.type, kidOf(key_id, version), header_overrides ?? {});
   const claims = withTimes(given, ttl_seconds, Math.floor(now.getTime() / 1000));
   const signed = `${base64urlJson(header)}.${base64urlJson(claims)}`;
-  const signature = await signBytes(material, Buffer.from(signed, 'latin1'), OPTIONS[header.alg]);
+  const signature = await signBytes(material, Buffer.from(signed, 'latin1'), JWT_SIGNING[header.alg]);
   return { token: `${signed}.${signature.toString('base64url')}`, alg: header.alg, claims };
 }
 
@@ -77,7 +77,8 @@ function algorithmOf(type: KeyType, wanted: unknown): JwtAlgorithm {
   return found;
 }
 
-const OPTIONS: Readonly<Record<JwtAlgorithm, SigningOptions>> = {
+/** How each algorithm signs (RFC 7518 §3, RFC 8037): of ECDSA r and s side by side, not DER. */
+export const JWT_SIGNING: Readonly<Record<JwtAlgorithm, SigningOptions>> = {
   HS256: { hash: 'sha256', padding: undefined, ecdsa: 'ieee-p1363' },
   HS512: { hash: 'sha512', padding: undefined, ecdsa: 'ieee-p1363' },
   RS256: { hash: 'sha256', padding: 'pkcs1v15', ecdsa: 'ieee-p1363' },
@@ -139,7 +140,7 @@ export async function verifyJwt(key: JwtKey, token: string, expected: JwtExpecte
 
   const candidates = kid === undefined ? usable(key) : versionOf(key, kid);
   if (typeof candidates === 'string') return refused(candidates, kid);
-  const version = await signer(key, candidates, jws, OPTIONS[allowed]);
+  const version = await signer(key, candidates, jws, JWT_SIGNING[allowed]);
   if (version === undefined) return refused('bad_signature', kid);
   const claims = jsonObject(jws.payload);
   const fault = claims ? faultOf(claims, expected, now.getTime() / 1000) : 'malformed';

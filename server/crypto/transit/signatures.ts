@@ -67,10 +67,22 @@ export function signBytes(material: Material, data: Uint8Array, options: Signing
 /** Whether these bytes are the signature of the data; false for anything that isn't one. */
 export function verify(material: Material, data: Uint8Array, signature: Uint8Array, options: SigningOptions): boolean | Promise<boolean> {
   assertKeyTypeCan(material.type, 'verify');
-  if (KEY_TYPES[material.type].kind === 'hmac') return equal(macOf(material, data), signature);
-  const key = { ...parameters(material.type, options), key: material.publicKey };
-  const hash = hashName(material.type, options);
-  if (!isSlow(material.type)) return verifyOnThread(hash, data, key, signature);
+  return KEY_TYPES[material.type].kind === 'hmac'
+    ? equal(macOf(material, data), signature)
+    : verifyWith(material.type, material.publicKey, data, signature, options);
+}
+
+/** `verify` with the public half alone. */
+export function verifyWith(
+  type: KeyType,
+  publicKey: KeyObject,
+  data: Uint8Array,
+  signature: Uint8Array,
+  options: SigningOptions,
+): boolean | Promise<boolean> {
+  const key = { ...parameters(type, options), key: publicKey };
+  const hash = hashName(type, options);
+  if (!isSlow(type)) return verifyOnThread(hash, data, key, signature);
   return new Promise((resolve, reject) =>
     verifyOnThread(hash, data, key, signature, (error, valid) => (error ? reject(error) : resolve(valid))),
   );
