@@ -1,6 +1,7 @@
 import {
   constants,
   createHmac,
+  type KeyObject,
   type SignKeyObjectInput,
   sign as signOnThread,
   timingSafeEqual,
