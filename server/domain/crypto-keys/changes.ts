@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { keyTypeCan } from '#server/kernel/key-types.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
@@ -24,15 +25,24 @@ export function updateCryptoKey(ctx: Ctx, { name, ...input }: z.output<typeof Up
       where: { id: before.id, ...own(ctx) },
       data: { ...input, ...(endsDelay(before, input) ? NO_DELAY : {}), updated_at: ctx.now },
     })) as KeyRow;
+    const kept = input.deletion_allowed === false ? await keepVersions(tx, ctx, before) : [];
     return audited(after, {
       action: 'update',
       resource_type: 'crypto_key',
       resource_id: after.id,
       name: after.name,
       changes: changesOf(before, after, Object.keys(input)),
-      details: { key_version: after.current_version },
+      details: { key_version: after.current_version, ...(kept.length > 0 ? { destruction_cancelled: kept } : {}) },
     });
   });
+}
+
+/** A protected key loses nothing: what was to be destroyed stays. @returns those versions */
+async function keepVersions(tx: Tx, ctx: Ctx, { id }: KeyRow): Promise<number[]> {
+  const scheduled = { ...own(ctx), key_id: id, destroy_after: { not: null } };
+  const rows = await tx.crypto_key_versions.findMany({ where: scheduled, orderBy: { version: 'asc' }, select: { version: true } });
+  await tx.crypto_key_versions.updateMany({ where: scheduled, data: { destroy_after: null } });
+  return rows.map(({ version }) => version);
 }
 
 function assertFits(key: KeyRow, input: Changes): void {

@@ -117,7 +117,13 @@ export async function destroyAllVersions(tx: Tx, ctx: Ctx, keyId: string): Promi
 }
 
 /** Erases versions that may be destroyed now. @returns an audit entry of each */
-export async function destroyAll(tx: Tx, ctx: Ctx, key: KeyRow, versions: readonly VersionRow[]): Promise<[AuditEntry, ...AuditEntry[]]> {
+export async function destroyAll(
+  tx: Tx,
+  ctx: Ctx,
+  key: KeyRow,
+  versions: readonly VersionRow[],
+  details: Record<string, unknown> = {},
+): Promise<[AuditEntry, ...AuditEntry[]]> {
   const entries: AuditEntry[] = [];
   for (const { version } of versions)
     entries.push({
@@ -125,7 +131,7 @@ export async function destroyAll(tx: Tx, ctx: Ctx, key: KeyRow, versions: readon
       resource_type: 'crypto_key',
       resource_id: key.id,
       name: key.name,
-      details: { version, key_version: version, affected_tokens: await tokensUnder(tx, ctx, key.id, version) },
+      details: { version, key_version: version, affected_tokens: await tokensUnder(tx, ctx, key.id, version), ...details },
     });
   await erase(tx, ctx, versions);
   await dropDelayFor(
