@@ -42,17 +42,17 @@ async function answer(req: Request): Promise<Wire> {
 }
 
 const PATHS = [
-  { sandbox: false, http: 'GET /pub/{slug}/jwks/{key_id}.json' },
-  { sandbox: true, http: 'GET /pub/{slug}/test/jwks/{key_id}.json' },
-].map(({ sandbox, http }) => ({
-  sandbox,
-  pattern: new RegExp(
-    `^${http
-      .slice(4)
-      .replace('.json', '\\.json')
-      .replace(/\{(\w+)\}/g, '(?<$1>[0-9A-Za-z-]{1,64})')}$`,
-  ),
-}));
+  {
+    sandbox: false,
+    http: 'GET /pub/{slug}/jwks/{key_id}.json',
+    pattern: /^\/pub\/(?<slug>[a-z0-9-]+)\/jwks\/(?<key_id>[0-9A-Fa-f-]+)\.json$/,
+  },
+  {
+    sandbox: true,
+    http: 'GET /pub/{slug}/test/jwks/{key_id}.json',
+    pattern: /^\/pub\/(?<slug>[a-z0-9-]+)\/test\/jwks\/(?<key_id>[0-9A-Fa-f-]+)\.json$/,
+  },
+];
 
 const ANYWHERE = { 'access-control-allow-origin': '*', 'access-control-allow-methods': 'GET', 'access-control-expose-headers': 'ETag' };
 const MISSING: Wire = { status: 404, body: '', headers: ANYWHERE };

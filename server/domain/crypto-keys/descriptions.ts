@@ -71,6 +71,9 @@ export const descriptions: Descriptions = {
     jwks_url: 'Address of the public key set. `null` while it is not public.',
     jwt_version_from: 'When JWTs are signed with the active version. `null` if they are already.',
     auto_rotate_days: 'Age in days at which the active version is replaced automatically. `null` for never.',
+    derived: 'Whether every call names a context, from which a key of its own is derived. For keys that encrypt.',
+    convergent:
+      'Whether equal plaintexts give equal ciphertexts within a context, so that they can be compared and indexed. Needs `derived`.',
     created_by: 'ID of the person who created it. `null` if an API credential did.',
     versions: 'Versions of the key, newest first.',
     version: 'Number of the version, starting at 1.',
@@ -112,6 +115,8 @@ export const descriptions: Descriptions = {
     jwks_url: null,
     jwt_version_from: null,
     auto_rotate_days: 90,
+    derived: false,
+    convergent: false,
     created_by: null,
     version: 1,
     n: '1',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { atLeastOne, isUuid, pathId, text, time } from '#server/kernel/fields.ts';
-import { DEFAULT_KEY_TYPE, KEY_TYPE_NAMES, KEY_TYPES, type KeyType } from '#server/kernel/key-types.ts';
+import { DEFAULT_KEY_TYPE, KEY_TYPE_NAMES, KEY_TYPES, type KeyType, keyTypeCan } from '#server/kernel/key-types.ts';
 
 export { KEY_TYPE_NAMES, KEY_TYPES, type KeyType };
 
@@ -32,6 +32,8 @@ export const CryptoKeyRecord = CryptoKey.extend({
   tenant_id: z.uuid(),
   sandbox: z.boolean(),
   created_by: z.uuid().nullable(),
+  derived: z.boolean(),
+  convergent: z.boolean(),
   jwt_version_from: time().nullable(),
 }).meta({ id: 'CryptoKeyRecord' });
 
@@ -76,7 +78,14 @@ export const CreateCryptoKey = z
     mode: z.enum(MODES).default('cloud-only'),
     description: description().optional(),
     auto_rotate_days: autoRotateDays().optional(),
+    derived: z.boolean().default(false),
+    convergent: z.boolean().default(false),
   })
+  .refine(({ derived, key_type }) => !derived || keyTypeCan(key_type, 'encrypt'), {
+    path: ['derived'],
+    message: 'needs a key that encrypts',
+  })
+  .refine(({ convergent, derived }) => derived || !convergent, { path: ['convergent'], message: 'needs derived' })
   .refine(({ mode, key_type }) => mode === 'cloud-only' || KEY_TYPES[key_type].bundled, {
     path: ['mode'],
     message: `can only be bundled for ${KEY_TYPE_NAMES.filter((type) => KEY_TYPES[type].bundled).join(', ')}`,
@@ -95,6 +104,8 @@ export const UpdateCryptoKey = atLeastOne(
     min_encryption_version: z.int().min(1).optional(),
     key_type: unchangeable(),
     mode: unchangeable(),
+    derived: unchangeable(),
+    convergent: unchangeable(),
   }),
   ['name'],
 );

@@ -305,6 +305,7 @@ test('name, type and mode never change, and settings fit the type and the versio
     { key_type: 'ed25519' },
     { mode: 'bundled' },
     { mode: 'cloud-only', description: 'x' },
+    { derived: true },
     { jwks_public: true },
     { min_decryption_version: 2 },
     { min_encryption_version: 2 },
@@ -317,6 +318,14 @@ test('name, type and mode never change, and settings fit the type and the versio
   await rotate(live, name);
   assert.equal((await update({ min_decryption_version: 2 })).min_decryption_version, 2);
   assert.equal((await update({ min_decryption_version: 1, auto_rotate_days: null })).min_decryption_version, 1);
+});
+
+test('only keys that encrypt are derived, and only derived ones convergent', async () => {
+  const { live } = await workspace();
+  for (const input of [{ convergent: true }, { derived: true, key_type: 'ed25519' }, { derived: true, key_type: 'hmac-sha256' }])
+    await assert.rejects(create(live, input), { type: 'validation_error' });
+  const { derived, convergent } = await create(live, { derived: true, convergent: true });
+  assert.deepEqual([derived, convergent], [true, true]);
 });
 
 test('after a rotation JWTs stay with the version that verifiers know for as long as they may hold the old set', async () => {
