@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { Refusal } from '#server/kernel/errors.ts';
+import { IN_QUERY } from '#server/kernel/fields.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { parseLossless, tooDeep } from '#server/platform/lossless-json.ts';
 
@@ -30,7 +31,7 @@ export type Asked = { url: string; headers: Pick<Headers, 'get'> };
 /** Path parameters, query and body as one object for the operation's schema; path wins over query, query over body. */
 export function mergedInput(op: AnyOperation, req: Asked, params: Record<string, string>, body: Uint8Array): Record<string, unknown> {
   const fields = op.http.startsWith('GET ') ? queryFields(new URL(req.url)) : bodyFields(op, req, body);
-  return { ...fields, ...headerFields(op, req), ...params };
+  return { ...fields, ...namedQueryFields(op, req), ...headerFields(op, req), ...params };
 }
 
 function queryFields(url: URL): Record<string, unknown> {
@@ -40,6 +41,15 @@ function queryFields(url: URL): Record<string, unknown> {
     out[name] = value;
   }
   return out;
+}
+
+/** Fields that a call with a body has in its query: marked with `inQuery`. Nothing else is read from there. */
+function namedQueryFields(op: AnyOperation, req: Asked): Record<string, unknown> {
+  if (op.http.startsWith('GET ') || !req.url.includes('?')) return {};
+  const names = queryParameters(op);
+  if (names.length === 0) return {};
+  const given = queryFields(new URL(req.url));
+  return Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
 }
 
 function bodyFields(op: Pick<AnyOperation, 'body'>, req: Asked, body: Uint8Array): Record<string, unknown> {
@@ -136,10 +146,26 @@ export function ignoredFields(op: AnyOperation, fields: Record<string, unknown>)
   return `Ignored unknown ${ignored.length === 1 ? 'field' : 'fields'}: ${told.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
-export function headerParameters(op: AnyOperation): [field: string, header: string][] {
-  const shape = (op.input as { shape?: Record<string, z.ZodType> }).shape ?? {};
-  return Object.entries(shape).flatMap(([field, schema]) => {
-    const header = schema.meta()?.['x-header'];
-    return typeof header === 'string' ? [[field, header] as [string, string]] : [];
-  });
+/** Fields that travel as headers, with their names there. */
+export const headerParameters = (op: AnyOperation): readonly [field: string, header: string][] => placesOf(op.input).headers;
+/** Names of the fields that a call with a body has in its query. */
+export const queryParameters = (op: AnyOperation): readonly string[] => placesOf(op.input).query;
+
+type Places = { headers: readonly [field: string, header: string][]; query: readonly string[] };
+/** Every call asks, and a schema never changes. */
+const places = new WeakMap<z.ZodType, Places>();
+
+function placesOf(input: z.ZodType): Places {
+  const known = places.get(input);
+  if (known) return known;
+  const fields = Object.entries((input as { shape?: Record<string, z.ZodType> }).shape ?? {});
+  const found: Places = {
+    headers: fields.flatMap(([field, schema]) => {
+      const header = schema.meta()?.['x-header'];
+      return typeof header === 'string' ? [[field, header] as [string, string]] : [];
+    }),
+    query: fields.filter(([, schema]) => schema.meta()?.[IN_QUERY]).map(([field]) => field),
+  };
+  places.set(input, found);
+  return found;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { seesNamesOnly } from '#server/kernel/capabilities.ts';
 import type { HotCtx } from '#server/kernel/context.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
-import { REQUIRED_FROM_MACHINES } from '#server/kernel/fields.ts';
+import { isUnstored, REQUIRED_FROM_MACHINES } from '#server/kernel/fields.ts';
 import { capabilitiesOf } from '#server/kernel/needs.ts';
 import type { Operation } from '#server/kernel/operation.ts';
 
@@ -15,7 +15,7 @@ export function parsedInput<I extends z.ZodType>(schema: I, { actor }: Pick<HotC
   if (!input.success) throw new Refusal('validation_error', firstProblem(asSent(schema, input.error)));
   const missing = actor.type === 'member' ? undefined : missingFromMachine(schema, input.data);
   if (missing !== undefined) throw invalid(missing, 'is required');
-  const field = unstorableField(input.data);
+  const field = unstorableField(storedPart(schema, input.data));
   if (field !== null) throw new Refusal('validation_error', unstorable(field));
   return input.data;
 }
@@ -47,6 +47,13 @@ function missingFromMachine(schema: z.ZodType, data: unknown): string | undefine
   const { shape = {} } = schema as { shape?: Record<string, z.ZodType> };
   const given = data as Record<string, unknown>;
   return Object.keys(shape).find((name) => given[name] === undefined && shape[name]?.meta()?.[REQUIRED_FROM_MACHINES]);
+}
+
+/** What of an input may reach a table. */
+function storedPart(schema: z.ZodType, data: unknown): unknown {
+  const { shape } = schema as { shape?: Record<string, z.ZodType> };
+  if (!shape || !Object.values(shape).some(isUnstored)) return data;
+  return Object.fromEntries(Object.entries(data as object).filter(([name]) => !isUnstored(shape[name])));
 }
 
 /** The first member that the database cannot hold, or null. */

@@ -68,6 +68,21 @@ export const queryInt = (min: number, max: number) =>
     .pipe(z.number().int().min(min).max(max))
     .meta({ type: 'integer', minimum: min, maximum: max });
 
+/** Marks a field that a call with a body reads from its query: `POST …/decrypt?format=utf8`. */
+export const inQuery = <T extends z.ZodType>(schema: T): T => schema.meta({ ...schema.meta(), [IN_QUERY]: true }) as T;
+export const IN_QUERY = 'x-query';
+
+/**
+ * Marks a member of an input that no table ever holds, such as data to encrypt: it may have NUL in it, which PostgreSQL's text may not. Outermost, after
+ * `optional()`.
+ */
+export function unstored<T extends z.ZodType>(schema: T): T {
+  UNSTORED.add(schema);
+  return schema;
+}
+const UNSTORED = new WeakSet<z.ZodType>();
+export const isUnstored = (schema: z.ZodType | undefined): boolean => schema !== undefined && UNSTORED.has(schema);
+
 /** Marks a schema as carrying secret material (input only). */
 export function secret<T extends z.ZodType>(schema: T): T {
   return schema.meta({ ...schema.meta(), writeOnly: true, 'x-secret': true }) as T;

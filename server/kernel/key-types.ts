@@ -39,6 +39,22 @@ export type RsaPadding = (typeof RSA_PADDINGS)[number];
 
 export type JwtAlgorithm = 'HS256' | 'HS512' | 'RS256' | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512' | 'ES256' | 'ES384' | 'EdDSA';
 
+/** Why a JWT is refused, in the order of its checks. */
+export const JWT_FAULTS = [
+  'malformed',
+  'alg_not_allowed',
+  'unknown_kid',
+  'version_disabled',
+  'version_destroyed',
+  'bad_signature',
+  'expired',
+  'not_yet_valid',
+  'iss_mismatch',
+  'aud_mismatch',
+  'sub_mismatch',
+] as const;
+export type JwtFault = (typeof JWT_FAULTS)[number];
+
 export const WEBHOOK_FORMATS = ['stripe', 'slack', 'github', 'legacy', 'aws-sns'] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 

@@ -2,7 +2,7 @@ import { PERSON_FORBIDDEN, scopeOf } from '#server/kernel/capabilities.ts';
 import { EXAMPLE_ID, type Fields } from '#server/kernel/descriptions.ts';
 import { capabilitiesOf, sufficientSets } from '#server/kernel/needs.ts';
 import { type AnyOperation, successesOf, takesIdempotencyKey } from '#server/kernel/operation.ts';
-import { headerParameters } from '../input.ts';
+import { headerParameters, queryParameters } from '../input.ts';
 import { headersOf } from './components.ts';
 import { describedBy, descriptionsOf, meaningOf, tagOf } from './descriptions.ts';
 import { exampleOf } from './example.ts';
@@ -24,11 +24,12 @@ export function describe(op: AnyOperation, method: string, path: string, { schem
   const required = new Set((input.required ?? []) as string[]);
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((m) => m[1] as string);
   const headers = headerParameters(op);
-  const rest = Object.keys(properties).filter((p) => !inPath.includes(p) && !headers.some(([f]) => f === p));
+  const inQuery = method === 'GET' ? [] : queryParameters(op);
+  const rest = Object.keys(properties).filter((p) => !inPath.includes(p) && !inQuery.includes(p) && !headers.some(([f]) => f === p));
   const parameters: Json[] = [
     ...inPath.map((name) => parameter(name, 'path', true, properties[name], fields)),
     ...headers.map(([field, name]) => parameter(name, 'header', required.has(field), properties[field], fields)),
-    ...(method === 'GET' ? rest.map((name) => parameter(name, 'query', required.has(name), properties[name], fields)) : []),
+    ...(method === 'GET' ? rest : inQuery).map((name) => parameter(name, 'query', required.has(name), properties[name], fields)),
     ...(takesIdempotencyKey(op) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
     { $ref: '#/components/parameters/ServiceVersion' },
   ];

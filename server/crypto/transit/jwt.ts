@@ -1,5 +1,5 @@
 import { invalid } from '#server/kernel/errors.ts';
-import { type JwtAlgorithm, KEY_TYPES, type KeyType, MAX_CLAIMS_BYTES, MAX_TOKEN_LENGTH } from '#server/kernel/key-types.ts';
+import { type JwtAlgorithm, type JwtFault, KEY_TYPES, type KeyType, MAX_CLAIMS_BYTES, MAX_TOKEN_LENGTH } from '#server/kernel/key-types.ts';
 import { type CompactJws, jsonObject, parseCompactJws } from '../compact-jws.ts';
 import { kidOf, parseKid } from './key-ids.ts';
 import { assertKeyTypeCan, type Material } from './material.ts';
@@ -107,21 +107,6 @@ export type JwtExpected = {
   /** 60 when absent. */
   clock_skew_seconds?: number | undefined;
 };
-
-export const JWT_FAULTS = [
-  'malformed',
-  'alg_not_allowed',
-  'unknown_kid',
-  'version_disabled',
-  'version_destroyed',
-  'bad_signature',
-  'expired',
-  'not_yet_valid',
-  'iss_mismatch',
-  'aud_mismatch',
-  'sub_mismatch',
-] as const;
-export type JwtFault = (typeof JWT_FAULTS)[number];
 
 export type JwtVerdict =
   | { valid: true; claims: Claims; key_version: number; alg: JwtAlgorithm; kid: string }

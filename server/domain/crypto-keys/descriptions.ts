@@ -1,9 +1,11 @@
 import type { Descriptions } from '#server/kernel/descriptions.ts';
+import * as uses from './uses/descriptions.ts';
 
 export const descriptions: Descriptions = {
   about:
     'Named, versioned keys that the service holds. Encrypt, decrypt, sign and verify with them; no endpoint returns private or symmetric key material. Everywhere a path names a key, its ID works too.',
   operations: {
+    ...uses.operations,
     'crypto_keys.list': { description: 'Lists all crypto keys of this space by name, without pages.', success: 'The keys.' },
     'crypto_keys.create': {
       description:
@@ -55,6 +57,7 @@ export const descriptions: Descriptions = {
     },
   },
   fields: {
+    ...uses.fields,
     id: 'ID of the key.',
     name: 'Name of the key, unique within the space whatever its case. Spaces in paths are sent as `%20`.',
     key_type: 'What the key is made of, which decides what it can do.',
@@ -102,6 +105,7 @@ export const descriptions: Descriptions = {
     kid: 'Key ID in the headers of JWTs: ID of the key and version.',
   },
   examples: {
+    ...uses.examples,
     name: 'orders',
     key_type: 'ed25519',
     mode: 'cloud-only',

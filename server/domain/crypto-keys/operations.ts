@@ -213,4 +213,5 @@ export const activity = operation({
   run: (ctx, input) => keys.activityOfKey(ctx, input),
 });
 
+export { datakey, decrypt, encrypt, jwt, rewrap, sign, verify, verify_jwt, webhook_sign } from './hot.ts';
 export { remove as delete };

@@ -1,3 +1,4 @@
+import { flushUses } from '#server/custody/uses.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { type Fixture, fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
@@ -19,6 +20,13 @@ const unlatched = async (ctx: Ctx) => {
   return { name };
 };
 
+const encryptedOnce: Sample = async (ctx) => {
+  const key = await keyNamed(cryptoKey)(ctx);
+  const { ciphertext } = await made(ctx, 'crypto_keys.encrypt', { ...key, plaintext: 'Jane Doe, 415-555-9311' });
+  await flushUses(); // its entry is not that of the call under test
+  return { ...key, ciphertext };
+};
+
 export const samples: Record<string, Sample> = {
   'crypto_keys.list': nothing,
   'crypto_keys.create': cryptoKey,
@@ -37,6 +45,28 @@ export const samples: Record<string, Sample> = {
   'crypto_keys.trim': async (ctx) => ({ ...(await unlatched(ctx)), min_available_version: 2 }),
   'crypto_keys.public_key': keyNamed(signingKey),
   'crypto_keys.jwks': keyNamed(signingKey),
+  'crypto_keys.encrypt': async (ctx) => ({ ...(await keyNamed(cryptoKey)(ctx)), plaintext: 'Jane Doe, 415-555-9311' }),
+  'crypto_keys.decrypt': encryptedOnce,
+  'crypto_keys.rewrap': encryptedOnce,
+  'crypto_keys.datakey': keyNamed(cryptoKey),
+  'crypto_keys.sign': async (ctx) => ({ ...(await keyNamed(signingKey)(ctx)), data: 'hello' }),
+  'crypto_keys.verify': async (ctx) => {
+    const key = await keyNamed(signingKey)(ctx);
+    const { signature } = await made(ctx, 'crypto_keys.sign', { ...key, data: 'hello' });
+    await flushUses();
+    return { ...key, data: 'hello', signature };
+  },
+  'crypto_keys.jwt': async (ctx) => ({ ...(await keyNamed(signingKey)(ctx)), claims: { sub: 'user_1' }, ttl_seconds: 3_600 }),
+  'crypto_keys.verify_jwt': async (ctx) => {
+    const key = await keyNamed(signingKey)(ctx);
+    const { token } = await made(ctx, 'crypto_keys.jwt', { ...key, claims: { sub: 'user_1' } });
+    await flushUses();
+    return { ...key, token };
+  },
+  'crypto_keys.webhook_sign': async (ctx) => ({
+    ...(await keyNamed(async () => ({ name: fresh('key'), key_type: 'hmac-sha256' }))(ctx)),
+    payload: '{"id":"evt_1"}',
+  }),
   'crypto_keys.usage': nothing,
   'crypto_keys.activity': keyNamed(cryptoKey),
 };
@@ -44,4 +74,21 @@ export const samples: Record<string, Sample> = {
 export const confirmedSamples: Fixture['confirmedSamples'] = {
   'crypto_keys.update': async (ctx) => ({ ...(await keyNamed(cryptoKey)(ctx)), deletion_allowed: true }),
 };
-export const dependsOnState = [/the active version/, /has no public key set/];
+export const dependsOnState = [
+  /the active version/,
+  /has no public key set/,
+  /^Send exactly one of/,
+  /can't be (?:sent|set|chosen)/,
+  /must be (?:standard base64|a ciphertext as|a signature as)/,
+  /^(?:claims|header_overrides|hash|rsa_padding)\b/,
+  /^batch: every item failed/,
+  /: is required$/,
+  /can't be used for/,
+];
+export const secretInput = {
+  'crypto_keys.encrypt': ['batch[].plaintext', 'batch[].plaintext_b64', 'plaintext', 'plaintext_b64'],
+};
+export const shownOnce = {
+  'crypto_keys.decrypt': ['plaintext', 'plaintext_b64'],
+  'crypto_keys.datakey': ['plaintext_b64'],
+};

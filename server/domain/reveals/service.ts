@@ -1,2 +1,2 @@
-export { reasonOf } from './reason.ts';
+export { reasonOf } from './reason.shared.ts';
 export { type MemberCtx, REVEAL_BUDGET, recordFailure, spend } from './spend.ts';

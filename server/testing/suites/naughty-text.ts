@@ -3,6 +3,7 @@ import test, { describe } from 'node:test';
 import { domainToASCII } from 'node:url';
 import { errorTypesOf } from '#server/api/openapi/refusals.ts';
 import { perform } from '#server/api/perform.ts';
+import { flushUses } from '#server/custody/uses.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import { type AnyOperation, successesOf } from '#server/kernel/operation.ts';
@@ -165,6 +166,7 @@ async function assertKept(
 
 /** Audit entries and live rows of a workspace: what a refused call must leave as they were. */
 async function written(w: Workspace): Promise<{ audits: string; rows: string }> {
+  await flushUses(); // entries of uses follow their answers
   const { rows } = await sql().query<{ audits: string; rows: string }>({
     name: 'written',
     text: `select (select count(*) from audit_logs where tenant_id = $1) as audits, (select coalesce(sum(n), 0) from row_counts where tenant_id = $1) as rows`,

@@ -1,3 +1,4 @@
+import { queryParameters } from '#server/api/input.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { type Answer, call } from '../calls.ts';
 
@@ -10,9 +11,10 @@ export function addressOf(op: AnyOperation, input: Record<string, unknown>) {
     delete rest[name];
     return encodeURIComponent(String(value));
   });
-  if (method !== 'GET') return { method, path, rest };
-  const query = new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, String(value)])).toString();
-  return { method, path: query ? `${path}?${query}` : path, rest: {} };
+  const inQuery = method === 'GET' ? Object.keys(rest) : queryParameters(op).filter((name) => name in rest);
+  const query = new URLSearchParams(inQuery.map((name) => [name, String(rest[name])])).toString();
+  for (const name of inQuery) delete rest[name];
+  return { method, path: query ? `${path}?${query}` : path, rest };
 }
 
 /** The request that a caller without a library would send for an operation and its input. */
