@@ -60,7 +60,7 @@ export const fields: NonNullable<Descriptions['fields']> = {
   'error.type': 'Type of the error.',
   'error.message': 'What is wrong with the item.',
   format: '`utf8` returns text in `plaintext` instead of bytes in `plaintext_b64`.',
-  reveal_reason: 'Why you decrypt, for the audit log. Percent-encoded, at most 500 characters.',
+  'X-Reveal-Reason': 'Why you decrypt, for the audit log. Percent-encoded, at most 500 characters.',
   bits: 'Length of the data key.',
   include_plaintext: 'Whether to return the data key in plaintext too.',
   data: 'Data to sign or verify, as text.',
