@@ -64,6 +64,10 @@ const USAGE_RELOAD_MS = 30_000;
 const CAPTURED_OF_WORKSPACE = 8 * 1024 * 1024;
 const CAPTURED = 32 * 1024 * 1024;
 
+/** Bytes of bodies whose callers only their signature can admit: of one workspace, and of all. */
+const UNADMITTED_OF_WORKSPACE = 32 * 1024 * 1024;
+const UNADMITTED = 128 * 1024 * 1024;
+
 /** Builds the gateway of this deployment from its settings and loads what it serves; opens no public port yet. */
 export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assembly> {
   const pool = new pg.Pool({ ...connection(), max: 6, query_timeout: 15_000, application_name: 'sallyport-gateway' });
@@ -103,6 +107,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     inFlight: new Map(),
     maxInFlight: env.MAX_INFLIGHT_PER_TENANT,
     bodies: bodyMemory(),
+    strangers: quota(UNADMITTED_OF_WORKSPACE, UNADMITTED),
     captures: quota(CAPTURED_OF_WORKSPACE, CAPTURED),
     secrets,
     resolver,

@@ -2,6 +2,7 @@ import { own } from '#server/kernel/context.ts';
 import { family } from '#server/kernel/family.ts';
 import { descriptions } from './descriptions.ts';
 import * as operations from './operations.ts';
+import { sweepNonces } from './signature-nonces.ts';
 
 export const clients = family({
   name: 'clients',
@@ -35,6 +36,9 @@ export const clients = family({
     { name: 'client_credentials', reset: 'cascade' },
     { name: 'client_authorities', reset: 'stay' },
   ],
+  jobs: {
+    sweep_signature_nonces: { cron: '25 * * * *', run: ({ now, signal }) => sweepNonces(now, signal) },
+  },
   actions: [{ id: 'create-client', title: 'Create client', path: '/clients?open=new', needs: 'client:create' }],
   savedViews: { clients: { see: 'client:read', share: 'client:update' } },
 });

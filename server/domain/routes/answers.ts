@@ -79,4 +79,4 @@ export function baseOf<C extends { is_base: boolean }>(route: { configs: readonl
 }
 
 /** Always empty: kept so that callers written for older answers find them. */
-const reserved = { injection_rules: [], data_plane_node_id: null, egress_server_id: null, upstream_auth: null };
+const reserved = { injection_rules: [], data_plane_node_id: null, egress_server_id: null };

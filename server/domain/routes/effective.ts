@@ -1,3 +1,5 @@
+import type { UpstreamAuth } from './config/upstream-auth.schema.ts';
+
 /**
  * What a route does in one environment: the base configuration, an override on top, a method entry on top of that
  * (interface rules 10 §2.3, §5, §6). Pure, so that the gateway's snapshot, the answers of the API and the tests share one reading.
@@ -42,6 +44,7 @@ export type ConfigRow = {
   forward_client_ip: boolean | null;
   log_payloads: string | null;
   payload_structure: unknown;
+  upstream_auth: unknown;
   overridden_fields: string[] | null;
 };
 
@@ -69,7 +72,7 @@ export type EffectiveConfig = {
   require_signature: boolean;
   signature_tolerance_sec: number;
   signature_require_nonce: boolean;
-  signature_scheme: 'v1' | 'concat';
+  signature_scheme: 'v1' | 'concat' | 'rfc9421';
   rate_limit_enabled: boolean;
   rate_limit_requests: number | null;
   rate_limit_window_sec: number | null;
@@ -92,6 +95,7 @@ export type EffectiveConfig = {
   /** null: the workspace's log_payloads_default. */
   log_payloads: 'all' | 'errors' | 'off' | null;
   payload_structure: JsonObject;
+  upstream_auth: UpstreamAuth | null;
 };
 
 /** What a base row holds when nothing was said. */
@@ -124,6 +128,7 @@ export const CONFIG_DEFAULTS: Omit<EffectiveConfig, 'target_base_url'> = {
   forward_client_ip: false,
   log_payloads: null,
   payload_structure: {},
+  upstream_auth: null,
 };
 
 export type ConfigField = keyof EffectiveConfig;

@@ -13,6 +13,7 @@ const WITH_TEMPLATES: readonly ConfigField[] = [
   'inject_query_json',
   'inject_body_json',
   'method_configs',
+  'upstream_auth',
 ];
 
 /**

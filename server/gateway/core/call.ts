@@ -23,6 +23,8 @@ export type Forwarding = {
   readonly retryAttempts: number;
   /** Headers that are not accepted from the caller, in lower case and hyphenated. */
   readonly droppedHeaders: ReadonlySet<string>;
+  /** Neither is any X-Amz-*: they belong to a signature that is made here. */
+  readonly dropsAmazon?: boolean;
   readonly forwardClientIp: boolean;
 };
 

@@ -23,6 +23,8 @@ export type Runtime = {
   inFlight: Map<string, number>;
   maxInFlight: number;
   bodies: BodyMemory;
+  /** Bytes of bodies that are held for callers who are not admitted yet, per workspace id. */
+  strangers: Quota;
   /** Bytes of payloads that are kept for the log, per workspace id. */
   captures: Quota;
   secrets: SecretValues;

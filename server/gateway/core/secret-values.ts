@@ -1,6 +1,6 @@
 import type { Keyring } from '#server/crypto/keyring.ts';
 import type { Space } from '#server/kernel/context.ts';
-import type { SecretValue } from '../snapshot/model.ts';
+import type { SealedValue } from '../snapshot/model.ts';
 
 export type SecretValues = {
   /**
@@ -8,7 +8,7 @@ export type SecretValues = {
    * anything else can and must keep none of them.
    * Throws or rejects with TenantKeyUnavailable, DecryptFailed, or what fetching the tenant key threw.
    */
-  open<T>(tenantId: string, space: Space, value: SecretValue, use: (bytes: Buffer) => T): T | Promise<T>;
+  open<T>(tenantId: string, space: Space, value: SealedValue, use: (bytes: Buffer) => T): T | Promise<T>;
   /** Drops everything of a workspace at once (its key was rotated, revoked or sealed). */
   forget(tenantId: string): void;
   wipe(): void;
@@ -45,7 +45,7 @@ export function secretValues(keyring: Keyring): SecretValues {
         if (entry.until > performance.now()) return use(entry.bytes);
         drop(value.id, entry);
       }
-      const place = { tenant_id: tenantId, space, purpose: 'secret_value', row_id: value.id } as const;
+      const place = { tenant_id: tenantId, space, purpose: value.purpose ?? 'secret_value', row_id: value.id } as const;
       const bytes = keyring.openValueSync(place, value.sealed);
       if (bytes) return use(keep(value.id, tenantId, bytes));
       return keyring.openValue(place, value.sealed).then((opened) => use(keep(value.id, tenantId, opened)));

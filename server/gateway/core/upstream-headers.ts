@@ -70,10 +70,12 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
   const nominated = nominatedBy(call.connection);
   const dropped = forwarding?.droppedHeaders;
   const drops = dropped !== undefined && dropped.size > 0;
+  const dropsAmazon = forwarding?.dropsAmazon === true;
   for (let i = 0; i < names.length; i++) {
     const name = names[i] as string;
     const { meant, own } = judged(name);
     if (own || (drops && dropped.has(meant))) continue;
+    if (dropsAmazon && meant.startsWith('x-amz-')) continue;
     if (call.test && PARTIAL.has(name)) continue;
     if (nominated?.has(name) || privateHeaders.has(meant)) continue;
     if ((name === 'authorization' && call.stripAuthorization) || (name === 'x-api-key' && call.stripApiKey)) continue;

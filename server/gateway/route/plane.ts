@@ -10,6 +10,7 @@ import { limit } from './phases/limit.ts';
 import { matchClient } from './phases/match-client.ts';
 import { restrict } from './phases/restrict.ts';
 import { rewrite } from './phases/rewrite.ts';
+import { verifySignature } from './phases/verify-signature.ts';
 import { newRouteState } from './route-call.ts';
 
 /** Proxied calls of a workspace's routes, in the normative order of phases (interface rule 12 §18). */
@@ -25,15 +26,17 @@ export const routePlane = definePlane({
     admit,
     restrict,
     detect_loop: detectLoop,
+    verify_signature: verifySignature,
     limit,
     rewrite,
   },
   refusalAnswer,
-  logSubject: ({ state: { route, environmentName, forwardPath, query } }) => ({
+  logSubject: ({ state: { route, environmentName, forwardPath, query, signatureValid } }) => ({
     mode: 'route',
     route,
     environment: environmentName,
     path: forwardPath,
     query,
+    signatureValid,
   }),
 });

@@ -27,5 +27,11 @@ export function newRouteState() {
     /** Why there is nothing to serve, told to authenticated callers only. */
     lookupFault: null as Refused | null,
     environmentName: '',
+
+    // verify_signature
+    /** Null: no signature was required. */
+    signatureValid: null as boolean | null,
+    /** The whole body is in `call.body`, or there is none. */
+    bodyRead: false,
   };
 }

@@ -14,7 +14,17 @@ import { hyphenated } from '#server/platform/header-name.ts';
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
 import { parseTarget } from '#server/platform/http-out/target-url.ts';
 import { ECHO_ORIGIN, echoTarget } from './echo-target.ts';
-import type { CallConfig, CompiledTarget, CompiledTemplate, Environment, Injection, RateLimit, Route } from './model.ts';
+import type {
+  CallConfig,
+  CompiledTarget,
+  CompiledTemplate,
+  Environment,
+  Injection,
+  RateLimit,
+  Route,
+  SignatureRule,
+  UpstreamSigning,
+} from './model.ts';
 
 export type RouteRow = {
   id: string;
@@ -119,16 +129,20 @@ function compileConfig(fields: EffectiveConfig, limitKey: string, egress: Egress
       ? []
       : [...stringsIn(body)].filter(([, text]) => text.includes('{{')).map(([, text]) => [text, compileTemplate(text)] as const);
   const inTarget = target.kind === 'template' ? [target.template] : [];
+  const signing = compileSigning(fields);
   const malformed = [...inHead, ...inBody.map(([, template]) => template), ...inTarget].find((template) => template.malformed !== null);
   return {
     target,
     headers,
-    droppedHeaders: new Set([...headers.map((rule) => hyphenated(rule.lower)), ...overridesOf(fields, target)]),
+    droppedHeaders: new Set([...headers.map((rule) => hyphenated(rule.lower)), ...overridesOf(fields, target), ...signingFields(fields)]),
+    dropsAmazon: fields.upstream_auth?.type === 'aws_sigv4',
     query,
     queryNames: new Set(query.map((rule) => rule.name)),
     body,
     bodyTemplates: new Map(inBody),
-    references: { head: inHead.flatMap(referencesOf), body: inBody.flatMap(([, template]) => referencesOf(template)) },
+    references: {
+      head: [...inHead.flatMap(referencesOf), ...(signing?.secret ? [signing.secret] : [])],
+      body: inBody.flatMap(([, template]) => referencesOf(template)) },
     malformed: malformed?.malformed ?? null,
     rateLimit: compileLimit(fields, limitKey),
     timeoutMs: fields.timeout_ms,
@@ -136,7 +150,8 @@ function compileConfig(fields: EffectiveConfig, limitKey: string, egress: Egress
     bodyPlaceholders: fields.body_placeholders,
     forwardClientIp: fields.forward_client_ip,
     logPayloads: fields.log_payloads,
-    requiresSignature: fields.require_signature,
+    signature: compileSignature(fields),
+    upstreamAuth: signing,
     unusable:
       fields.mtls_certificate_id !== null
         ? 'mtls_certificate_id'
@@ -144,6 +159,23 @@ function compileConfig(fields: EffectiveConfig, limitKey: string, egress: Egress
           ? 'upstream_ca_certificate_id'
           : null,
   };
+}
+
+const SIGNATURE_FIELDS = { v1: [], concat: ['x-signature', 'x-timestamp'], rfc9421: ['signature', 'signature-input'] } as const;
+
+/** Fields that aren't the upstream's: a caller's signature for us, which could be used again, and what we authenticate with ourselves. */
+function signingFields({ require_signature, signature_scheme, upstream_auth }: EffectiveConfig): string[] {
+  const own = upstream_auth && (upstream_auth.type === 'jwt_bearer' ? upstream_auth.header_name : 'authorization');
+  return [...(require_signature ? SIGNATURE_FIELDS[signature_scheme] : []), ...(own ? [hyphenated(own.toLowerCase())] : [])];
+}
+
+const compileSignature = (fields: EffectiveConfig): SignatureRule | null =>
+  fields.require_signature
+    ? { scheme: fields.signature_scheme, toleranceSec: fields.signature_tolerance_sec, requiresNonce: fields.signature_require_nonce }
+    : null;
+
+function compileSigning({ upstream_auth: auth }: EffectiveConfig): UpstreamSigning | null {
+  return auth && { auth, secret: auth.secret_id === undefined ? null : { kind: 'secret_id', id: auth.secret_id } };
 }
 
 function compileInjections(map: InjectMap | null): Injection[] {

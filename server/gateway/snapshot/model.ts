@@ -1,5 +1,6 @@
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import type { PolicyCaller } from '#server/domain/policies/rules.shared.ts';
+import type { UpstreamAuth } from '#server/domain/routes/config/upstream-auth.schema.ts';
 import type { Reference, Template } from '#server/domain/templates/grammar.ts';
 import type { TenantSettings } from '#server/domain/tenants/schema.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
@@ -45,7 +46,20 @@ export type Caller = {
 };
 
 export type Client = { readonly id: string; readonly name: string };
-export type ClientMatch = { readonly client: Client; readonly credentialId: string; readonly endsAt: number };
+export type ClientMatch = {
+  readonly client: Client;
+  readonly credentialId: string;
+  readonly endsAt: number;
+  /** By what the client was recognized. */
+  readonly method: 'ip' | 'signature_hmac' | 'signature_ed25519';
+};
+/** A credential that signs calls. `key` is the public key, or where the shared secret is. */
+export type Signer = ClientMatch & {
+  readonly key:
+    | { readonly kind: 'ed25519'; readonly publicKey: string }
+    | { readonly kind: 'hmac'; readonly value: SealedValue }
+    | { readonly kind: 'secret'; readonly secretId: string };
+};
 
 export type Secret = {
   readonly id: string;
@@ -57,11 +71,14 @@ export type Secret = {
   readonly allowedHosts: readonly string[] | null;
   readonly values: ReadonlyMap<string, SecretValue>;
 };
-export type SecretValue = {
+/** A sealed value by the ID of its row: another value has another ID. */
+export type SealedValue = {
   readonly id: string;
-  readonly expiresAt: number | null;
+  /** What it is sealed for; the value of a secret without it. */
+  readonly purpose?: 'client_credential';
   readonly sealed: { readonly value_ct: Buffer; readonly cek_wrapped: Buffer; readonly tmk_version: number };
 };
+export type SecretValue = SealedValue & { readonly expiresAt: number | null };
 export type Variable = { readonly type: 'value'; readonly value: string } | { readonly type: 'secret'; readonly secretId: string };
 
 /** A template ready to be rendered. `constant` is its text when it has no placeholder; `malformed` what is wrong with the stored text. */
@@ -82,12 +99,23 @@ export type RateLimit = {
   readonly perCaller: boolean;
 };
 
+export type SignatureRule = {
+  readonly scheme: 'v1' | 'concat' | 'rfc9421';
+  readonly toleranceSec: number;
+  readonly requiresNonce: boolean;
+};
+
+/** `secret` is in `references.head` as well, so that it is resolved with the others. */
+export type UpstreamSigning = { readonly auth: UpstreamAuth; readonly secret: Reference | null };
+
 /** What one route does in one environment for one method. */
 export type CallConfig = {
   readonly target: CompiledTarget;
   readonly headers: readonly Injection[];
   /** Headers that are not accepted from the caller, in lower case and hyphenated. */
   readonly droppedHeaders: ReadonlySet<string>;
+  /** Neither is any X-Amz-*. */
+  readonly dropsAmazon: boolean;
   readonly query: readonly Injection[];
   readonly queryNames: ReadonlySet<string>;
   /** Parsed with numbers as text; null when nothing is injected. */
@@ -105,7 +133,10 @@ export type CallConfig = {
   readonly forwardClientIp: boolean;
   /** Which payloads are kept with the log; null: as the workspace's default says. */
   readonly logPayloads: 'all' | 'errors' | 'off' | null;
-  readonly requiresSignature: boolean;
+  /** How calls have to be signed; null when they need not be. */
+  readonly signature: SignatureRule | null;
+  /** How calls to the upstream are signed; null when they aren't. */
+  readonly upstreamAuth: UpstreamSigning | null;
   /** Names the setting this gateway cannot honour; the call is refused rather than sent without it. */
   readonly unusable: string | null;
 };

@@ -107,6 +107,7 @@ export function checkDraft(draft: Draft): void {
     if (settings.http_method_restrictions_enabled && !settings.allowed_methods?.length)
       throw invalid('allowed_methods', `must have at least one method while methods are restricted${where}`);
     checkLimit(settings, where);
+    checkSigning(settings, where);
     for (const entry of settings.method_configs ?? [])
       checkLimit(
         forMethod({ ...settings, use_method_specific_configs: true }, entry.method),
@@ -151,6 +152,7 @@ export function columnsOf(draft: Draft, environment: string) {
     forward_client_ip: local.forward_client_ip ?? null,
     log_payloads: local.log_payloads ?? null,
     payload_structure: json(local.payload_structure),
+    upstream_auth: json(local.upstream_auth),
     overridden_fields: isBase ? [] : CONFIG_FIELDS.filter((f) => f in local),
   };
 }
@@ -180,8 +182,21 @@ function checkLimit(
     throw invalid('rate_limit_burst', `must be 1 to 10 times rate_limit_requests${where}`);
 }
 
+function checkSigning(
+  { signature_scheme, signature_require_nonce, upstream_auth, inject_headers_json, method_configs }: EffectiveConfig,
+  where: string,
+): void {
+  if (signature_scheme === 'concat' && signature_require_nonce)
+    throw invalid('signature_require_nonce', `can't be used with the scheme concat, which signs no nonce${where}`);
+  const header = upstream_auth && (upstream_auth.type === 'jwt_bearer' ? upstream_auth.header_name : 'Authorization').toLowerCase();
+  const injected = [inject_headers_json, ...(method_configs ?? []).map((entry) => entry.inject_headers_json ?? {})];
+  if (header && injected.some((map) => Object.keys(map).some((name) => name.toLowerCase() === header && map[name] !== null)))
+    throw invalid('upstream_auth', `sets the header ${header}, which inject_headers_json sets as well${where}`);
+}
+
 /** One spelling for what compares: addresses, and "nothing" for an empty list. */
 function canonical(field: ConfigField, value: unknown): unknown {
+  if (field === 'upstream_auth' && (value as { type: string } | null)?.type === 'none') return null;
   if (field === 'ip_allowlist') return [...new Set((value as string[]).map(canonicalEntry))];
   if ((field === 'allowed_methods' || field === 'method_configs') && Array.isArray(value) && value.length === 0) return null;
   return value;

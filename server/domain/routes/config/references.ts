@@ -46,6 +46,7 @@ export async function saveReferences(
       if (!secret) throw invalid(f.path, `refers to an unknown secret: ${printReference(f.reference)}`);
       if (secret.secret_type === 'certificate')
         throw invalid(f.path, `refers to a certificate, which can't be injected: ${printReference(f.reference)}`);
+      if (f.field === 'upstream_auth' && secret.secret_type !== 'string') throw invalid(f.path, 'must be a string secret');
     }
     if (!secret) return [];
     const by = f.reference.kind === 'secret' ? 'name' : 'id';
@@ -108,6 +109,8 @@ export function slotsOf(environment: string, local: Local): Slot[] {
     ...mapSlots('inject_headers_json', 'inject_headers_json', local.inject_headers_json),
     ...mapSlots('inject_query_json', 'inject_query_json', local.inject_query_json),
     ...bodySlots('inject_body_json', 'inject_body_json', local.inject_body_json),
+    // It holds an ID alone, which counts as a placeholder of it.
+    ...(local.upstream_auth?.secret_id ? [slot('upstream_auth', 'upstream_auth.secret_id', `{{secret_id:${local.upstream_auth.secret_id}}}`)] : []),
     ...(local.method_configs ?? []).flatMap((entry) => [
       ...mapSlots('method_configs', `method_configs.${entry.method}.inject_headers_json`, entry.inject_headers_json),
       ...mapSlots('method_configs', `method_configs.${entry.method}.inject_query_json`, entry.inject_query_json),

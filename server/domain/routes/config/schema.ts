@@ -1,25 +1,22 @@
 import { z } from 'zod';
 import { addressRange } from '#server/kernel/address-field.ts';
 import { baseUrl } from '#server/kernel/fields.ts';
+import { headerNameProblem, TOKEN } from './header-names.ts';
+import { UpstreamAuth, upstreamAuth } from './upstream-auth.schema.ts';
+
+export { headerNameProblem } from './header-names.ts';
 
 /** The settings of one route in one environment (interface rules 10 §2.3, §6, §7): what may be written, and how it reads back. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+/** How calls are signed (interface rule 10 §9); `rfc9421` are HTTP Message Signatures. */
+export const SIGNATURE_SCHEMES = ['v1', 'concat', 'rfc9421'] as const;
 
 const NOT_ENFORCED = "can't be turned on: this release doesn't enforce it yet";
 const MAX_NAMES = 50;
 const MAX_TEMPLATE_BYTES = 8 * 1024;
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_BODY_DEPTH = 16;
-
-const REFUSED_HEADER =
-  /^(?:host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|forwarded|via|proxy-.*|x-svc-.*)$/i;
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
-
-/** What is wrong with the name of an injected header; undefined when nothing is. */
-export function headerNameProblem(name: string): string | undefined {
-  if (!TOKEN.test(name)) return 'is not a valid header name';
-  return REFUSED_HEADER.test(name) ? "is set by the gateway and can't be injected" : undefined;
-}
 
 const bytes = (text: string) => new TextEncoder().encode(text).byteLength;
 
@@ -85,7 +82,6 @@ const method = () =>
     .transform((m) => m.toUpperCase())
     .pipe(z.enum(METHODS))
     .meta({ enum: [...METHODS] });
-const signature = () => z.literal(false, NOT_ENFORCED);
 const certificate = () => z.null(NOT_ENFORCED);
 const requests = () => z.number().int().min(1).max(1_000_000);
 const windowSeconds = () => z.number().int().min(1).max(86_400);
@@ -97,7 +93,7 @@ const MethodEntry = z.object({
   inject_headers_json: injectedHeaders().optional(),
   inject_query_json: injectedQuery().optional(),
   inject_body_json: injectedBody().optional(),
-  require_signature: signature().optional(),
+  require_signature: z.boolean().optional(),
   rate_limit_enabled: z.boolean().optional(),
   rate_limit_requests: requests().nullable().optional(),
   rate_limit_window_sec: windowSeconds().nullable().optional(),
@@ -134,6 +130,7 @@ const nullable = {
   mtls_certificate_id: certificate(),
   upstream_ca_certificate_id: certificate(),
   log_payloads: z.enum(['all', 'errors', 'off']).nullable(),
+  upstream_auth: upstreamAuth().nullable(),
 };
 
 const concrete = {
@@ -141,10 +138,10 @@ const concrete = {
   inject_headers_json: injectedHeaders(),
   inject_body_json: injectedBody(),
   inject_query_json: injectedQuery(),
-  require_signature: signature(),
+  require_signature: z.boolean(),
   signature_tolerance_sec: z.number().int().min(1).max(3600),
   signature_require_nonce: z.boolean(),
-  signature_scheme: z.enum(['v1', 'concat']),
+  signature_scheme: z.enum(SIGNATURE_SCHEMES),
   rate_limit_enabled: z.boolean(),
   rate_limit_per_client: z.boolean(),
   http_method_restrictions_enabled: z.boolean(),
@@ -166,7 +163,6 @@ const reserved = {
     .max(0, 'is a legacy field that is never applied; use placeholders such as {{secret:NAME}} in inject_body_json'),
   egress_server_id: z.null('is reserved and must be null'),
   data_plane_node_id: z.null('is reserved and must be null'),
-  upstream_auth: z.null("must be null: this release can't sign upstream requests yet"),
 };
 
 /** Base configuration: POST and PATCH of a route. */
@@ -199,7 +195,7 @@ export const configAnswer = {
   require_signature: z.boolean(),
   signature_tolerance_sec: z.number().int(),
   signature_require_nonce: z.boolean(),
-  signature_scheme: z.enum(['v1', 'concat']),
+  signature_scheme: z.enum(SIGNATURE_SCHEMES),
   rate_limit_enabled: z.boolean(),
   rate_limit_requests: z.number().int().nullable(),
   rate_limit_window_sec: z.number().int().nullable(),
@@ -218,7 +214,7 @@ export const configAnswer = {
   body_placeholders: z.enum(['all', 'same_collection', 'off']),
   forward_client_ip: z.boolean(),
   log_payloads: z.enum(['all', 'errors', 'off']).nullable(),
-  upstream_auth: z.null(),
+  upstream_auth: UpstreamAuth.nullable(),
 };
 
 /** What the list of environments leaves out. */

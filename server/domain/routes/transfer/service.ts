@@ -33,6 +33,7 @@ export function withIds(draft: Draft, idOf: (id: string) => string | undefined):
   const locals = [...draft.locals].map(([name, local]): [string, Local] => {
     const next: Local = withTexts(local, (text) => withSecretIds(text, there));
     for (const field of ['mtls_certificate_id', 'upstream_ca_certificate_id'] as const) if (local[field]) next[field] = there(local[field]);
+    if (local.upstream_auth?.secret_id) next.upstream_auth = { ...local.upstream_auth, secret_id: there(local.upstream_auth.secret_id) };
     return [name, next];
   });
   return { base: draft.base, locals: new Map(locals) };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { METHODS } from '../config/schema.ts';
+import { METHODS, SIGNATURE_SCHEMES } from '../config/schema.ts';
 
 // What web and gateway say to each other about a trial of a route, over their private socket.
 
@@ -47,6 +47,8 @@ export const TrialReport = z.object({
   checks: z.object({
     requires_clients: z.object({ required: z.boolean(), met: z.boolean(), client: z.string().nullable() }),
     ip_allowlist: z.object({ required: z.boolean(), met: z.boolean() }),
+    /** Tests aren't signed: callers have to. */
+    require_signature: z.object({ required: z.boolean(), scheme: z.enum(SIGNATURE_SCHEMES).nullable() }),
   }),
   injected: z.array(z.string()),
   secrets_used: z.array(z.string()),

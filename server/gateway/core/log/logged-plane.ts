@@ -10,6 +10,8 @@ export type LogSubject = {
   /** Path and query as they are kept when the caller may be told that the route exists. */
   readonly path: string;
   readonly query: string | null;
+  /** Whether the signature of the call was good; null or absent when none was required. */
+  readonly signatureValid?: boolean | null;
 };
 
 /** What the request log asks of a call's plane. */

@@ -16,7 +16,7 @@ const ENVIRONMENT = /^[a-z0-9_-]{1,63}$/;
 /** The row of a finished call: names, numbers and ids, never the value of a header, a body or a secret (interface rule 13 §2). */
 export function logRow(call: Call, plane: LoggedPlane, nodeId: string) {
   const { snapshot, credential, client, test } = call;
-  const { mode, route, environment, path, query } = plane.logSubject(call);
+  const { mode, route, environment, path, query, signatureValid = null } = plane.logSubject(call);
   // A credential in the headers of a test request is not what authenticated it.
   const caller = credential.state === 'valid' && !test ? credential.caller : null;
   // An unauthenticated caller must not be able to tell from our own records which routes exist either.
@@ -26,7 +26,7 @@ export function logRow(call: Call, plane: LoggedPlane, nodeId: string) {
     tenant_id: snapshot.tenant.id,
     route_id: opaque ? null : (route?.id ?? null),
     matched_client_id: test ? null : (client?.client.id ?? null),
-    identification_method: test ? 'dashboard_user' : client ? 'ip' : caller ? IDENTIFIED[caller.kind] : null,
+    identification_method: test ? 'dashboard_user' : client ? client.method : caller ? IDENTIFIED[caller.kind] : null,
     method: call.method.slice(0, 32),
     status_code: call.status === 0 ? null : call.status,
     src_ip: call.sourceAddress || null,
@@ -52,7 +52,7 @@ export function logRow(call: Call, plane: LoggedPlane, nodeId: string) {
     route_name: opaque ? null : (route?.name ?? null),
     client_name: client?.client.name ?? null,
     user_agent: call.userAgent === null ? null : scrub(call.userAgent.slice(0, MAX_USER_AGENT)),
-    signature_valid: null,
+    signature_valid: signatureValid,
     api_key_id: caller?.apiKeyId ?? null,
     oauth_client_id: caller?.oauthClientId ?? null,
     user_id: test?.userId ?? caller?.userId ?? null,

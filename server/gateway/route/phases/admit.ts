@@ -6,6 +6,7 @@ import { type Refused, refused } from '../../core/refusal.ts';
 import type { Runtime } from '../../core/runtime.ts';
 import type { Caller } from '../../snapshot/model.ts';
 import type { RouteCall } from '../route-call.ts';
+import { CROWDED, judgeSignature, takeSignedBody } from '../signatures/verify.ts';
 
 /** Two polls of the configuration that failed: from then on a call says how old the picture was that it was served from (interface rule 12 §15). */
 const UNCONFIRMED_MS = 60_000;
@@ -17,7 +18,7 @@ export function admit(call: RouteCall, runtime: Runtime): Refused | undefined | 
   const age = snapshots.ageMs(call.receivedAt);
   if (age > UNCONFIRMED_MS) call.warnings = [`unconfirmed:${Math.floor(age / 1000)}`];
   const { credential } = call;
-  const { environment, lookupFault, test } = call.state;
+  const { environment, test } = call.state;
   const { tenant } = call.snapshot;
   if (test) {
     // The route's requirements are shown, not enforced: the person's role admitted them, and they are no client of the route.
@@ -25,13 +26,21 @@ export function admit(call: RouteCall, runtime: Runtime): Refused | undefined | 
     test.checks.requires_clients = { required, met: !required || call.client !== null, client: call.client?.client.name ?? null };
     call.client = null;
   }
-  const result = admission(
-    environment?.requiresClients ?? false,
-    credential.state,
-    call.client !== null,
-    tenant.settings.proxy_require_credential,
-  );
-  if (result !== 'admitted' && !test) return notAdmitted(call, runtime, result);
+  const strict = tenant.settings.proxy_require_credential;
+  const result = admission(environment?.requiresClients ?? false, credential.state, call.client !== null, strict);
+  if (result !== 'admitted' && !test) {
+    if (result === 'authentication_required' && !strict && bringsSignature(call)) return admitBySignature(call, runtime);
+    // Its signature may still show that the caller is an assigned client: the route doesn't forward it without.
+    if (result !== 'client_not_authorized' || !call.state.config?.signature) return notAdmitted(call, runtime, result);
+  }
+  return afterAdmission(call, runtime);
+}
+
+/** What only the admitted may know, and the workspace's own limits. */
+function afterAdmission(call: RouteCall, runtime: Runtime): Refused | undefined | Promise<Refused | undefined> {
+  const { credential } = call;
+  const { lookupFault, test } = call.state;
+  const { tenant } = call.snapshot;
   call.admitted = true;
   if (lookupFault) return lookupFault;
   if (!tenant.servable) return refused('subscription_inactive', "This workspace's subscription is not active.");
@@ -45,6 +54,37 @@ export function admit(call: RouteCall, runtime: Runtime): Refused | undefined | 
   if (caller?.allows && !caller.allows(call.sourceAddress))
     return refused('forbidden', `This ${wordFor(caller)} can't be used from this IP address.`);
   return limitWorkspaceRate(call, runtime);
+}
+
+const SIGNATURES = new Set(['x-svc-signature', 'x-signature', 'signature']);
+const bringsSignature = ({ names }: RouteCall): boolean => names.some((name) => SIGNATURES.has(name));
+
+/** Refusals that say nothing about the route: those of reading a body, and those that only who has the key gets to see. */
+const TOLD = new Set<string>(['payload_too_large', 'concurrency_limit_exceeded', 'invalid_request', 'signature_replayed', 'dependency_unavailable']);
+
+/**
+ * A caller without a credential may be a client that only its signature shows (interface rule 12 §18). The body is read for routes that don't exist as
+ * well: whoever fails must not learn from the answer, nor from when it comes, whether this one does.
+ */
+async function admitBySignature(call: RouteCall, runtime: Runtime): Promise<Refused | undefined> {
+  const { config, environment, lookupFault } = call.state;
+  const { id } = call.snapshot.tenant;
+  let held = 0;
+  const hold = (bytes: number): boolean => {
+    if (!runtime.strangers.take(id, bytes - held)) return false;
+    held = bytes;
+    return true;
+  };
+  try {
+    const rule = environment?.requiresClients && !lookupFault ? config?.signature : undefined;
+    const refusal = rule ? await judgeSignature(call, runtime, rule, hold) : await takeSignedBody(call, hold);
+    if (refusal && TOLD.has(refusal.code)) return refusal;
+    if (!rule || refusal) return (await takeSignedBody(call, hold)) ?? notAdmitted(call, runtime, 'authentication_required');
+    if (call.body && !runtime.bodies.hold(call, call.body.length)) return CROWDED;
+  } finally {
+    runtime.strangers.give(id, held);
+  }
+  return afterAdmission(call, runtime);
 }
 
 /** As the Management API words it (interface rule 24 §6). */

@@ -2,15 +2,10 @@ import { type Refused, refused } from '../../core/refusal.ts';
 import { PSEUDONYM } from '../../core/upstream-headers.ts';
 import type { RouteCall } from '../route-call.ts';
 
-/**
- * Step 9: a call that came through a gateway already is going round in a circle. A route that demands a signature is refused as well:
- * nothing verifies signatures here yet, and sending the call without would be worse than not sending it.
- */
+/** Step 9: a call that came through a gateway already is going round in a circle. */
 export function detectLoop(call: RouteCall): Refused | undefined {
   if (call.via !== null && passedThrough(call.via))
     return refused('loop_detected', 'Loop detected: this call has already passed through the gateway.');
-  if (call.state.config?.requiresSignature)
-    return refused('route_misconfigured', "This route requires signed calls, which this gateway can't verify. Turn off require_signature.");
   return undefined;
 }
 

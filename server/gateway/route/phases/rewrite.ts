@@ -38,19 +38,23 @@ const after = (first: Result, next: () => Result): Result =>
 
 /** Decides between reading the body and letting it stream. */
 function takeBody(call: RouteCall, runtime: Runtime, config: CallConfig): Result {
-  const length = call.contentLength;
+  const length = call.state.bodyRead ? (call.body?.length ?? 0) : call.contentLength;
   const rewritable = rewritesBody(call.method);
   const injects = config.body !== null && rewritable;
+  const signs = signsBody(config);
   if (length === 0) return undefined;
   const encoded = call.contentEncoding !== '' && call.contentEncoding !== 'identity';
   if (injects && encoded)
     return refused('unsupported_media_type', 'This route injects values into the body, so the request body must not be compressed.');
   const scans = rewritable && config.bodyPlaceholders !== 'off' && !encoded && scannable(call.contentType) !== undefined;
   const small = length > 0 && length <= (config.retryAttempts > 0 ? REPLAYABLE : SMALL);
-  if (!injects && !scans && !small) return stream(call);
-  if (injects && length > BUFFERED_LIMIT) return tooLarge('10 MiB');
+  // Read for its signature already.
+  if (call.state.bodyRead) return scans && length > SCAN_LIMIT && call.body?.includes('{{secret') ? tooLarge(SCANNED) : undefined;
+  const whole = injects || signs;
+  if (!whole && !scans && !small) return stream(call);
+  if (whole && length > BUFFERED_LIMIT) return tooLarge('10 MiB');
   acceptBody(call.req, call.res);
-  const limit = injects ? BUFFERED_LIMIT : scans ? SCAN_LIMIT : SMALL;
+  const limit = whole ? BUFFERED_LIMIT : scans ? SCAN_LIMIT : SMALL;
   return readBody(call.req, Math.max(limit, small ? length : 0), (bytes) => runtime.bodies.hold(call, bytes)).then((read) => {
     if (read.state === 'crowded')
       return refused('concurrency_limit_exceeded', 'Too many request bodies are held in memory. Try again shortly.');
@@ -61,14 +65,16 @@ function takeBody(call: RouteCall, runtime: Runtime, config: CallConfig): Result
       call.capture?.takeRequest(read.body);
       return undefined;
     }
-    if (injects) return tooLarge('10 MiB');
+    if (whole) return tooLarge('10 MiB');
     // Too long to look into: it may pass when nothing in the part that was read asks for it.
-    if (read.body.includes('{{secret')) return tooLarge('5 MiB if it contains placeholders');
+    if (read.body.includes('{{secret')) return tooLarge(SCANNED);
     call.req.unshift(read.body);
     call.body = null;
     return stream(call);
   });
 }
+
+const SCANNED = '5 MiB if it contains placeholders';
 
 function stream(call: RouteCall): Refused | undefined {
   if (call.contentLength > STREAMED_LIMIT) return tooLarge('100 MiB');

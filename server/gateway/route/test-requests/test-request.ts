@@ -1,9 +1,12 @@
 import type { Test } from '../../core/call.ts';
+import type { SignatureRule } from '../../snapshot/model.ts';
 
 /** What the route would have asked of a caller, and whether this person's address meets it. Only shown, not enforced. */
 export type Checks = {
   requires_clients: { required: boolean; met: boolean; client: string | null };
   ip_allowlist: { required: boolean; met: boolean };
+  /** `scheme` is null where no signature is required. */
+  require_signature: { required: boolean; scheme: SignatureRule['scheme'] | null };
 };
 
 /** The request that goes to the upstream, as it leaves but for the marks in place of values. */
@@ -20,6 +23,7 @@ export class TestRequest implements Test {
   readonly checks: Checks = {
     requires_clients: { required: false, met: true, client: null },
     ip_allowlist: { required: false, met: true },
+    require_signature: { required: false, scheme: null },
   };
   /** Name -> value of every secret that was opened: for masking, and dropped with the test request. */
   secrets: ReadonlyMap<string, string> = new Map();

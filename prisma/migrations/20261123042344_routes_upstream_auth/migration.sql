@@ -1,0 +1,1 @@
+ALTER TABLE "route_environment_configs" ADD COLUMN "upstream_auth" JSONB;
