@@ -91,7 +91,16 @@ test('B.2.6: the Ed25519 signature of RFC 9421 verifies, and is the one the key 
 test('Content-Digest: each known digest must match, and one must be there', () => {
   const sha256 = 'sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:';
   for (const good of [DIGEST, sha256, `${sha256}, ${DIGEST}`, `unixsum=:AA==:, ${sha256}`]) assert.ok(digestMatches(good, BODY), good);
-  for (const bad of ['', 'md5=:AA==:', 'sha-256=:AA==:', 'sha-256=abc', 'sha-256', `${sha256},`, `sha-256=:AA==:, ${DIGEST}`, `sha-256=:AA==:, ${sha256}`])
+  for (const bad of [
+    '',
+    'md5=:AA==:',
+    'sha-256=:AA==:',
+    'sha-256=abc',
+    'sha-256',
+    `${sha256},`,
+    `sha-256=:AA==:, ${DIGEST}`,
+    `sha-256=:AA==:, ${sha256}`,
+  ])
     assert.ok(!digestMatches(bad, BODY), bad);
   assert.ok(!digestMatches(sha256, Buffer.from('{"hello":"world"}')));
 });
@@ -119,17 +128,32 @@ test('fields that are malformed, ambiguous or say something twice are refused', 
     [`a=${good}`, 'a=:AB==:'],
     [`A=${good}`, 'A=:AA==:'],
   ];
-  for (const [input, signature] of cases) assert.equal(typeof readHttpSignature(input, signature, 'svc'), 'string', `${input} | ${signature}`);
+  for (const [input, signature] of cases)
+    assert.equal(typeof readHttpSignature(input, signature, 'svc'), 'string', `${input} | ${signature}`);
   const named = readHttpSignature(`a=${good},svc=${good}`, 'svc=:AA==:, a=:BBBB:', 'svc');
   assert.ok(typeof named !== 'string' && named.label === 'svc' && named.signature.equals(Buffer.from([0])));
 });
 
 test('components that a request lacks, or that are read in ways not supported here, have no base', () => {
-  for (const component of ['"x-missing"', '"@status"', '"@unknown"', '"Date"', '"date";sf', '"date";req', '"@method";req', '"date";bs;key="a"', '"@query-param";name="none"', '"@query-param"'])
+  for (const component of [
+    '"x-missing"',
+    '"@status"',
+    '"@unknown"',
+    '"Date"',
+    '"date";sf',
+    '"date";req',
+    '"@method";req',
+    '"date";bs;key="a"',
+    '"@query-param";name="none"',
+    '"@query-param"',
+  ])
     assert.equal(typeof signatureBase(request, read(`a=(${component});created=1`, 'a=:AA==:')), 'string', component);
   const repeated = { ...request, target: '/?a=1&a=2' };
   assert.equal(typeof signatureBase(repeated, read('a=("@query-param";name="a")', 'a=:AA==:')), 'string');
-  const base = (text: string) => signatureBase(request, read(`a=(${text})`, 'a=:AA==:')).toString().split('\n')[0];
+  const base = (text: string) =>
+    signatureBase(request, read(`a=(${text})`, 'a=:AA==:'))
+      .toString()
+      .split('\n')[0];
   assert.equal(base('"date";bs'), `"date";bs: :${Buffer.from(HEADERS.date ?? '').toString('base64')}:`);
   assert.equal(base('"content-digest";key="sha-512"'), `"content-digest";key="sha-512": ${DIGEST.slice('sha-512='.length)}`);
   assert.equal(base('"@target-uri"'), '"@target-uri": https://example.com/foo?param=Value&Pet=dog');

@@ -3,8 +3,8 @@ import {
   type BareItem,
   type Dictionary,
   type InnerList,
-  isInnerList,
   type Item,
+  isInnerList,
   parseDictionary,
   serializeDictionary,
   serializeInnerList,
@@ -60,7 +60,7 @@ export function readHttpSignature(inputField: string, signatureField: string, pr
 export function signatureBase(message: HttpMessage, { input }: Pick<HttpSignature, 'input'>): Buffer | string {
   const lines: string[] = [];
   for (const item of input[0]) {
-    const value = valueOf(message, item);
+    const value = componentValue(message, item);
     if (value === undefined) return `the component ${serializeItem(item)} is missing or not supported`;
     lines.push(`${serializeItem(item)}: ${value}`);
   }
@@ -76,7 +76,10 @@ export function digestMatches(field: string, body: Uint8Array): boolean {
   const digests = dictionaryOf(field);
   if (!digests) return false;
   let known = 0;
-  for (const [name, algorithm] of [['sha-256', 'sha256'], ['sha-512', 'sha512']] as const) {
+  for (const [name, algorithm] of [
+    ['sha-256', 'sha256'],
+    ['sha-512', 'sha512'],
+  ] as const) {
     const member = digests.get(name);
     if (member === undefined) continue;
     if (isInnerList(member) || !(member[0] instanceof ArrayBuffer)) return false;
@@ -101,9 +104,10 @@ function dictionaryOf(text: string): Dictionary | undefined {
 /** Without white space outside of strings. */
 const squeezed = (text: string): string => text.replace(/("(?:[^"\\]|\\.)*")|[ \t]+/g, (_, string: string | undefined) => string ?? '');
 
-function valueOf(message: HttpMessage, [name, parameters]: Item): string | undefined {
+function componentValue(message: HttpMessage, [name, parameters]: Item): string | undefined {
   const text = name as string; // readHttpSignature has looked
-  if (text.startsWith('@')) return text === '@query-param' ? queryParameter(message, parameters) : parameters.size > 0 ? undefined : derived(message, text);
+  if (text.startsWith('@'))
+    return text === '@query-param' ? queryParameter(message, parameters) : parameters.size > 0 ? undefined : derived(message, text);
   if (text !== text.toLowerCase()) return undefined;
   const values = message.fields(text).map((value) => value.trim());
   if (values.length === 0) return undefined;
@@ -140,7 +144,8 @@ function derived({ method, scheme, host, target }: HttpMessage, name: string): s
 }
 
 /** Lower case, without the scheme's default port (RFC 9421 §2.2.3). */
-const authorityOf = (host: string, scheme: 'http' | 'https'): string => host.toLowerCase().replace(scheme === 'https' ? /:443$/ : /:80$/, '');
+const authorityOf = (host: string, scheme: 'http' | 'https'): string =>
+  host.toLowerCase().replace(scheme === 'https' ? /:443$/ : /:80$/, '');
 
 /** RFC 9421 §2.2.8. A parameter that occurs several times can't be covered. */
 function queryParameter({ target }: HttpMessage, parameters: Item[1]): string | undefined {

@@ -35,7 +35,10 @@ export const listCredentials = (ctx: Ctx, input: { id: string }) =>
   });
 
 /** The service makes every kind; the wire takes those that calls are checked against. */
-type NewCredential = Omit<z.output<typeof CreateCredential>, 'data'> & { data: z.output<typeof CredentialInput> };
+type NewCredential = Omit<z.output<typeof CreateCredential>, 'data' | 'kind'> & {
+  kind: CredentialKind;
+  data: z.output<typeof CredentialInput>;
+};
 
 /** A credential; what only the caller may know is in `reveal`, here and never again. @throws Refusal not_found, conflict, tenant_sealed */
 export async function createCredential(ctx: Ctx, input: NewCredential) {

@@ -16,7 +16,8 @@ export const descriptions: Descriptions = {
       success: 'The credentials of the client.',
     },
     'clients.create_credential': {
-      description: 'Adds a credential to a client. In this release clients are recognized by IP address.',
+      description:
+        'Adds a credential to a client: an IP address, or a key that signs calls. Generated material is in `reveal`, only this once. See [Request signing](/docs/request-signing).',
       success: 'The created credential.',
     },
     'clients.update_credential': {
@@ -82,9 +83,9 @@ export const descriptions: Descriptions = {
     not_after: 'When the certificate expires.',
     serial: 'Serial number of the certificate.',
     key_id: 'ID of the key.',
-    secret: 'Shared secret that signs requests.',
-    secret_id: 'ID of the secret that holds the shared secret.',
-    public_key: 'Public key that verifies signatures.',
+    secret: 'Shared secret that signs requests, at least 32 bytes. The key is its UTF-8 bytes; a generated secret is base64url of 32 bytes.',
+    secret_id: "ID of a string secret that holds the shared secret. Its value in the call's environment is the key.",
+    public_key: 'Ed25519 public key that verifies signatures, as SPKI PEM or 32 bytes in base64url.',
     reveal: 'Generated material. Shown only once and never stored.',
     private_key_pem: 'Private key of the certificate, in PEM format.',
     ca_chain_pem: 'Certificate chain up to the root, in PEM format.',

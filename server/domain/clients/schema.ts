@@ -147,42 +147,18 @@ export const CreatedCredential = Credential.extend({
     .optional(),
 }).meta({ id: 'CreatedClientCredential' });
 
-const UNCHECKED = "this release only identifies clients by IP address; certificates and signing keys can't be stored yet";
-/** What a call is recognised by today. Nobody would be let in by a certificate or a signature, so none can be stored either. */
+const UNCHECKED = "this release doesn't identify clients by certificate yet, so none can be stored";
+/** By what calls are recognized today. Nobody would be let in by a certificate, so none can be stored either. */
+const WIRE_KINDS = ['ip', 'signature_hmac', 'signature_ed25519'] as const;
 const kind = () =>
-  z
-    .enum(['ip'], {
-      error: ({ input }) =>
-        CREDENTIAL_KINDS.some((k) => k === input)
-          ? UNCHECKED
-          : input === 'machine_id' || input === 'workload_identity'
-            ? 'kind not available'
-            : undefined,
-    })
-    .transform((k) => k as CredentialKind);
+  z.enum(WIRE_KINDS, {
+    error: ({ input }) =>
+      input === 'mtls_thumbprint' ? UNCHECKED : input === 'machine_id' || input === 'workload_identity' ? 'kind not available' : undefined,
+  });
 
-const unchecked = () => z.never({ error: UNCHECKED }).optional();
-/** The material of an `ip` credential; that of the other kinds is refused, not ignored. */
-const AddressData = z
-  .object({
-    value: addressRange().optional(),
-    /** Another name of value. */
-    ip: addressRange().optional(),
-    mode: unchecked(),
-    ttl_days: unchecked(),
-    certificate_pem: unchecked(),
-    thumbprint: unchecked(),
-    secret: secret(unchecked()),
-    secret_id: unchecked(),
-    public_key: unchecked(),
-  })
-  .refine(({ value, ip }) => value !== undefined || ip !== undefined, { message: 'is required', path: ['value'] })
-  .refine(({ value, ip }) => value === undefined || ip === undefined, { message: 'cannot be combined with value', path: ['ip'] })
-  .meta({ oneOf: [{ required: ['value'] }, { required: ['ip'] }] });
-
-/** What is given, never what is stored: the modes of each kind are judged together with it. */
-export const CredentialInput = z.object({
+const material = {
   value: addressRange().optional(),
+  /** Another name of value. */
   ip: addressRange().optional(),
   mode: z.enum(['issue', 'register', 'generate', 'import']).optional(),
   ttl_days: z.int().min(1).max(825).optional(),
@@ -191,17 +167,44 @@ export const CredentialInput = z.object({
   secret: secret(z.string().max(4_096)).optional(),
   secret_id: uuid().optional(),
   public_key: z.string().max(4_096).optional(),
+};
+/** What is given, never what is stored: the modes of each kind are judged together with it. */
+export const CredentialInput = z.object(material);
+
+const unchecked = () => z.never({ error: UNCHECKED }).optional();
+const Material = z.object({
+  ...material,
+  mode: z.enum(['generate', 'import']).optional(),
+  ttl_days: unchecked(),
+  certificate_pem: unchecked(),
+  thumbprint: unchecked(),
 });
+
+/** What each kind takes; anything else is refused, not ignored. */
+const MEMBERS: Record<(typeof WIRE_KINDS)[number], readonly (keyof z.output<typeof Material>)[]> = {
+  ip: ['value', 'ip'],
+  signature_hmac: ['mode', 'secret', 'secret_id'],
+  signature_ed25519: ['mode', 'public_key'],
+};
 
 export const CredentialRef = z.object({ id: pathId(), credentialId: pathId() });
 const date = () => isoTime().transform((v) => new Date(v));
 const credentialSettings = { label: optionalLabel(100), enabled: z.boolean(), expires_at: date().nullable() };
-export const CreateCredential = z.object({
-  id: pathId(),
-  kind: kind(),
-  data: AddressData,
-  ...z.object(credentialSettings).partial().shape,
-});
+export const CreateCredential = z
+  .object({
+    id: pathId(),
+    kind: kind(),
+    data: Material,
+    ...z.object(credentialSettings).partial().shape,
+  })
+  .superRefine(({ kind, data }, ctx) => {
+    const issue = (name: string, message: string) => ctx.addIssue({ code: 'custom', path: ['data', name], message });
+    for (const name of Object.keys(data) as (keyof typeof data)[])
+      if (data[name] !== undefined && !MEMBERS[kind].includes(name)) issue(name, `doesn't apply to credentials of kind ${kind}`);
+    if (kind !== 'ip') return;
+    if (data.value === undefined && data.ip === undefined) issue('value', 'is required');
+    if (data.value !== undefined && data.ip !== undefined) issue('ip', 'cannot be combined with value');
+  });
 export const UpdateCredential = atLeastOne(CredentialRef.extend(z.object(credentialSettings).partial().shape), ['id', 'credentialId']);
 
 const pair = z.object({ route_id: uuid(), environment_name: environmentName() });

@@ -5,7 +5,14 @@ import { CONFIG_FIELDS, effectiveConfig } from './effective.ts';
 import type { StoredRoute } from './store.ts';
 
 /** What may be injected never appears in the trail, only that it changed (interface rule 10 §3.1). */
-const NAMES_ONLY = new Set(['inject_headers_json', 'inject_query_json', 'inject_body_json', 'method_configs', 'payload_structure', 'upstream_auth']);
+const NAMES_ONLY = new Set([
+  'inject_headers_json',
+  'inject_query_json',
+  'inject_body_json',
+  'method_configs',
+  'payload_structure',
+  'upstream_auth',
+]);
 const ROUTE_FIELDS = ['name', 'slug', 'enabled', 'collection_id', 'base_environment'] as const;
 
 /** The entry of a route; an update whose only change is `enabled` is an enable or a disable. */

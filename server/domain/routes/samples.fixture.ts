@@ -71,7 +71,11 @@ export const samples: Record<string, Sample> = {
   'routes.overview': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),
 };
 
-export const dependsOnState = [/must have at least one method|is required while rate limiting is on|rate_limit_burst: must be/];
+export const dependsOnState = [
+  /must have at least one method|is required while rate limiting is on|rate_limit_burst: must be/,
+  /upstream_auth\.secret_id: (?:refers to an unknown secret|requires either secret_id or key_name)|inject_headers_json sets as well/,
+  /upstream_auth\.key_name: no such key|can't be used with the scheme concat/,
+];
 export const secretInput = { 'routes.test': ['headers[].value'] };
 
 export const needsGateway = ['routes.test'];

@@ -3,6 +3,7 @@ import test from 'node:test';
 import { execute } from '#server/api/perform.ts';
 import * as collections from '#server/domain/collections/service.ts';
 import * as stages from '#server/domain/environments/service.ts';
+import * as vault from '#server/domain/secrets/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
@@ -104,15 +105,70 @@ test('a target that would leak, loop or reach inside is refused at save', async 
 
 test('protection that is not there yet cannot be switched on', async () => {
   const { live } = await workspace();
-  for (const field of [
-    { require_signature: true },
-    { mtls_certificate_id: newId() },
-    { upstream_ca_certificate_id: newId() },
-    { method_configs: [{ method: 'GET', require_signature: true }] },
-    { upstream_auth: {} },
-  ])
+  for (const field of [{ mtls_certificate_id: newId() }, { upstream_ca_certificate_id: newId() }])
     await assert.rejects(create(live, field), { type: 'validation_error' }, JSON.stringify(field));
-  await create(live, { require_signature: false, mtls_certificate_id: null, signature_tolerance_sec: 60 });
+  await create(live, { mtls_certificate_id: null });
+});
+
+test('upstream authentication: what it refers to is checked, counted as use of the secret, and off where an environment says so', async () => {
+  const w = await workspace();
+  const { live } = w;
+  const secret = await vault.createSecret(live, { name: 'AWS', value: '{}' });
+  const foreign = await vault.createSecret(w.test, { name: 'AWS', value: '{}' });
+  const aws = { type: 'aws_sigv4', secret_id: secret.id, region: 'us-east-1', service: 's3' } as const;
+  const jwt = { type: 'jwt_bearer', algorithm: 'HS256', secret_id: secret.id } as const;
+  for (const [auth, message] of [
+    [{}, /type/],
+    [{ ...aws, type: 'basic' }, /type/],
+    [{ ...aws, region: 'US East' }, /region/],
+    [{ ...aws, secret_id: foreign.id }, /unknown secret/],
+    [{ ...jwt, algorithm: 'none' }, /algorithm/],
+    [{ ...jwt, secret_id: undefined }, /either secret_id or key_name/],
+    [{ ...jwt, key_name: 'k' }, /either secret_id or key_name/],
+    [{ ...jwt, header_name: 'X-Svc-Key' }, /header_name/],
+    [{ ...jwt, value_prefix: 'a\r\n' }, /value_prefix/],
+    [{ ...jwt, ttl_seconds: 29 }, /ttl_seconds/],
+    [{ ...jwt, extra_claims: { exp: 1 } }, /extra_claims/],
+    [{ ...jwt, audience: '{{secret:AWS}}' }, /placeholders/],
+  ] as const)
+    await assert.rejects(create(live, { upstream_auth: auth }), (error: Error) => message.test(error.message), JSON.stringify(auth));
+  await assert.rejects(
+    create(live, { upstream_auth: aws, inject_headers_json: { authorization: 'x' } }),
+    /inject_headers_json sets as well/,
+  );
+  const { id, name } = await create(live, { upstream_auth: aws, inject_headers_json: { 'X-Amz-Target': 'x' } });
+  const shown = async (of = id) => (await call(ops.get, live, { id: of })).upstream_auth;
+  assert.deepEqual(await shown(), aws);
+  await assert.rejects(
+    vault.deleteSecret(live, secret),
+    (error: { type: string; message: string }) => error.type === 'in_use' && error.message.includes(name),
+  );
+  await stages.createEnvironment(live, { name: 'staging' });
+  const put = (upstream_auth: unknown) => call(ops.putEnvironment, live, { id, env: 'staging', upstream_auth });
+  assert.deepEqual((await put(jwt)).upstream_auth, {
+    ...jwt,
+    ttl_seconds: 300,
+    extra_claims: {},
+    header_name: 'Authorization',
+    value_prefix: 'Bearer ',
+  });
+  const off = await put({ type: 'none' });
+  assert.deepEqual([off.upstream_auth, off.overridden_fields.includes('upstream_auth')], [null, true]);
+  assert.deepEqual((await put(null)).upstream_auth, aws);
+  const copy = await call(ops.duplicate, live, { id });
+  assert.deepEqual(await shown(copy.route.id), aws);
+  for (const one of [id, copy.route.id]) await call(ops.update, live, { id: one, upstream_auth: null });
+  assert.equal(await shown(), null);
+  await vault.deleteSecret(live, secret);
+});
+
+test('signatures: a scheme without nonces requires none', async () => {
+  const { live } = await workspace();
+  await assert.rejects(create(live, { signature_scheme: 'concat', signature_require_nonce: true }), /signature_require_nonce/);
+  await assert.rejects(create(live, { signature_scheme: 'v2' }), /signature_scheme/);
+  const { id } = await create(live, { require_signature: true, signature_scheme: 'rfc9421', signature_require_nonce: true });
+  const { require_signature, signature_scheme } = await call(ops.get, live, { id });
+  assert.deepEqual([require_signature, signature_scheme], [true, 'rfc9421']);
 });
 
 test('legacy and reserved fields take nothing but nothing', async () => {

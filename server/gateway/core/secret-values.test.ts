@@ -23,7 +23,7 @@ async function cold() {
   const { value_ct, cek_wrapped, tmk_version } = await new Keyring(load, roots).sealValue(place, Buffer.from(TEXT));
   const sealed = { value_ct: Buffer.from(value_ct), cek_wrapped: Buffer.from(cek_wrapped), tmk_version };
   const values = secretValues(new Keyring(load, roots));
-  const read = () => values.open(tenant_id, 'live', { id, sealed, expiresAt: null }, (bytes) => bytes.toString());
+  const read = () => values.open(tenant_id, 'live', { id, sealed }, (bytes) => bytes.toString());
   return { values, read };
 }
 

@@ -176,7 +176,7 @@ test('routes and environments that cannot serve say why to authenticated callers
   assert.deepEqual(await code('/listed'), [403, 'ip_not_allowed', undefined]);
   assert.deepEqual(await code('/methods', { method: 'DELETE' }), [405, 'method_not_allowed', 'GET, HEAD, POST']);
   assert.equal((await code('/methods', { method: 'HEAD' }))[0], 200);
-  assert.deepEqual(await code('/signed'), [424, 'route_misconfigured', undefined]);
+  assert.deepEqual(await code('/signed'), [401, 'signature_required', undefined]);
   await db().tenants.update({ where: { id: w.tenant.id }, data: { subscription_status: 'past_due' } });
   await until(async () => (await code('/methods'))[1] === 'subscription_inactive');
   assert.deepEqual(await code('/never'), [404, 'route_not_found', undefined]);

@@ -10,6 +10,7 @@ import { limit } from './phases/limit.ts';
 import { matchClient } from './phases/match-client.ts';
 import { restrict } from './phases/restrict.ts';
 import { rewrite } from './phases/rewrite.ts';
+import { signUpstream } from './phases/sign-upstream.ts';
 import { verifySignature } from './phases/verify-signature.ts';
 import { newRouteState } from './route-call.ts';
 
@@ -29,6 +30,7 @@ export const routePlane = definePlane({
     verify_signature: verifySignature,
     limit,
     rewrite,
+    sign_upstream: signUpstream,
   },
   refusalAnswer,
   logSubject: ({ state: { route, environmentName, forwardPath, query, signatureValid } }) => ({

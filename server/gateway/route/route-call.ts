@@ -1,6 +1,7 @@
 import type { Call } from '../core/call.ts';
 import type { Refused } from '../core/refusal.ts';
 import type { CallConfig, Environment, Route } from '../snapshot/model.ts';
+import type { Resolution } from './templates/resolution.ts';
 import type { TestRequest } from './test-requests/test-request.ts';
 
 export type RouteCall = Call<RouteState>;
@@ -33,5 +34,9 @@ export function newRouteState() {
     signatureValid: null as boolean | null,
     /** The whole body is in `call.body`, or there is none. */
     bodyRead: false,
+
+    // rewrite
+    /** Until the call is signed for its upstream. */
+    resolution: null as Resolution | null,
   };
 }

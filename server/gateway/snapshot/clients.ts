@@ -64,7 +64,12 @@ export const clients = defineSlice({
 });
 
 function clientMatch(row: ClientRangeRow): ClientMatch {
-  return { client: { id: row.client_id, name: row.name }, credentialId: row.credential_id, endsAt: row.expires_at ?? Infinity, method: 'ip' };
+  return {
+    client: { id: row.client_id, name: row.name },
+    credentialId: row.credential_id,
+    endsAt: row.expires_at ?? Infinity,
+    method: 'ip',
+  };
 }
 
 function signerOf(row: SignerRow): Signer | undefined {

@@ -142,7 +142,8 @@ function compileConfig(fields: EffectiveConfig, limitKey: string, egress: Egress
     bodyTemplates: new Map(inBody),
     references: {
       head: [...inHead.flatMap(referencesOf), ...(signing?.secret ? [signing.secret] : [])],
-      body: inBody.flatMap(([, template]) => referencesOf(template)) },
+      body: inBody.flatMap(([, template]) => referencesOf(template)),
+    },
     malformed: malformed?.malformed ?? null,
     rateLimit: compileLimit(fields, limitKey),
     timeoutMs: fields.timeout_ms,

@@ -110,7 +110,9 @@ export function slotsOf(environment: string, local: Local): Slot[] {
     ...mapSlots('inject_query_json', 'inject_query_json', local.inject_query_json),
     ...bodySlots('inject_body_json', 'inject_body_json', local.inject_body_json),
     // It holds an ID alone, which counts as a placeholder of it.
-    ...(local.upstream_auth?.secret_id ? [slot('upstream_auth', 'upstream_auth.secret_id', `{{secret_id:${local.upstream_auth.secret_id}}}`)] : []),
+    ...(local.upstream_auth?.secret_id
+      ? [slot('upstream_auth', 'upstream_auth.secret_id', `{{secret_id:${local.upstream_auth.secret_id}}}`)]
+      : []),
     ...(local.method_configs ?? []).flatMap((entry) => [
       ...mapSlots('method_configs', `method_configs.${entry.method}.inject_headers_json`, entry.inject_headers_json),
       ...mapSlots('method_configs', `method_configs.${entry.method}.inject_query_json`, entry.inject_query_json),

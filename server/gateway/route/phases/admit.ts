@@ -60,7 +60,13 @@ const SIGNATURES = new Set(['x-svc-signature', 'x-signature', 'signature']);
 const bringsSignature = ({ names }: RouteCall): boolean => names.some((name) => SIGNATURES.has(name));
 
 /** Refusals that say nothing about the route: those of reading a body, and those that only who has the key gets to see. */
-const TOLD = new Set<string>(['payload_too_large', 'concurrency_limit_exceeded', 'invalid_request', 'signature_replayed', 'dependency_unavailable']);
+const TOLD = new Set<string>([
+  'payload_too_large',
+  'concurrency_limit_exceeded',
+  'invalid_request',
+  'signature_replayed',
+  'dependency_unavailable',
+]);
 
 /**
  * A caller without a credential may be a client that only its signature shows (interface rule 12 §18). The body is read for routes that don't exist as

@@ -1,11 +1,10 @@
 import type { Reference } from '#server/domain/templates/grammar.ts';
 import { acceptBody } from '../../core/listener.ts';
 import { rewritesBody } from '../../core/methods.ts';
-import { ANSWERED, type PhaseResult } from '../../core/plane.ts';
+import type { PhaseResult } from '../../core/plane.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
 import { readBody, STREAMED_LIMIT } from '../../core/request-body.ts';
 import type { Runtime } from '../../core/runtime.ts';
-import { upstreamHeaders } from '../../core/upstream-headers.ts';
 import { fixedTarget } from '../../snapshot/compile-route.ts';
 import type { CallConfig, CompiledTemplate } from '../../snapshot/model.ts';
 import type { RouteCall } from '../route-call.ts';
@@ -13,8 +12,9 @@ import { injectBody, renderBody } from '../templates/body-inject.ts';
 import { SCAN_LIMIT, type Scan, scanBody, scannable, writeBody } from '../templates/body-scan.ts';
 import { redactedMark } from '../templates/redaction.ts';
 import { formEncode, renderHeader, renderText, replacePairs, type Values } from '../templates/render.ts';
-import { newResolution, type Resolution, resolve } from '../templates/resolve.ts';
-import type { TestRequest } from '../test-requests/test-request.ts';
+import { newResolution, type Resolution } from '../templates/resolution.ts';
+import { resolve } from '../templates/resolve.ts';
+import { signsBody } from '../upstream-auth/sign.ts';
 
 type Result = PhaseResult | Promise<PhaseResult>;
 
@@ -94,14 +94,14 @@ function compose(call: RouteCall, runtime: Runtime, config: CallConfig): Result 
   if (config.target.kind === 'fixed' && !scan) {
     setTarget(call, config.target);
     return after(egressAllowed(call) ?? resolve(call, runtime, needed, 'configuration', resolution), () =>
-      apply(call, runtime, config, resolution, undefined),
+      apply(call, config, resolution, undefined),
     );
   }
   return after(chooseTarget(call, runtime, config, resolution), () =>
     after(egressAllowed(call), () =>
       after(resolve(call, runtime, needed, 'configuration', resolution), () =>
         after(scan ? resolve(call, runtime, scan.references, 'caller', resolution) : undefined, () =>
-          apply(call, runtime, config, resolution, scan),
+          apply(call, config, resolution, scan),
         ),
       ),
     ),
@@ -175,7 +175,7 @@ function egressAllowed(call: RouteCall): Refused | undefined {
   return allowed ? undefined : refused('egress_denied', `The host ${host} is not on this workspace's list of allowed hosts.`);
 }
 
-function apply(call: RouteCall, runtime: Runtime, config: CallConfig, resolution: Resolution, scan: Scan | undefined): PhaseResult {
+function apply(call: RouteCall, config: CallConfig, resolution: Resolution, scan: Scan | undefined): PhaseResult {
   const written = write(call, config, resolution, scan);
   if ('code' in written) return written;
   const { secrets, shown } = resolution;
@@ -194,23 +194,8 @@ function apply(call: RouteCall, runtime: Runtime, config: CallConfig, resolution
     call.secretsUsed = [...secrets.keys()];
     if (call.capture) call.capture.secrets = secrets;
   }
-  return test ? noteSent(call, test, runtime) : undefined;
-}
-
-/** Keeps what a test request sends, for the person who made it. A dry one ends here: everything was done but sending it. */
-function noteSent(call: RouteCall, test: TestRequest, runtime: Runtime): PhaseResult {
-  const { shown } = test;
-  const masked = shown ? { ...call, injectedHeaders: shown.headers, upstreamPath: shown.path, body: shown.body } : call;
-  test.sent = {
-    url: `${call.upstream?.scheme}://${call.upstream?.authority}${masked.upstreamPath}`,
-    headers: upstreamHeaders(masked, runtime.privateHeaders),
-    body: masked.body,
-    masked: shown !== null,
-  };
-  if (!test.dry) return undefined;
-  call.latencyMs = Math.round(performance.now() - call.began);
-  call.res.writeHead(204).end();
-  return ANSWERED;
+  call.state.resolution = resolution;
+  return undefined;
 }
 
 /** A mark in a query is read more easily than its percent-encoding. */

@@ -19,8 +19,10 @@ export const readV1: Read = (call, rule) => {
   const keyId = keyIdOf(call);
   const found = signature === undefined ? undefined : signaturesIn(signature);
   if (!found) return invalid('X-Svc-Signature must be v1=<signature>, at most five of them separated by commas.');
-  if (timestamp === undefined || !UNIX_SECONDS.test(timestamp)) return invalid('X-Svc-Timestamp must be Unix time in seconds, with 10 digits.');
-  if (nonce === undefined || (nonce !== null && !NONCE.test(nonce))) return invalid('X-Svc-Nonce must be 16 to 128 letters, digits, - or _.');
+  if (timestamp === undefined || !UNIX_SECONDS.test(timestamp))
+    return invalid('X-Svc-Timestamp must be Unix time in seconds, with 10 digits.');
+  if (nonce === undefined || (nonce !== null && !NONCE.test(nonce)))
+    return invalid('X-Svc-Nonce must be 16 to 128 letters, digits, - or _.');
   if (keyId === undefined) return invalid('X-Svc-Key-Id must be the ID of a credential.');
   return {
     timestamp: Number(timestamp),

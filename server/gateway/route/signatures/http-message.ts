@@ -1,4 +1,10 @@
-import { digestMatches, type HttpMessage, type HttpSignature, readHttpSignature, signatureBase } from '#server/crypto/request-signatures/http-message.ts';
+import {
+  digestMatches,
+  type HttpMessage,
+  type HttpSignature,
+  readHttpSignature,
+  signatureBase,
+} from '#server/crypto/request-signatures/http-message.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { RouteCall } from '../route-call.ts';
 import { invalid, linesOf, missing, type Read } from './presented.ts';
@@ -24,7 +30,8 @@ export const readHttpMessage: Read = (call, rule) => {
   if (problem) return invalid(`The signature ${problem}.`);
   // The gateway may stand behind a proxy that speaks TLS for it: either scheme is what the caller saw.
   const bases = [...new Set((['https', 'http'] as const).map((scheme) => baseText(call, scheme, found)))];
-  if (bases.some((base) => base === undefined)) return invalid('The signature covers a component that this call lacks or that is not supported.');
+  if (bases.some((base) => base === undefined))
+    return invalid('The signature covers a component that this call lacks or that is not supported.');
   const digests = linesOf(call, 'content-digest').join(', ');
   return {
     timestamp: created as number,

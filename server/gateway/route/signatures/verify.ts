@@ -120,7 +120,10 @@ async function isSigner(
   } catch (error) {
     if (error instanceof TenantKeyUnavailable)
       return refused('tenant_sealed', "This workspace's encryption key is unavailable. Try again later.", { cause: error });
-    log.error({ err: error, request_id: call.requestId, credential_id: signer.credentialId, alert: true }, 'failed to decrypt a signing key');
+    log.error(
+      { err: error, request_id: call.requestId, credential_id: signer.credentialId, alert: true },
+      'failed to decrypt a signing key',
+    );
     return refused('secret_decrypt_failed', 'A signing key could not be decrypted.', { cause: error });
   }
 }
@@ -135,7 +138,12 @@ function storedSecret({ snapshot, state, receivedAt }: RouteCall, secretId: stri
 }
 
 /** Only after the signature was found good, so that strangers can't use up nonces. Without the store nothing is accepted. */
-async function isReplayed(call: RouteCall, signer: Signer, { nonce, timestamp }: Presented, rule: SignatureRule): Promise<Refused | undefined> {
+async function isReplayed(
+  call: RouteCall,
+  signer: Signer,
+  { nonce, timestamp }: Presented,
+  rule: SignatureRule,
+): Promise<Refused | undefined> {
   if (nonce === null) return undefined;
   const expiresAt = new Date((timestamp + rule.toleranceSec + NONCE_GRACE_SEC) * 1000);
   try {

@@ -7,27 +7,10 @@ import type { Runtime } from '../../core/runtime.ts';
 import type { Secret } from '../../snapshot/model.ts';
 import type { RouteCall } from '../route-call.ts';
 import { redactedMark } from './redaction.ts';
+import type { Resolution } from './resolution.ts';
 
 /** Who wrote the template: the configuration may use any secret, a caller's body only what the route's guard opens (interface rule 10 §7.4). */
 export type Author = 'configuration' | 'caller';
-
-/** Values found for one call. Dropped with it. */
-export type Resolution = {
-  readonly configuration: Map<Reference, string>;
-  readonly caller: Map<Reference, string>;
-  placeholders: number;
-  /** Secret name -> value, for redaction. */
-  readonly secrets: Map<string, string>;
-  /** What is shown of a test request in place of the values; null for every other call. */
-  readonly shown: { configuration: Map<Reference, string>; caller: Map<Reference, string> } | null;
-};
-export const newResolution = (test: boolean): Resolution => ({
-  configuration: new Map(),
-  caller: new Map(),
-  placeholders: 0,
-  secrets: new Map(),
-  shown: test ? { configuration: new Map(), caller: new Map() } : null,
-});
 
 /** Resolves all references into the resolution, waiting only for a tenant key that is not in memory. The first that fails refuses the call. */
 export function resolve(

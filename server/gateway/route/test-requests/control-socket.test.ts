@@ -334,6 +334,8 @@ test('methods, limits, targets and secrets are judged as for any caller; who may
     requires_clients: true,
     ip_allowlist: ['203.0.113.0/24'],
     allowed_methods: ['GET'],
+    require_signature: true,
+    signature_scheme: 'rfc9421',
     http_method_restrictions_enabled: true,
     rate_limit_enabled: true,
     rate_limit_requests: 2,
@@ -343,6 +345,7 @@ test('methods, limits, targets and secrets are judged as for any caller; who may
   assert.deepEqual(first.checks, {
     requires_clients: { required: true, met: false, client: null },
     ip_allowlist: { required: true, met: false },
+    require_signature: { required: true, scheme: 'rfc9421' },
   });
   assert.equal(first.response.status, 200);
   assert.equal((await tried(w.live, { id: route.id, method: 'DELETE' })).refusal.code, 'method_not_allowed');
