@@ -102,7 +102,17 @@ function dictionaryOf(text: string): Dictionary | undefined {
 }
 
 /** Without white space outside of strings. */
-const squeezed = (text: string): string => text.replace(/("(?:[^"\\]|\\.)*")|[ \t]+/g, (_, string: string | undefined) => string ?? '');
+function squeezed(text: string): string {
+  let out = '';
+  let quoted = false;
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i] as string;
+    if (quoted && char === '\\') out += char + (text[++i] ?? '');
+    else if (quoted || (char !== ' ' && char !== '\t')) out += char;
+    if (char === '"') quoted = !quoted;
+  }
+  return out;
+}
 
 function componentValue(message: HttpMessage, [name, parameters]: Item): string | undefined {
   const text = name as string; // readHttpSignature has looked

@@ -83,7 +83,8 @@ export const descriptions: Descriptions = {
     not_after: 'When the certificate expires.',
     serial: 'Serial number of the certificate.',
     key_id: 'ID of the key.',
-    secret: 'Shared secret that signs requests, at least 32 bytes. The key is its UTF-8 bytes; a generated secret is base64url of 32 bytes.',
+    secret:
+      'Shared secret that signs requests, at least 32 bytes. The key is its UTF-8 bytes; a generated secret is base64url of 32 bytes.',
     secret_id: "ID of a string secret that holds the shared secret. Its value in the call's environment is the key.",
     public_key: 'Ed25519 public key that verifies signatures, as SPKI PEM or 32 bytes in base64url.',
     reveal: 'Generated material. Shown only once and never stored.',

@@ -94,7 +94,8 @@ export const descriptions: Descriptions = {
     upstream_auth:
       'How calls to the upstream are signed. `null` if they are not; on an override, `{"type": "none"}` turns off what the base has. See [Upstream authentication](/docs/upstream-authentication).',
     'upstream_auth.type': 'AWS Signature Version 4, or a JWT in a header.',
-    'upstream_auth.secret_id': 'ID of the string secret that signs: AWS credentials as JSON, a shared key, or a private key in PEM or as a JWK.',
+    'upstream_auth.secret_id':
+      'ID of the string secret that signs: AWS credentials as JSON, a shared key, or a private key in PEM or as a JWK.',
     region: 'AWS region, such as `us-east-1`.',
     service: 'AWS service, such as `execute-api` or `s3`.',
     algorithm: 'Signature algorithm of the JWT.',

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { addressRange } from '#server/kernel/address-field.ts';
 import { baseUrl } from '#server/kernel/fields.ts';
-import { headerNameProblem, TOKEN } from './header-names.ts';
+import { headerNameProblem, TOKEN } from './header-names.shared.ts';
 import { UpstreamAuth, upstreamAuth } from './upstream-auth.schema.ts';
 
-export { headerNameProblem } from './header-names.ts';
+export { headerNameProblem } from './header-names.shared.ts';
 
 /** The settings of one route in one environment (interface rules 10 §2.3, §6, §7): what may be written, and how it reads back. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { uuid } from '#server/kernel/fields.ts';
-import { headerNameProblem } from './header-names.ts';
+import { headerNameProblem } from './header-names.shared.ts';
 
 /** How calls to an upstream are signed with a secret that never leaves the gateway (interface rule 30 §12). */
 export const JWT_ALGORITHMS = ['HS256', 'RS256', 'PS256', 'ES256', 'EdDSA'] as const;
