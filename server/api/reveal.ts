@@ -28,8 +28,8 @@ export async function throughGate<I extends z.ZodType, T>(
 ): Promise<T> {
   const gate: Reveal<z.output<I>> | undefined = op.reveal;
   if (!gate) throw new Error(`${op.id} shows a secret and declares no gate`);
-  const { member, input, entry } = await checked<I>(op, gate, ctx, raw).catch(failedCheck);
-  const { granted, left } = await spend({ ctx: member, scope: gate.scope, route: pathOf(op), entry }); // 7 to 10
+  const { member, input, entry, also } = await checked<I>(op, gate, ctx, raw).catch(failedCheck);
+  const { granted, left } = await spend({ ctx: member, scope: gate.scope, route: pathOf(op), entry, also }); // 7 to 10
   ctx.reveals_left = left;
   try {
     return await decrypt({ ...ctx, granted: granted.details ?? {} }, input); // 11
@@ -67,7 +67,7 @@ async function checked<I extends z.ZodType>(op: AnyOperation, gate: Reveal<z.out
     ...(reason === undefined ? {} : { reason }),
     details: { kind: op.id, class: gate.class, route: pathOf(op), http_method, ...details, ...state },
   };
-  return { member, input: parsed.value, entry };
+  return { member, input: parsed.value, entry, also: gate.also?.(ctx, parsed.value, state ?? {}) ?? [] };
 }
 
 /** Whatever fails unforeseen before anything is spent is one answer. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ActionScope, StepUpRule } from './action-scopes.ts';
+import type { AuditEntry } from './audit-entry.ts';
 import type { Capability } from './capabilities.ts';
 import type { Ctx } from './context.ts';
 import type { Tx } from './database.ts';
@@ -135,6 +136,8 @@ export type Reveal<Input> = {
   subject: (ctx: Ctx, input: Input) => Promise<RevealSubject>;
   /** Step 5b: its state allows the reveal. Returns further details of the audit entry. @throws Refusal with the row's own errors */
   state?: (ctx: Ctx, input: Input) => Promise<Record<string, unknown>>;
+  /** Entries that the operation leaves besides, in the same transaction; `state` is what the step before returned. */
+  also?: (ctx: Ctx, input: Input, state: Record<string, unknown>) => readonly AuditEntry[];
   /** The ordinary row that answers a call which shows nothing withheld; null when this call is a reveal. */
   unguarded?: (ctx: Ctx, input: Input) => Promise<AnyOperation | null>;
 };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { wholeList } from '#server/kernel/page.ts';
+import { revealByRewrap, revealOfPlaintext, revealPlaintext, rewrapByPerson } from './reveal.ts';
 import {
   CreateCryptoKey,
   CryptoKey,
@@ -14,6 +15,9 @@ import {
   GetPublicKey,
   JwkSet,
   PublicKey,
+  RevealCiphertext,
+  RevealedPlaintext,
+  RewrappedByPerson,
   RotatedCryptoKey,
   ScheduleDestruction,
   ScheduledDestruction,
@@ -214,4 +218,33 @@ export const activity = operation({
 });
 
 export { datakey, decrypt, encrypt, jwt, rewrap, sign, verify, verify_jwt, webhook_sign } from './hot.ts';
+
+const UNOPENED = ['not_found', 'key_managed', 'decrypt_failed', 'key_version_disabled', 'key_version_destroyed', 'tenant_sealed'] as const;
+
+export const reveal_decrypt = operation({
+  id: 'crypto_keys.reveal_decrypt',
+  summary: 'Decrypt with a crypto key in the dashboard',
+  http: 'POST /admin/crypto/keys/{name}/decrypt',
+  kind: 'reveal',
+  needs: ['transit:decrypt'],
+  refuses: UNOPENED,
+  input: RevealCiphertext,
+  output: RevealedPlaintext,
+  reveal: revealOfPlaintext,
+  run: (ctx, input) => revealPlaintext(ctx, input),
+});
+
+export const reveal_rewrap = operation({
+  id: 'crypto_keys.reveal_rewrap',
+  summary: 'Rewrap a ciphertext in the dashboard',
+  http: 'POST /admin/crypto/keys/{name}/rewrap',
+  kind: 'reveal',
+  needs: ['transit:rewrap'],
+  refuses: UNOPENED,
+  input: RevealCiphertext,
+  output: RewrappedByPerson,
+  reveal: revealByRewrap,
+  run: (ctx, input) => rewrapByPerson(ctx, input),
+});
+
 export { remove as delete };

@@ -67,6 +67,8 @@ export const samples: Record<string, Sample> = {
     ...(await keyNamed(async () => ({ name: fresh('key'), key_type: 'hmac-sha256' }))(ctx)),
     payload: '{"id":"evt_1"}',
   }),
+  'crypto_keys.reveal_decrypt': encryptedOnce,
+  'crypto_keys.reveal_rewrap': encryptedOnce,
   'crypto_keys.usage': nothing,
   'crypto_keys.activity': keyNamed(cryptoKey),
 };
@@ -91,4 +93,7 @@ export const secretInput = {
 export const shownOnce = {
   'crypto_keys.decrypt': ['plaintext', 'plaintext_b64'],
   'crypto_keys.datakey': ['plaintext_b64'],
+};
+export const revealed: Fixture['revealed'] = {
+  'crypto_keys.reveal_decrypt': ({ plaintext, plaintext_b64 }) => [plaintext, plaintext_b64],
 };

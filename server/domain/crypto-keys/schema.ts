@@ -154,6 +154,18 @@ export const JwkSet = z.object({ keys: z.array(PublicJwk) }).meta({ id: 'JwkSet'
 export const GetPublicKey = z.object({ name: pathId(), version: versionNumber().optional() });
 export const PublicKey = z.object({ pem: z.string(), jwk: PublicJwk, key_version: z.int() }).meta({ id: 'CryptoPublicKey' });
 
+/** Of a person, who sees the plaintext or has it moved to the active version. */
+export const RevealCiphertext = z.object({
+  name: pathId(),
+  ciphertext: z.string().max(1_400_000),
+  associated_data_b64: z.string().max(5_464).optional(),
+  context_b64: z.string().max(5_464).optional(),
+});
+export const RevealedPlaintext = z
+  .object({ plaintext: z.string().nullable(), plaintext_b64: z.string(), key_version: z.int() })
+  .meta({ id: 'RevealedPlaintext' });
+export const RewrappedByPerson = z.object({ ciphertext: z.string(), key_version: z.int() }).meta({ id: 'RewrappedByPerson' });
+
 /** What the list shows of each key beside the key itself. */
 export const CryptoKeyUsage = z
   .object({

@@ -3,7 +3,7 @@ import type { Actor, Ctx } from '#server/kernel/context.ts';
 import { enter, type Tx } from '#server/kernel/database.ts';
 import { type ErrorType, Refusal } from '#server/kernel/errors.ts';
 import { runInFairQueue } from '#server/kernel/fair-queue.ts';
-import { type AuditEntry, writeAudit } from '#server/kernel/mutate.ts';
+import { type AuditEntry, writeAudit, writeAudits } from '#server/kernel/mutate.ts';
 import { useVerification } from '#server/kernel/step-up.ts';
 
 /** Reveals of one person in any window of so many seconds, over all workspaces and sessions (interface rule 32 §5.1). */
@@ -20,6 +20,8 @@ type Spending = {
   /** The operation's path, as the ledger and the audit entry name it. */
   route: string;
   entry: RevealAudit;
+  /** Entries of the operation itself, which commit with it. */
+  also?: readonly AuditEntry[];
 };
 
 /**
@@ -27,7 +29,7 @@ type Spending = {
  * Returns the entry that was committed, and how many reveals are left in this window. @throws Refusal reveal_budget_exceeded, reveal_step_up_required, reveal_budget_unavailable,
  * reveal_audit_unavailable, reveal_check_failed
  */
-export async function spend({ ctx, scope, route, entry }: Spending): Promise<{ granted: AuditEntry; left: number }> {
+export async function spend({ ctx, scope, route, entry, also = [] }: Spending): Promise<{ granted: AuditEntry; left: number }> {
   const phase: Phase = { failure: 'reveal_budget_unavailable' };
   try {
     return await runInFairQueue(`reveal:${ctx.actor.id}`, () =>
@@ -48,7 +50,7 @@ export async function spend({ ctx, scope, route, entry }: Spending): Promise<{ g
             details: { ...entry.details, scope, ...verification, outcome: 'granted' },
           };
           await enter(tx, ctx);
-          await writeAudit(tx, ctx, granted);
+          await writeAudits(tx, ctx, [granted, ...also]);
           return { granted, left };
         },
         { maxWait: 5_000, timeout: 15_000 },
