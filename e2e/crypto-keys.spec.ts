@@ -30,17 +30,21 @@ test('C1: sign a JWT by API, verify it from the JWKS URL, rotate, raise the mini
   const { jwks_url } = await call('GET', at);
   const url = new URL(new URL(jwks_url).pathname, setting('E2E_API_URL'));
   const published = await fetch(url);
-  expect([published.headers.get('content-type'), published.headers.get('cache-control'), published.headers.get('access-control-allow-origin')]).toEqual([
-    'application/jwk-set+json',
-    'public, max-age=300',
-    '*',
-  ]);
+  expect([
+    published.headers.get('content-type'),
+    published.headers.get('cache-control'),
+    published.headers.get('access-control-allow-origin'),
+  ]).toEqual(['application/jwk-set+json', 'public, max-age=300', '*']);
   const etag = published.headers.get('etag') as string;
   expect((await fetch(url, { headers: { 'if-none-match': etag } })).status).toBe(304);
 
   const verify = (token: string) => jwtVerify(token, createRemoteJWKSet(url), { issuer: claims.iss });
   const verified = await verify(first);
-  expect([verified.payload.sub, verified.protectedHeader.kid, verified.protectedHeader.alg]).toEqual(['user_1', `${created.id}.v1`, 'EdDSA']);
+  expect([verified.payload.sub, verified.protectedHeader.kid, verified.protectedHeader.alg]).toEqual([
+    'user_1',
+    `${created.id}.v1`,
+    'EdDSA',
+  ]);
 
   expect(await call('POST', `${at}/rotate`, {})).toEqual({ new_version: 2 });
   expect((await (await fetch(url)).json()).keys.map((one: { kid: string }) => one.kid)).toEqual([`${created.id}.v2`, `${created.id}.v1`]);
@@ -59,7 +63,11 @@ test('C1: sign a JWT by API, verify it from the JWKS URL, rotate, raise the mini
 
   const asOwner = async (path: string, init: { method?: string; body?: object } = {}) => {
     const { token } = (await json(`${setting('E2E_ADMIN_URL')}/auth/login`, { body: owner })).body;
-    return json(`${setting('E2E_ADMIN_URL')}/admin/crypto/keys${path}`, { key: token, ...init, headers: { 'x-tenant-id': slug, 'x-svc-space': 'live' } });
+    return json(`${setting('E2E_ADMIN_URL')}/admin/crypto/keys${path}`, {
+      key: token,
+      ...init,
+      headers: { 'x-tenant-id': slug, 'x-svc-space': 'live' },
+    });
   };
   const shown = await asOwner(at);
   expect([shown.status, shown.body.id, shown.body.current_version], shown.text).toEqual([200, created.id, 2]);

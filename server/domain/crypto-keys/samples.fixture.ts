@@ -79,6 +79,7 @@ export const confirmedSamples: Fixture['confirmedSamples'] = {
 export const dependsOnState = [
   /the active version/,
   /has no public key set/,
+  /needs a key that encrypts|needs derived|can only be bundled/,
   /^Send exactly one of/,
   /can't be (?:sent|set|chosen)/,
   /must be (?:standard base64|a ciphertext as|a signature as)/,
