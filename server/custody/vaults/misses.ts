@@ -2,6 +2,7 @@ import { digest } from '#server/crypto/tokens.ts';
 import type { HotCtx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { processState } from '#server/kernel/process-state.ts';
+import { log } from '#server/platform/log.ts';
 import { sql } from '#server/platform/sql.ts';
 import { take } from '#server/platform/throttle.ts';
 
@@ -50,10 +51,13 @@ async function block(ctx: HotCtx): Promise<void> {
   state.read = Number.NEGATIVE_INFINITY;
   if (rowCount !== 1) return;
   const payload = { tenant_id: ctx.tenant_id, sandbox: ctx.sandbox, actor: ctx.actor.label, ip: ctx.ip };
-  await sql().query('select enqueue_job($1, $2::jsonb, null::timestamptz, null::text, null::integer)', [
-    'vault_guessing_alert',
-    JSON.stringify(payload),
-  ]);
+  // A queue that isn't there yet holds up no refusal.
+  await sql()
+    .query('select enqueue_job($1, $2::jsonb, null::timestamptz, null::text, null::integer)', [
+      'vault_guessing_alert',
+      JSON.stringify(payload),
+    ])
+    .catch((error: unknown) => log.warn({ err: error }, 'cannot queue the mail about guessed tokens'));
 }
 
 async function refresh(): Promise<void> {

@@ -370,3 +370,17 @@ export const membershipEnded = (facts: { workspace: string; by: string }): Lette
     'If this is unexpected, contact an Owner or Admin of the workspace.',
   ],
 });
+
+/** To the Owners: a credential asked for many tokens that don't exist. */
+export const tokensGuessed = (
+  facts: { workspace: string; space: 'live' | 'test'; credential: string; ip: string | null },
+  keysUrl: string,
+): Letter => ({
+  subject: `${facts.space === 'test' ? '[Test] ' : ''}A credential in ${facts.workspace} was stopped from guessing vault tokens`,
+  paragraphs: [
+    `${facts.credential} asked for more than 100 vault tokens that don't exist within 5 minutes. It can't detokenize for 5 minutes.`,
+    `IP address: ${facts.ip ?? 'unknown'}`,
+    "If you don't expect this, revoke the credential and look at its calls in the audit log.",
+  ],
+  button: { label: 'View API keys', url: keysUrl },
+});

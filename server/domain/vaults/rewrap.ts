@@ -4,7 +4,6 @@ import { material } from '#server/custody/material.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { log } from '#server/platform/log.ts';
-import { addJob } from '#server/platform/queue.ts';
 import { sql } from '#server/platform/sql.ts';
 
 /** Rows of one statement (interface rule 42 §4.3). */
@@ -29,7 +28,6 @@ export async function beginRewrap(tx: Tx, ctx: Ctx, vaultId: string, version: nu
     },
     select: { id: true },
   });
-  await addJob(tx, 'rewrap_vaults');
 }
 
 type Vault = {

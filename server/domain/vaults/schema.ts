@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { atLeastOne, Deleted, isoTime, isUuid, pathId, queryInt, secret, text, time } from '#server/kernel/fields.ts';
+import { atLeastOne, Deleted, isoTime, isUuid, pathId, queryInt, secret, text, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery, pageQuery } from '#server/kernel/page.ts';
 import { ALPHABETS, TOKEN_FORMATS } from './formats.shared.ts';
 
@@ -100,7 +100,7 @@ export const CreateVault = z.object({
         )
         .refine((characters) => new Set(characters).size === [...characters].length, 'must not contain a character twice'),
     ])
-    .meta({ type: 'string' })
+    .meta({ type: 'string', minLength: 2, maxLength: 1_024 })
     .optional(),
   custody_mode: z.enum(CUSTODY_MODES).default('managed'),
   default_ttl_seconds: ttl(60).nullable().optional(),
@@ -311,7 +311,16 @@ export const ImportedTokens = z
   })
   .meta({ id: 'ImportedVaultTokens' });
 
-export const ExportTokens = z.object({ vault: pathId(), format: z.enum(['csv', 'jsonl']).default('csv') });
+export const ExportTokens = z.object({
+  vault: pathId(),
+  format: z.enum(['csv', 'jsonl']).default('csv'),
+  after: uuid().optional(),
+  limit: z.int().min(1).max(10_000).default(10_000),
+});
+/** A part of a file; `next_after` asks for the next one, and is null at the end. */
+export const ExportedTokens = z
+  .object({ content: z.string(), count: z.int(), next_after: z.uuid().nullable() })
+  .meta({ id: 'ExportedVaultTokens' });
 
 /** Row 5 of interface rule 32 §2: one verification for each page. */
 export const RevealTokens = z.object({ vault: pathId(), page: queryInt(1, 2_001).default(1) });

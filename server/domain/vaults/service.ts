@@ -12,7 +12,6 @@ import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
-import { addJob } from '#server/platform/queue.ts';
 import { ALPHABETS } from './formats.shared.ts';
 import { beginRewrap } from './rewrap.ts';
 import type { CreateVault, ListVaults, RotateVault, UpdateVault } from './schema.ts';
@@ -176,7 +175,6 @@ export function deleteVault(ctx: Ctx, { vault }: { vault: string }) {
       data: { deleted_at: ctx.now, enabled: false, value_ct: null, cek_wrapped: null, tmk_version: null, updated_at: ctx.now },
       select: { id: true },
     });
-    await addJob(tx, 'purge_vaults');
     return audited({ deleted: true as const }, entryOf('delete', row, { token_count: Number(counted?.n ?? 0n) }), entry);
   });
 }

@@ -12,7 +12,10 @@ import type { Fixture } from '../factories.ts';
 import { type Workspace, workspace } from '../workspace.ts';
 import type { Subject } from './subject.ts';
 
-export const auditCount = (w: Workspace): Promise<number> => db().audit_logs.count({ where: { tenant_id: w.tenant.id } });
+export async function auditCount(w: Workspace): Promise<number> {
+  await flushUses();
+  return db().audit_logs.count({ where: { tenant_id: w.tenant.id } });
+}
 
 /** Interface rule 61: a change and its audit entry commit together or not at all. */
 export function audit(subject: Subject): void {

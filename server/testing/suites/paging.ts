@@ -62,7 +62,7 @@ NONSENSE.push('١', '１', '1\u0000', '1\n', "1' or '1'='1", '1;', '1'.repeat(5_
 
 function clampsNumbers({ v1, sample }: Subject): void {
   describe('every paged list clamps numbers that are out of range and refuses what is no whole number', () => {
-    for (const op of v1.filter((one) => one.list === 'paged'))
+    for (const op of v1.filter((one) => one.list === 'paged' && one.http.startsWith('GET ')))
       test(op.id, async () => {
         const w = await workspace();
         const key = await w.credentialFor(op);

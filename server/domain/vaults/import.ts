@@ -1,0 +1,93 @@
+import type { z } from 'zod';
+import { vaultDisabled } from '#server/custody/vaults/issued.ts';
+import { checkedItem } from '#server/custody/vaults/items.ts';
+import { type TokenizeItem, tokenize } from '#server/custody/vaults/tokenize.ts';
+import { findVault } from '#server/custody/vaults/vaults.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import { invalid, notFound } from '#server/kernel/errors.ts';
+import { csvRecords } from './csv-records.ts';
+import { type ImportTokens, Tokenize } from './schema.ts';
+
+const MOST_ROWS = 10_000;
+type Columns = z.output<typeof ImportTokens>['columns'];
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Tokenizes the rows of a file, with the tokens that another vault gave them where a column holds those. All rows or none.
+ * @throws Refusal not_found, validation_error with the row, vault_disabled, conflict for a token that is taken, plan_limit, tenant_sealed
+ */
+export async function importTokens(ctx: Ctx, { vault: ref, format, content, columns, dry_run }: z.output<typeof ImportTokens>) {
+  const vault = await findVault(ctx, ref);
+  if (!vault) throw notFound();
+  if (!vault.enabled) throw vaultDisabled();
+  const rows = format === 'csv' ? [...csvRows(content, columns)] : [...jsonRows(content)];
+  if (rows.length === 0) throw invalid('content', 'has no rows');
+  if (rows.length > MOST_ROWS) throw invalid('content', `has ${rows.length} rows; send at most ${MOST_ROWS} at a time`);
+  const items = rows.map((fields, i) => itemOf(fields, columns, i));
+  for (const [i, item] of items.entries()) checkedItem(vault, item, naming(i));
+  if (dry_run) return { rows: rows.length, imported: 0, reused: 0, dry_run, tokens: [] };
+  const tokens = await tokenize(ctx, vault, items, { naming, via: { via: 'import' } });
+  const reused = tokens.filter((token) => token.reused).length;
+  return { rows: rows.length, imported: tokens.length - reused, reused, dry_run, tokens: tokens.map(({ token }) => token) };
+}
+
+const naming = (i: number) => `rows[${i}]`;
+
+function* csvRows(content: string, columns: Columns): Iterable<Fields> {
+  const records = csvRecords(content);
+  const head = records.next().value ?? [];
+  for (const column of [
+    columns.value,
+    columns.token,
+    columns.ttl_seconds,
+    columns.card_exp_month,
+    columns.card_exp_year,
+    ...Object.values(columns.metadata ?? {}),
+  ])
+    if (column !== undefined && !head.includes(column))
+      throw invalid('columns', `the file has no column ${JSON.stringify(column.slice(0, 60))}`);
+  for (const record of records) yield Object.fromEntries(head.map((name, i) => [name, record[i] === '' ? undefined : record[i]]));
+}
+
+function* jsonRows(content: string): Iterable<Fields> {
+  for (const [i, line] of content
+    .split('\n')
+    .filter((text) => text.trim() !== '')
+    .entries()) {
+    let row: unknown;
+    try {
+      row = JSON.parse(line);
+    } catch {
+      throw invalid(naming(i), 'must be a JSON object on one line');
+    }
+    if (typeof row !== 'object' || row === null || Array.isArray(row)) throw invalid(naming(i), 'must be a JSON object on one line');
+    yield row as Fields;
+  }
+}
+
+/** One row by the rules of one call. The message names the row and never shows what is in it. */
+function itemOf(fields: Fields, columns: Columns, i: number): TokenizeItem {
+  const number = (column: string | undefined) => {
+    const given = column === undefined ? undefined : fields[column];
+    return typeof given === 'string' ? (/^[0-9]{1,9}$/.test(given) ? Number(given) : Number.NaN) : given;
+  };
+  const text = (column: string | undefined) => {
+    const given = column === undefined ? undefined : fields[column];
+    return typeof given === 'number' ? String(given) : given;
+  };
+  const metadata = Object.entries(columns.metadata ?? {}).flatMap(([name, column]) =>
+    fields[column] === undefined ? [] : [[name, fields[column]] as const],
+  );
+  const parsed = Tokenize.safeParse({
+    vault: '',
+    value: text(columns.value),
+    token: text(columns.token),
+    ttl_seconds: number(columns.ttl_seconds),
+    card_exp_month: number(columns.card_exp_month),
+    card_exp_year: number(columns.card_exp_year),
+    ...(metadata.length > 0 ? { metadata: Object.fromEntries(metadata) } : {}),
+  });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw invalid(`${naming(i)}: ${issue?.path.join('.') || 'row'}`, issue?.message ?? 'is not valid');
+}
