@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { FF1 } from '@noble/ciphers/ff1.js';
 import { invalid } from '#server/kernel/errors.ts';
+import { processState } from '#server/kernel/process-state.ts';
 
 /** What FF1 turns into other text of the same alphabet and length. */
 export type Format = {
@@ -46,16 +47,16 @@ export function formatPreserving(key: KeyObject, { alphabet, tweak = NO_TWEAK }:
 
 type Alphabet = { text: string; characters: readonly string[]; values: ReadonlyMap<string, number> };
 /** The one that was used last: a bulk has one format. */
-let known: Alphabet | undefined;
+const last = processState('ff1-alphabet', (): { alphabet?: Alphabet } => ({}));
 
 function readAlphabet(text: string): Alphabet {
-  if (known?.text === text) return known;
+  if (last.alphabet?.text === text) return last.alphabet;
   const characters = Array.from(text);
   const values = new Map(characters.map((character, value) => [character, value]));
   if (characters.length < 2 || characters.length > MAX_RADIX || values.size !== characters.length)
     throw new RangeError(`an alphabet has 2 to ${MAX_RADIX} different characters`);
-  known = { text, characters, values };
-  return known;
+  last.alphabet = { text, characters, values };
+  return last.alphabet;
 }
 
 /** Characters that a text needs so that there are a million of its length. */
