@@ -3,6 +3,7 @@ import { audit } from './audit/family.ts';
 import { billing } from './billing/family.ts';
 import { clients } from './clients/family.ts';
 import { collections } from './collections/family.ts';
+import { cryptoKeys } from './crypto-keys/family.ts';
 import { deployment } from './deployment/family.ts';
 import { domains } from './domains/family.ts';
 import { environments } from './environments/family.ts';
@@ -32,6 +33,7 @@ export const families: readonly PageFamily[] = [
   billing,
   clients,
   collections,
+  cryptoKeys,
   deployment,
   domains,
   environments,

@@ -41,12 +41,13 @@ test.beforeAll(async () => {
     '--role',
     'Key - Infrastructure',
   ]);
-  for (const [name, { create, ofKey }] of samples) {
+  for (const [name, { create, ofKey, paths, views = [] }] of samples) {
     details.push(...(ofKey?.(keyId) ?? []));
     if (!create) continue;
-    const made = await json(`${setting('E2E_SANDBOX_API_URL')}/v1/${name}`, { key, body: create(run) });
+    const made = await json(`${setting('E2E_SANDBOX_API_URL')}/v1${paths?.api ?? `/${name}`}`, { key, body: create(run) });
     expect(made.status, made.text).toBe(201);
-    details.push(`/${name}/${(JSON.parse(made.text) as { data: { id: string } }).data.id}`);
+    const page = `${paths?.page ?? `/${name}`}/${(JSON.parse(made.text) as { data: { id: string } }).data.id}`;
+    details.push(page, ...views.map((view) => `${page}${view}`));
   }
   const proxy = `http://localhost:${setting('E2E_PROXY_PORT')}/p/sandbox-${slug}`;
   expect((await json(`${proxy}/echo/hello`, { headers: { 'x-svc-key': key } })).status).toBe(200);

@@ -10,6 +10,7 @@ const ONE_CLICK: Readonly<Record<string, string>> = {
   'clients.updateCredential': 'a switch of the row',
   'collections.resetRoute': 'a menu entry of the row',
   'collections.deleteVariable': 'a menu entry of the row',
+  'cryptoKeys.cancel_destruction': 'a menu entry of the row',
 };
 
 const sources = globSync('components/**/*.{ts,tsx}', { cwd: new URL('../..', import.meta.url).pathname })

@@ -12,6 +12,7 @@ const pagesOf = (group: PageGroup) => pages.filter((page) => page.group === grou
 const labels: Record<(typeof RAIL_GROUPS)[number], string> = {
   gateway: 'Gateway',
   secrets: 'Secrets',
+  data: 'Data protection',
   observe: 'Observe',
   developers: 'Developers',
   settings: 'Settings',

@@ -76,6 +76,10 @@ export type PageSamples = {
   details?: readonly string[];
   /** The body of a `POST /v1/{family}`; `/{family}/{id}` is opened for the result. `run` is different in each run. */
   create?: (run: number) => Record<string, unknown>;
+  /** Where that is when the family's name isn't its path: below `/v1`, and the page below the space. */
+  paths?: { api: string; page: string };
+  /** What of the page of the result is opened besides: `?tab=usage`. */
+  views?: readonly string[];
   /** Paths below the space, of what an API key with this key_id brings. */
   ofKey?: (keyId: string) => readonly string[];
   /** Its pages are tested for accessibility in Live too: they say something else there. */
