@@ -17,13 +17,15 @@ import { MANAGERS, MODES, TYPES } from './key-labels.ts';
 import { KeyOverview } from './overview-tab.tsx';
 
 const VersionsTab = lazyTab(() => import('./versions-tab.tsx').then((module) => module.VersionsTab));
+const TryIt = lazyTab(() => import('./try-it-tab.tsx').then((module) => module.TryIt));
 const UsageTab = lazyTab(() => import('./usage-tab.tsx').then((module) => module.UsageTab));
 const PoliciesTab = lazyTab(() => import('./policies-tab.tsx').then((module) => module.PoliciesTab));
 
-const TABS = ['overview', 'versions', 'usage', 'policies', 'activity'] as const;
+const TABS = ['overview', 'versions', 'try', 'usage', 'policies', 'activity'] as const;
 const LABELS = {
   overview: 'Overview',
   versions: 'Versions',
+  try: 'Try it',
   usage: 'Usage',
   policies: 'Policies',
   activity: 'Activity',
@@ -84,6 +86,7 @@ export function KeyView({ id }: { id: string }) {
       />
       {tab === 'overview' && <KeyOverview crypto={key} />}
       {tab === 'versions' && <VersionsTab crypto={key} />}
+      {tab === 'try' && <TryIt key={key.id} crypto={key} />}
       {tab === 'usage' && <UsageTab crypto={key} />}
       {tab === 'policies' && <PoliciesTab crypto={key} />}
       {tab === 'activity' && <Activity resource_type="crypto_key" resource_id={key.id} />}

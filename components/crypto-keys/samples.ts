@@ -3,5 +3,5 @@ import type { PageSamples } from '#components/shell/page-family.ts';
 export const samples: PageSamples = {
   create: (run) => ({ name: `page-test-${run}`, key_type: 'ed25519' }),
   paths: { api: '/crypto/keys', page: '/crypto' },
-  views: ['?tab=versions', '?tab=usage', '?tab=policies'],
+  views: ['?tab=versions', '?tab=try', '?tab=usage', '?tab=policies'],
 };
