@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { isJsonText, type JsonText, jsonText } from '#server/kernel/json-text.ts';
+
+/** Most leaves that one call seals or opens, and the most bytes of one (interface rule 41 §8). */
+export const MAX_LEAVES = 2_000;
+export const MAX_LEAF_BYTES = 65_536;
+export const MAX_SELECTORS = 50;
+export const MAX_SELECTOR_LENGTH = 256;
+
+/** Any JSON, as its author wrote it. Procedures of the dashboard send a plain value, whose digits a browser has read already. */
+const anyJson = () =>
+  z
+    .unknown()
+    .refine((value) => value !== undefined, 'is required')
+    .transform((value): JsonText => (isJsonText(value) ? value : jsonText(JSON.stringify(value))))
+    .meta({ description: 'Any JSON value.' });
+
+/** The same in an answer: written as its text. */
+const sameJson = () => z.custom<JsonText>(isJsonText).meta({ description: 'Any JSON value.' });
+
+/** A label that is bound into a sealed value: without it the value doesn't open. */
+export const dataRole = () =>
+  z
+    .string()
+    .regex(
+      /^[a-z0-9][a-z0-9_.-]{0,62}$/,
+      'must be 1 to 63 characters of lowercase letters, digits, dots, hyphens and underscores, and begin with a letter or digit',
+    );
+
+export const keyName = () => z.string().min(1).max(128);
+const selectors = () => z.array(z.string().min(1).max(MAX_SELECTOR_LENGTH)).max(MAX_SELECTORS);
+
+const picking = { selectors: selectors().min(1).optional(), exclude: selectors().default([]) };
+
+export const Encrypt = z.object({ data: anyJson(), key: keyName().optional(), role: dataRole().optional(), ...picking });
+export const Encrypted = z
+  .object({
+    /** Has the shape of `data`. */
+    ciphertext: sameJson(),
+    key: z.string(),
+    key_version: z.int(),
+    encrypted: z.int(),
+    /** Sealed before, and left as they were. */
+    skipped: z.int(),
+  })
+  .meta({ id: 'EncryptedData' });
+
+export const Decrypt = z.object({ data: anyJson(), role: dataRole().optional(), ...picking });
+export const Decrypted = z.object({ plaintext: sameJson(), decrypted: z.int() }).meta({ id: 'DecryptedData' });
+
+export const Rewrap = z.object({ data: anyJson(), role: dataRole().optional(), ...picking });
+export const Rewrapped = z.object({ ciphertext: sameJson(), rewrapped: z.int() }).meta({ id: 'RewrappedData' });
+
+export const Inspect = z.object({ value: z.string().max(200_000) });
+/** Only `encrypted` unless the text is a well-formed sealed value. */
+export const Inspected = z
+  .object({
+    encrypted: z.boolean(),
+    scheme: z.literal('kc').optional(),
+    version: z.literal(1).optional(),
+    datatype: z.enum(['string', 'number', 'boolean', 'json', 'bytes']).optional(),
+    key_ref: z.object({ tenantId: z.uuid(), appKeyId: z.uuid(), keyVersion: z.int() }).optional(),
+    fingerprint: z.string().optional(),
+  })
+  .meta({ id: 'InspectedValue' });
+
+export const SealingBundleQuery = z.object({ key: keyName().optional() });
+/** All that sealing takes: nothing in it is secret. */
+export const SealingBundle = z
+  .object({
+    public_key_raw: z.string(),
+    key_ref: z.object({ tenant_id: z.uuid(), app_key_id: z.uuid(), key_version: z.int() }),
+  })
+  .meta({ id: 'SealingBundle' });
+
+/** Row 22 of interface rule 32 §2. */
+export const RevealDecrypt = z.object({ data: anyJson(), role: dataRole().optional() });
+export const RevealedData = z.object({ plaintext: sameJson() }).meta({ id: 'RevealedData' });
