@@ -1,0 +1,142 @@
+import type { z } from 'zod';
+import { type OpenOptions, type Opened, opener, type Sealer, seal, sealerOf, sealerWith } from '#server/custody/portable.ts';
+import { keyById, type UsableKey } from '#server/custody/keys.ts';
+import { auditFirst, recordUse } from '#server/custody/uses.ts';
+import { planLimit } from '#server/domain/plans/schema.ts';
+import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
+import type { Capability } from '#server/kernel/capabilities.ts';
+import type { HotCtx } from '#server/kernel/context.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { takeMonthly } from '#server/platform/monthly-usage.ts';
+import { jsonOf, replaceLeaves, sealedLeaves, sealLeaves } from './leaves.ts';
+import type { Decrypt, Encrypt, Rewrap } from './schema.ts';
+
+// POST /v1/encrypt, /v1/decrypt and /v1/encrypt/rewrap. Prisma-free: the gateway serves them.
+
+/** @throws Refusal validation_error, forbidden by a tenant policy about the key, plan_limit, key_version_disabled, tenant_sealed, audit_unavailable */
+export async function encryptData(ctx: HotCtx, { data, key: name, role, ...picking }: z.output<typeof Encrypt>) {
+  const sealer = await sealerOf(ctx, name);
+  await admitted(ctx, 'transit:encrypt', sealer.key);
+  const sealed = await sealLeaves(data, picking, (value) => seal(sealer, { ...value, role }));
+  await countLeaves(ctx, sealed.encrypted);
+  const { key, version } = sealer;
+  if (sealed.encrypted > 0)
+    recordUse(ctx, {
+      action: 'execute',
+      resource_type: 'crypto_key',
+      resource_id: key.id,
+      name: key.name,
+      details: { operation: 'encrypt', key_version: version, items: sealed.encrypted, ...(role === undefined ? {} : { role }) },
+    });
+  return { ...sealed, key: key.name, key_version: version };
+}
+
+/** All or nothing. @throws Refusal decrypt_failed and the others of `opener`, each with the place of the leaf; forbidden; audit_unavailable */
+export async function decryptData(ctx: HotCtx, { data, role, ...picking }: z.output<typeof Decrypt>) {
+  const leaves = sealedLeaves(data, picking);
+  const uses = useCounts();
+  const open = opener(ctx, openingFor(ctx, 'transit:decrypt'));
+  const plaintext = await replaceLeaves(data, leaves, 'decrypt', async (sealed) => {
+    const opened = await open(sealed, role);
+    uses.add(opened);
+    return wiped(opened, (bytes) => jsonOf(opened.datatype, bytes));
+  });
+  await auditFirst(ctx, [decryptEntry(uses.list(), role)]);
+  return { plaintext, decrypted: leaves.length };
+}
+
+/** Opens each sealed value and seals it under the current version of its key; what it holds stays in here. @throws as `decryptData` */
+export async function rewrapData(ctx: HotCtx, { data, role, ...picking }: z.output<typeof Rewrap>) {
+  const leaves = sealedLeaves(data, picking);
+  const uses = useCounts();
+  const sealers = new Map<string, Promise<Sealer>>();
+  const open = opener(ctx, openingFor(ctx, 'transit:rewrap'));
+  const ciphertext = await replaceLeaves(data, leaves, 'rewrap', async (sealed) => {
+    const opened = await open(sealed, role);
+    uses.add(opened);
+    const sealer = sealers.get(opened.key.id) ?? currentSealer(ctx, opened.key.id);
+    sealers.set(opened.key.id, sealer);
+    const under = await sealer;
+    return wiped(opened, (bytes) => JSON.stringify(seal(under, { datatype: opened.datatype, role, bytes })));
+  });
+  for (const { id, key, version, count } of uses.list()) {
+    const to_version = (await sealers.get(id))?.version;
+    recordUse(ctx, {
+      action: 'execute',
+      resource_type: 'crypto_key',
+      resource_id: id,
+      name: key,
+      details: { operation: 'rewrap', from_version: version, to_version, items: count },
+    });
+  }
+  return { ciphertext, rewrapped: leaves.length };
+}
+
+async function currentSealer(ctx: HotCtx, id: string): Promise<Sealer> {
+  const key = await keyById(ctx, id);
+  if (!key) throw new Error('a key that has just opened a value is gone');
+  return sealerWith(key);
+}
+
+/** What a caller may open: keys that no tenant policy keeps them from. */
+export const openingFor = (ctx: HotCtx, capability: Capability): OpenOptions => ({
+  admit: (key) => admitted(ctx, capability, key),
+});
+
+/** A policy may be about single keys, which only the values name. @throws Refusal forbidden */
+async function admitted(ctx: HotCtx, capability: Capability, { id, name }: UsableKey): Promise<void> {
+  const policy = await denyingPolicy(ctx, capability, { id, name });
+  if (policy) throw policyDenied(ctx, policy, capability);
+}
+
+/** Leaves count by the month, in Live only (interface rule 64 §4). @throws Refusal plan_limit */
+async function countLeaves(ctx: HotCtx, n: number): Promise<void> {
+  if (ctx.sandbox || n === 0) return;
+  const limit = planLimit(ctx.plan, 'encryption_leaves');
+  if (await takeMonthly({ tenant_id: ctx.tenant_id, kind: 'encryption_leaves', n, limit })) return;
+  throw new Refusal(
+    'plan_limit',
+    'This workspace has encrypted as many values this month as its plan allows. Encrypt fewer values a call, or move to a larger plan.',
+  );
+}
+
+type KeyUse = { id: string; key: string; version: number; count: number };
+
+/** How many values each version of each key opened. */
+function useCounts() {
+  const uses = new Map<string, KeyUse>();
+  return {
+    add({ key, version, vault_id }: Opened): void {
+      // A vault writes its own entry.
+      if (vault_id !== undefined) return;
+      const use = uses.get(`${key.id} ${version}`) ?? { id: key.id, key: key.name, version, count: 0 };
+      use.count += 1;
+      uses.set(`${key.id} ${version}`, use);
+    },
+    list: () => [...uses.values()],
+  };
+}
+
+/** One entry for a call, whatever it opened. */
+export const decryptEntry = (uses: readonly KeyUse[], role: string | undefined) => {
+  const [first] = uses;
+  return {
+    action: 'transit.decrypt',
+    resource_type: 'crypto_key',
+    resource_id: uses.length === 1 && first ? first.id : null,
+    ...(uses.length === 1 && first ? { name: first.key } : {}),
+    details: {
+      leaves: uses.reduce((sum, { count }) => sum + count, 0),
+      keys: uses.map(({ key, version, count }) => ({ key, version, count })),
+      ...(role === undefined ? {} : { role }),
+    },
+  };
+};
+
+function wiped<T>({ bytes }: Opened, work: (bytes: Buffer) => T): T {
+  try {
+    return work(bytes);
+  } finally {
+    bytes.fill(0);
+  }
+}
