@@ -8,7 +8,7 @@ import { sufficientSets } from '#server/kernel/needs.ts';
 import { type AnyOperation, isWork } from '#server/kernel/operation.ts';
 
 /** What the check of rights reads of an operation. This file loads no Prisma, so that the gateway process can use it. */
-type Asked = Pick<AnyOperation, 'id' | 'summary' | 'kind' | 'needs' | 'while_inactive' | 'http'>;
+type Asked = Pick<AnyOperation, 'id' | 'summary' | 'kind' | 'needs' | 'while_inactive' | 'http' | 'asks_policies'>;
 
 /**
  * The caller holds the capabilities that the operation needs, and no tenant policy denies them (interface rule 24 §7).
@@ -16,7 +16,7 @@ type Asked = Pick<AnyOperation, 'id' | 'summary' | 'kind' | 'needs' | 'while_ina
  * @throws Refusal subscription_inactive, role_denied for people, forbidden for machines, dependency_unavailable when policies can't be read
  */
 export async function authorize(op: Asked, ctx: HotCtx, input: () => Record<string, unknown>): Promise<void> {
-  if (op.needs === 'anonymous') return;
+  if (op.needs === 'anonymous' || op.needs === 'client_token') return;
   if (!isServable(ctx) && isWork(op) && !op.while_inactive)
     throw new Refusal(
       'subscription_inactive',

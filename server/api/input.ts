@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { Refusal } from '#server/kernel/errors.ts';
 import { IN_QUERY } from '#server/kernel/fields.ts';
+import { jsonText, memberText } from '#server/kernel/json-text.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { parseLossless, tooDeep } from '#server/platform/lossless-json.ts';
 
@@ -58,7 +59,15 @@ function bodyFields(op: Pick<AnyOperation, 'body'>, req: Asked, body: Uint8Array
   if (body.byteLength === 0) return {};
   const type = req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new Refusal('unsupported_media_type', 'Send the body as application/json.');
-  return op.body?.lossless ? parseLosslessObject(body) : parseJsonObject(body);
+  const fields = op.body?.lossless ? parseLosslessObject(body) : parseJsonObject(body);
+  return op.body?.source ? withSource(fields, op.body.source, body) : fields;
+}
+
+/** The fields with these as the text that was sent. */
+function withSource(fields: Record<string, unknown>, names: readonly string[], body: Uint8Array): Record<string, unknown> {
+  const text = utf8.decode(body);
+  for (const name of names) if (Object.hasOwn(fields, name)) fields[name] = jsonText(memberText(text, name) ?? 'null');
+  return fields;
 }
 
 /** A JSON object of depth <= 64 in UTF-8; the names that reach prototypes are dropped (interface rule 01 §9). */

@@ -1,4 +1,5 @@
 import type { Refusal } from '#server/kernel/errors.ts';
+import { stringifyAround } from '#server/kernel/json-text.ts';
 import { type AnyOperation, statusOf } from '#server/kernel/operation.ts';
 import { stringifyLossless } from '#server/platform/lossless-json.ts';
 import { encoded, isCompressible } from './encoding.ts';
@@ -35,11 +36,18 @@ export const refusalHeaders = ({ headers, retryAfter }: Refusal): Record<string,
 
 /** A successful answer of /v1. `output` already passed its schema; `result` still knows the page. */
 export const success = (op: AnyOperation, output: unknown, result: unknown, requestId: string, warnings: readonly string[]): Wire =>
-  answerOf(op, statusOf(op, output, result as Record<string, unknown>), managementBody(op, output, result, requestId, warnings));
+  answerOf(
+    op,
+    statusOf(op, output, result as Record<string, unknown>),
+    managementBody(op, output, result, requestId, warnings),
+    op.cache === undefined ? {} : { 'cache-control': op.cache },
+  );
 
-/** Numbers of a row with `body.lossless` leave as they came. */
-const answerOf = (op: Pick<AnyOperation, 'body'>, status: number, body: unknown): Wire =>
-  op.body?.lossless ? { ...json(status, null), body: stringifyLossless(body) } : json(status, body);
+/** What came as its source, or without loss, leaves in the same way. */
+export function answerOf({ body: rule }: Pick<AnyOperation, 'body'>, status: number, body: unknown, headers: Record<string, string> = {}): Wire {
+  if (rule?.source) return { ...json(status, null, headers), body: stringifyAround(body) };
+  return rule?.lossless ? { ...json(status, null, headers), body: stringifyLossless(body) } : json(status, body, headers);
+}
 
 /** A failed answer of /v1. */
 export const failure = (refusal: Refusal, requestId: string): Wire =>

@@ -46,7 +46,7 @@ async function open(key: UsableKey, { id, version }: KeyVersion): Promise<Materi
   const [row] = await ownRows<StoredValue>(key, SEALED, id);
   if (!row) throw destroyed(version);
   const place = { tenant_id: key.tenant_id, space: spaceOf(key.sandbox), purpose: 'transit_key' as const, row_id: id };
-  const tmk = await keyring().tmk(key.tenant_id, row.tmk_version).catch(sealed);
+  const tmk = await keyring().tmk(key.tenant_id, row.tmk_version).catch(sealedOrRefused);
   const opened = openMaterial(key.key_type, openUnder(tmk, place, row));
   hold(id, { material: opened, tenant_id: key.tenant_id, tmk });
   return opened;
@@ -72,7 +72,7 @@ export function wipeMaterial(): void {
 }
 
 /** An unavailable tenant key, or one that the deployment's root key doesn't open. */
-function sealed(error: unknown): never {
+export function sealedOrRefused(error: unknown): never {
   if (!(error instanceof TenantKeyUnavailable || error instanceof DecryptFailed)) throw error;
   throw new Refusal('tenant_sealed', "This workspace's encryption key is unavailable. Try again later.", { retryAfter: 30, cause: error });
 }

@@ -1,5 +1,5 @@
 import { openLeaf, type SealingBundle, sealLeaf } from '#server/crypto/portable/seal.ts';
-import { type Datatype, isMarkedPortable, parsePortable, requirePortable } from '#server/crypto/portable/text.ts';
+import { type Datatype, isMarkedPortable, type Portable, parsePortable, requirePortable } from '#server/crypto/portable/text.ts';
 import { DecryptFailed } from '#server/crypto/transit/decrypt-failed.ts';
 import type { Material } from '#server/crypto/transit/material.ts';
 import type { HotCtx } from '#server/kernel/context.ts';
@@ -62,7 +62,7 @@ export type Opened = {
   datatype: Datatype;
   /** The caller's to wipe. */
   bytes: Buffer;
-  key: Pick<UsableKey, 'id' | 'name'>;
+  key: UsableKey;
   version: number;
   /** Set when a vault owns the key: its checks passed, and its own audit entry is written. */
   vault_id?: string;
@@ -75,40 +75,61 @@ export type OpenOptions = {
   ofVault?: (text: string, role: string | undefined) => Promise<{ bytes: Buffer; vault_id: string }>;
 };
 
+/** A sealed value whose key was found and may open it. */
+export type Found = { parsed: Portable; key: UsableKey; version: number };
+
+export type Opener = {
+  /** Everything that refuses a value before its bits do. @throws as `open` */
+  find: (text: string) => Promise<Found>;
+  open: (text: string, role?: string) => Promise<Opened>;
+};
+
 /**
  * Opens the sealed values of one call: keys are read once, whatever the number of values. A value opens under the version that it names, retired ones
  * included. @throws Refusal decrypt_failed for every fault of the text and for keys of others, key_version_destroyed, key_version_disabled, tenant_sealed
  */
-export function opener(ctx: KeySpace, { admit, ofVault }: OpenOptions = {}): (text: string, role?: string) => Promise<Opened> {
+export function opener(ctx: KeySpace, { admit, ofVault }: OpenOptions = {}): Opener {
   const keys = new Map<string, Promise<UsableKey | null>>();
   const materials = new Map<string, Promise<Material>>();
 
-  const keyOf = (id: string) => held(keys, id, async () => {
+  const keyOf = (id: string) =>
+    held(keys, id, async () => {
       const key = await keyById(ctx, id);
       if (!key || !keyTypeCan(key.key_type, 'seal')) return null;
       await admit?.(key);
       return key;
     });
 
-  return async (text, role) => {
+  async function find(text: string): Promise<Found> {
     const parsed = requirePortable(text);
-    const { tenant_id, app_key_id, key_version } = parsed.key_ref;
+    const { tenant_id, app_key_id, key_version: version } = parsed.key_ref;
     const key = tenant_id === ctx.tenant_id ? await keyOf(app_key_id) : null;
-    if (!key || !versionOf(key, key_version)) throw new DecryptFailed();
-    if (key.managed_by === 'vault') {
-      if (!ofVault) throw new DecryptFailed();
-      return { datatype: parsed.datatype, key, version: key_version, ...(await ofVault(text, role)) };
-    }
-    if (key_version < key.min_decryption_version)
-      throw new Refusal('key_version_disabled', `Version ${key_version} of the key is below its minimum version for decryption.`);
-    const opened = await held(materials, `${key.id} ${key_version}`, () => material(key, key_version));
-    return { datatype: parsed.datatype, bytes: openLeaf(opened, parsed, { tenant_id, role }), key, version: key_version };
+    const state = key && versionOf(key, version);
+    if (!key || !state) throw new DecryptFailed();
+    assertUsable(state);
+    if (version < key.min_decryption_version)
+      throw new Refusal('key_version_disabled', `Version ${version} of the key is below its minimum version for decryption.`);
+    return { parsed, key, version };
+  }
+
+  return {
+    find,
+    open: async (text, role) => {
+      const { parsed, key, version } = await find(text);
+      const { datatype } = parsed;
+      if (key.managed_by === 'vault') {
+        if (!ofVault) throw new DecryptFailed();
+        return { datatype, key, version, ...(await ofVault(text, role)) };
+      }
+      const opened = await held(materials, `${key.id} ${version}`, () => material(key, version));
+      return { datatype, bytes: openLeaf(opened, parsed, { tenant_id: ctx.tenant_id, role }), key, version };
+    },
   };
 }
 
 /** Opens one value. @throws as `opener` */
 export const openValue = (ctx: KeySpace, text: string, { role, ...options }: OpenOptions & { role?: string | undefined } = {}): Promise<Opened> =>
-  opener(ctx, options)(text, role);
+  opener(ctx, options).open(text, role);
 
 function held<T>(values: Map<string, Promise<T>>, name: string, make: () => Promise<T>): Promise<T> {
   const value = values.get(name) ?? make();

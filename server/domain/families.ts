@@ -9,6 +9,7 @@ import { deliveries } from './deliveries/family.ts';
 import { deployment } from './deployment/family.ts';
 import { domains } from './domains/family.ts';
 import { elements } from './elements/family.ts';
+import { encryption } from './encryption/family.ts';
 import { environments } from './environments/family.ts';
 import { events } from './events/family.ts';
 import { explorer } from './explorer/family.ts';
@@ -48,6 +49,7 @@ export const families = [
   secrets,
   clients,
   environments,
+  encryption,
   collections,
   apiKeys,
   oauthClients,

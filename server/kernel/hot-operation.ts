@@ -18,7 +18,7 @@ export type HotOperation<
 };
 
 type HotKind = Extract<Kind, 'read' | 'use'>;
-type HotNeeds = Exclude<WorkspaceNeeds, 'anonymous'>;
+type HotNeeds = Exclude<WorkspaceNeeds, 'anonymous' | 'client_token'>;
 
 /** Declares a hot operation in the `hot.ts` of its family; `server/domain/hot-operations.ts` lists it. */
 export const hotOperation = <

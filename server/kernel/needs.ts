@@ -2,13 +2,14 @@ import type { Capability } from './capabilities.ts';
 
 /**
  * What a caller in a workspace must hold: all capabilities of a list, or a combination, one level deep. `any` is any valid credential or session,
- * `anonymous` no credential at all.
+ * `client_token` a client token and nothing else, `anonymous` no credential at all.
  */
 export type WorkspaceNeeds =
   | readonly Capability[]
   | { all: readonly (Capability | { any: readonly Capability[] })[] }
   | { any: readonly (Capability | { all: readonly Capability[] })[] }
   | 'any'
+  | 'client_token'
   | 'anonymous';
 
 /** What an operation of a person needs: their session, or nothing of whoever uses this browser. */
@@ -16,7 +17,7 @@ export type PersonNeeds = 'session' | 'visitor';
 
 export type Needs = WorkspaceNeeds | PersonNeeds;
 
-/** The sets of capabilities that each suffice, in the order of their declaration. `any` and `anonymous` are met by the empty set. */
+/** The sets of capabilities that each suffice, in the order of their declaration. A word is met by the empty set. */
 export function sufficientSets(needs: Needs): readonly (readonly Capability[])[] {
   if (typeof needs === 'string') return [[]];
   if ('any' in needs) return needs.any.map((one) => (typeof one === 'string' ? [one] : one.all));

@@ -37,7 +37,7 @@ export const isSealedTwice = (kind: Kind): boolean => kind === 'mint' || kind ==
 
 /** Whether a client may repeat a call safely with an idempotency key (interface rule 01 §7.1); sign-up has no credential to keep the key under. */
 export const takesIdempotencyKey = ({ kind, needs, http }: AnyOperation): boolean =>
-  kind !== 'read' && needs !== 'anonymous' && !http.startsWith('GET ');
+  kind !== 'read' && needs !== 'anonymous' && needs !== 'client_token' && !http.startsWith('GET ');
 
 export type Success = 200 | 201 | 202;
 /** One status, or `among` which the answer decides: a pending claim is 202, a collected one 200. `result` is what `run` handed back. */
@@ -112,9 +112,14 @@ export type Operation<
   takes?: { bytes: number; admit: (ctx: SignedInCtx) => Promise<unknown> };
   /**
    * How a JSON body is read. `limit`: bytes, where it isn't 1 MiB; the front door knows wider paths too (`WIDER` in `front-door/surface.ts`). `lossless`:
-   * numbers that a double would change stay `LosslessNumber`, on the way in and out, and every member name is data (interface rule 01 §9).
+   * numbers that a double would change stay `LosslessNumber`, on the way in and out, and every member name is data (interface rule 01 §9). `source`:
+   * `input` has these members as `JsonText`, the text that was sent, and the answer may have such texts.
    */
-  body?: { limit?: number; lossless?: true };
+  body?: { limit?: number; lossless?: true; source?: readonly string[] };
+  /** Cache-Control of a plain success that holds nothing secret; otherwise nothing is cached. */
+  cache?: string;
+  /** Which objects the call is about shows only while it runs: `run` asks the tenant policies that are narrowed to single ones. */
+  asks_policies?: true;
   /** A browser is sent to the `location` of the output; a refusal goes to the sign-in page of a browser, and stays JSON for everybody else. */
   redirects?: true;
   /** The body is a form that a page of another site posts. Such a call must not trust any cookie. */

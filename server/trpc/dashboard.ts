@@ -3,7 +3,7 @@ import { idempotencyKeyOf, runIdempotently } from '#server/api/idempotency.ts';
 import { bodyOf, mergedInput } from '#server/api/input.ts';
 import { matchDashboard } from '#server/api/operations.ts';
 import { perform, performRaw } from '#server/api/perform.ts';
-import { json, REVEAL_HEADERS, refusalHeaders, respond, respondJson, secured, type Wire } from '#server/api/respond.ts';
+import { answerOf, REVEAL_HEADERS, refusalHeaders, respond, respondJson, secured, type Wire } from '#server/api/respond.ts';
 import { answeringRow } from '#server/api/reveal.ts';
 import { NEWEST } from '#server/api/versions.ts';
 import { assertNotForeign } from '#server/auth/same-origin.ts';
@@ -61,7 +61,7 @@ async function revealed(op: AnyOperation, ctx: Ctx, req: Request, input: Record<
   if (stream) return raw(await performRaw(op, stream, ctx, input), ctx.request_id, REVEAL_HEADERS);
   const show = async (c: Ctx): Promise<Wire> => {
     const { output, result } = await perform(op, c, input);
-    return json(successesOf(op)[0] ?? 200, dashboardBody(op, output, result), REVEAL_HEADERS);
+    return answerOf(op, successesOf(op)[0] ?? 200, dashboardBody(op, output, result), REVEAL_HEADERS);
   };
   const key = takesIdempotencyKey(op) ? idempotencyKeyOf(req.headers) : null;
   const { pathname, search } = new URL(req.url);

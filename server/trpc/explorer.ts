@@ -47,6 +47,8 @@ export async function sendAs(ctx: Ctx, edge: Edge, raw: unknown, plane: Plane = 
   const match = plane.match(method, url.pathname.slice('/v1'.length));
   if (match && 'op' in match && match.op.needs === 'anonymous')
     throw new Refusal('forbidden', 'Sign-up is for callers without an account. Run the code outside the dashboard.');
+  if (match && 'op' in match && match.op.needs === 'client_token')
+    throw new Refusal('forbidden', 'Client tokens are spent by pages and agents, not by people. Run the code outside the dashboard.');
   if (match && 'op' in match && match.op.kind === 'reveal')
     throw new Refusal('forbidden', "The API explorer doesn't show stored secrets. Run the code outside the dashboard.");
   if (!ctx.sandbox && method !== 'GET' && !input.confirmed) throw new Refusal('invalid', 'confirmed: Live changes must be confirmed');

@@ -6,18 +6,18 @@ import { mutation, query, router } from './from-operation.ts';
 /**
  * The typed router of a family, from the exports of its operations.ts: an export's name is the procedure's name. Reads over GET become queries, all
  * others mutations: a browser sends a query by a plain GET, which a foreign page can cause and whose address is logged, so a read that takes a body
- * stays a POST. Downloads, anonymous operations and those of a person have no procedure.
+ * stays a POST. Downloads, operations without a credential or of client tokens, and those of a person have no procedure.
  */
 export function routerOf<M extends object>(operations: M) {
   const rows = Object.entries(operations as Record<string, AnyOperation>).filter(([, op]) => hasProcedure(op));
   return router(Object.fromEntries(rows.map(([name, op]) => [name, isQuery(op) ? query(op) : mutation(op)])) as Procedures<M>);
 }
 
-const hasProcedure = (op: AnyOperation) => op.needs !== 'anonymous' && !isOfPerson(op) && !op.stream;
+const hasProcedure = (op: AnyOperation) => op.needs !== 'anonymous' && op.needs !== 'client_token' && !isOfPerson(op) && !op.stream;
 const isQuery = ({ kind, http }: AnyOperation) => kind === 'read' && http.startsWith('GET ');
 
 type Procedures<M> = {
-  [Name in keyof M as M[Name] extends { needs: 'anonymous' | PersonNeeds } | { stream: (...input: never) => unknown }
+  [Name in keyof M as M[Name] extends { needs: 'anonymous' | 'client_token' | PersonNeeds } | { stream: (...input: never) => unknown }
     ? never
     : Name]: ProcedureOf<M[Name]>;
 };

@@ -14,6 +14,7 @@ const scopesOf = (of: 'machines' | 'people') =>
 
 export const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'API key (`tk_live_`, `tk_test_` or `AKE`) or OAuth access token.' },
+  clientToken: { type: 'http', scheme: 'bearer', description: 'Client token (`kct_`), or in the field `token` of the body. Works once.' },
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'API key.' },
   oauth2: {
     type: 'oauth2',

@@ -69,6 +69,7 @@ export function describe(op: AnyOperation, method: string, path: string, { schem
 /** The credentials that may call an operation, each sufficient by itself; of a token the scopes, one entry per sufficient set. */
 function securityOf({ needs, oauth_only }: AnyOperation): Json[] {
   if (needs === 'anonymous') return [];
+  if (needs === 'client_token') return [{ clientToken: [] }];
   const sets = sufficientSets(needs).map((set) => [...new Set(set.flatMap((capability) => scopeOf(capability) ?? []))].sort());
   const distinct = [...new Map(sets.map((scopes) => [scopes.join(' '), scopes])).values()];
   return [...(oauth_only ? [] : [{ bearer: [] }, { apiKey: [] }]), ...distinct.map((scopes) => ({ oauth2: scopes }))];
@@ -91,7 +92,7 @@ const successes = (op: AnyOperation, shared: Record<string, Json>): Record<strin
         headers: headersOf([
           'X-Request-Id',
           'Service-Version',
-          ...(op.needs === 'anonymous' ? [] : RATE_LIMIT),
+          ...(op.needs === 'anonymous' || op.needs === 'client_token' ? [] : RATE_LIMIT),
           ...(takesIdempotencyKey(op) ? ['X-Idempotent-Replay'] : []),
         ]),
         content: { 'application/json': { schema: envelopeSchema(op, shared), ...envelopeExample(op, shared) } },

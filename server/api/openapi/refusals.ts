@@ -21,6 +21,15 @@ const AUTHENTICATED: readonly ErrorType[] = [
   'use_oauth',
   'invalid_request',
 ];
+const CLIENT_TOKEN: readonly ErrorType[] = [
+  'authentication_required',
+  'invalid_client_token',
+  'client_token_expired',
+  'client_token_used',
+  'client_token_action_mismatch',
+  'invalid_idempotency_key',
+  'invalid_request',
+];
 const BODY: readonly ErrorType[] = ['payload_too_large', 'unsupported_media_type'];
 /** Sign-up has no credential to keep an idempotency key under, so it takes none. */
 const IDEMPOTENT: readonly ErrorType[] = ['invalid_idempotency_key', 'request_in_progress', 'idempotency_key_reuse', 'tenant_sealed'];
@@ -55,7 +64,7 @@ function pipelineTypes(op: AnyOperation): readonly ErrorType[] {
   return [
     ...PIPELINE,
     ...(op.feature ? (['plan_feature'] as const) : []),
-    ...(op.needs === 'anonymous' ? [] : AUTHENTICATED),
+    ...(op.needs === 'client_token' ? CLIENT_TOKEN : op.needs === 'anonymous' ? [] : AUTHENTICATED),
     ...(op.http.startsWith('GET ') ? [] : BODY),
     ...(takesIdempotencyKey(op) ? IDEMPOTENT : []),
   ];
@@ -87,6 +96,8 @@ function nameOf(op: AnyOperation, status: number, types: readonly ErrorType[]): 
       ? ''
       : op.needs === 'anonymous'
         ? 'OnSignup'
+        : op.needs === 'client_token'
+          ? 'OnSpend'
         : op.http.startsWith('GET ')
           ? ''
           : takesIdempotencyKey(op)

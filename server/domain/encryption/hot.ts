@@ -1,5 +1,4 @@
-import { fingerprint } from '#server/crypto/portable/text.ts';
-import { DATATYPES } from '#server/crypto/portable/text.ts';
+import { DATATYPES, fingerprint } from '#server/crypto/portable/text.ts';
 import { parsePortable, sealerOf } from '#server/custody/portable.ts';
 import { hotOperation } from '#server/kernel/hot-operation.ts';
 import {
@@ -22,7 +21,7 @@ export const encrypt = hotOperation({
   http: 'POST /encrypt',
   kind: 'use',
   needs: ['transit:encrypt'],
-  names_resources: 'later',
+  asks_policies: true,
   body: { source: ['data'] },
   refuses: ['plan_limit', 'key_version_disabled', 'tenant_sealed', 'audit_unavailable'],
   input: Encrypt,
@@ -36,16 +35,12 @@ export const decrypt = hotOperation({
   http: 'POST /decrypt',
   kind: 'use',
   needs: ['transit:decrypt'],
-  names_resources: 'later',
+  asks_policies: true,
   body: { source: ['data'] },
   refuses: [
     'decrypt_failed',
     'key_version_disabled',
     'key_version_destroyed',
-    'token_expired',
-    'not_found',
-    'vault_disabled',
-    'plan_limit',
     'tenant_sealed',
     'audit_unavailable',
   ],
@@ -60,7 +55,7 @@ export const rewrap = hotOperation({
   http: 'POST /encrypt/rewrap',
   kind: 'use',
   needs: ['transit:rewrap'],
-  names_resources: 'later',
+  asks_policies: true,
   body: { source: ['data'] },
   refuses: ['decrypt_failed', 'key_version_disabled', 'key_version_destroyed', 'tenant_sealed', 'audit_unavailable'],
   input: Rewrap,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type OpenOptions, type Opened, opener, type Sealer, seal, sealerOf, sealerWith } from '#server/custody/portable.ts';
+import { countUse } from '#server/custody/counts.ts';
 import { keyById, type UsableKey } from '#server/custody/keys.ts';
 import { auditFirst, recordUse } from '#server/custody/uses.ts';
 import { planLimit } from '#server/domain/plans/schema.ts';
@@ -20,7 +21,8 @@ export async function encryptData(ctx: HotCtx, { data, key: name, role, ...picki
   const sealed = await sealLeaves(data, picking, (value) => seal(sealer, { ...value, role }));
   await countLeaves(ctx, sealed.encrypted);
   const { key, version } = sealer;
-  if (sealed.encrypted > 0)
+  if (sealed.encrypted > 0) {
+    countUse(ctx, key, 'encrypt', sealed.encrypted);
     recordUse(ctx, {
       action: 'execute',
       resource_type: 'crypto_key',
@@ -28,6 +30,7 @@ export async function encryptData(ctx: HotCtx, { data, key: name, role, ...picki
       name: key.name,
       details: { operation: 'encrypt', key_version: version, items: sealed.encrypted, ...(role === undefined ? {} : { role }) },
     });
+  }
   return { ...sealed, key: key.name, key_version: version };
 }
 
@@ -35,13 +38,14 @@ export async function encryptData(ctx: HotCtx, { data, key: name, role, ...picki
 export async function decryptData(ctx: HotCtx, { data, role, ...picking }: z.output<typeof Decrypt>) {
   const leaves = sealedLeaves(data, picking);
   const uses = useCounts();
-  const open = opener(ctx, openingFor(ctx, 'transit:decrypt'));
+  const { open } = opener(ctx, openingFor(ctx, 'transit:decrypt'));
   const plaintext = await replaceLeaves(data, leaves, 'decrypt', async (sealed) => {
     const opened = await open(sealed, role);
     uses.add(opened);
     return wiped(opened, (bytes) => jsonOf(opened.datatype, bytes));
   });
   await auditFirst(ctx, [decryptEntry(uses.list(), role)]);
+  for (const { key, count } of uses.list()) countUse(ctx, key, 'decrypt', count);
   return { plaintext, decrypted: leaves.length };
 }
 
@@ -50,7 +54,7 @@ export async function rewrapData(ctx: HotCtx, { data, role, ...picking }: z.outp
   const leaves = sealedLeaves(data, picking);
   const uses = useCounts();
   const sealers = new Map<string, Promise<Sealer>>();
-  const open = opener(ctx, openingFor(ctx, 'transit:rewrap'));
+  const { open } = opener(ctx, openingFor(ctx, 'transit:rewrap'));
   const ciphertext = await replaceLeaves(data, leaves, 'rewrap', async (sealed) => {
     const opened = await open(sealed, role);
     uses.add(opened);
@@ -59,13 +63,14 @@ export async function rewrapData(ctx: HotCtx, { data, role, ...picking }: z.outp
     const under = await sealer;
     return wiped(opened, (bytes) => JSON.stringify(seal(under, { datatype: opened.datatype, role, bytes })));
   });
-  for (const { id, key, version, count } of uses.list()) {
-    const to_version = (await sealers.get(id))?.version;
+  for (const { key, version, count } of uses.list()) {
+    const to_version = (await sealers.get(key.id))?.version;
+    countUse(ctx, key, 'rewrap', count);
     recordUse(ctx, {
       action: 'execute',
       resource_type: 'crypto_key',
-      resource_id: id,
-      name: key,
+      resource_id: key.id,
+      name: key.name,
       details: { operation: 'rewrap', from_version: version, to_version, items: count },
     });
   }
@@ -100,16 +105,16 @@ async function countLeaves(ctx: HotCtx, n: number): Promise<void> {
   );
 }
 
-type KeyUse = { id: string; key: string; version: number; count: number };
+type KeyUse = { key: UsableKey; version: number; count: number };
 
 /** How many values each version of each key opened. */
-function useCounts() {
+export function useCounts() {
   const uses = new Map<string, KeyUse>();
   return {
-    add({ key, version, vault_id }: Opened): void {
+    add({ key, version, vault_id }: Pick<Opened, 'key' | 'version' | 'vault_id'>): void {
       // A vault writes its own entry.
       if (vault_id !== undefined) return;
-      const use = uses.get(`${key.id} ${version}`) ?? { id: key.id, key: key.name, version, count: 0 };
+      const use = uses.get(`${key.id} ${version}`) ?? { key, version, count: 0 };
       use.count += 1;
       uses.set(`${key.id} ${version}`, use);
     },
@@ -123,11 +128,11 @@ export const decryptEntry = (uses: readonly KeyUse[], role: string | undefined) 
   return {
     action: 'transit.decrypt',
     resource_type: 'crypto_key',
-    resource_id: uses.length === 1 && first ? first.id : null,
-    ...(uses.length === 1 && first ? { name: first.key } : {}),
+    resource_id: uses.length === 1 && first ? first.key.id : null,
+    ...(uses.length === 1 && first ? { name: first.key.name } : {}),
     details: {
       leaves: uses.reduce((sum, { count }) => sum + count, 0),
-      keys: uses.map(({ key, version, count }) => ({ key, version, count })),
+      keys: uses.map(({ key, version, count }) => ({ key: key.name, version, count })),
       ...(role === undefined ? {} : { role }),
     },
   };

@@ -26,7 +26,7 @@ export async function denyingPolicy(ctx: HotCtx, capability: Capability, resourc
  */
 export async function policyDenyingCall(
   ctx: HotCtx,
-  op: Pick<AnyOperation, 'http' | 'kind'>,
+  op: Pick<AnyOperation, 'http' | 'kind' | 'asks_policies'>,
   capability: Capability,
   input: () => Record<string, unknown>,
 ): Promise<Rule | null> {

@@ -41,14 +41,15 @@ export const isNarrowable = (action: string): boolean => Object.hasOwn(NARROWABL
 export type Target = { refs: readonly string[]; names: readonly string[] };
 
 /** What is asked of an operation row here. */
-type Row = { http: string; kind: string };
+type Row = { http: string; kind: string; asks_policies?: true };
 
 /**
  * The object that a call is about, as far as one capability is concerned, from the operation's address and input: `/routes/{id}`, a parameter `routeId`,
  * a field `route_id`, or the name of what `POST /routes` creates. `unknown`: it changes something and doesn't say which. Undefined: it only reads, and
- * isn't about one object.
+ * isn't about one object, or asks about each object itself.
  */
 export function targetOf(op: Row, capability: Capability, input: Record<string, unknown>): Target | 'unknown' | undefined {
+  if (op.asks_policies) return undefined;
   const resource = resourceOf(capability);
   const kind = NARROWABLE[resource];
   if (!kind) return op.kind === 'read' ? undefined : 'unknown';

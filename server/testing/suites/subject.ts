@@ -45,7 +45,7 @@ export async function subjectOf({ name, namespace = '', operations = {}, resourc
   );
   const ofPerson = table.filter(isOfPerson);
   const rows = table.filter((op): op is AnyOperation => !isOfPerson(op));
-  const known = rows.filter((op) => op.needs !== 'anonymous');
+  const known = rows.filter((op) => op.needs !== 'anonymous' && op.needs !== 'client_token');
   const machine = ({ oauth_only }: AnyOperation) => (oauth_only ? tokenActor() : keyActor(widest.name));
   const keyMay = (op: AnyOperation) =>
     op.kind !== 'reveal' && !fixture.peopleOnly?.includes(op.id) && isSatisfied(op.needs, machine(op).capabilities);

@@ -1,0 +1,15 @@
+import { sealValue } from '#server/custody/portable.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import { nothing, type Sample } from '#server/testing/factories.ts';
+
+const sealed = async (ctx: Ctx) => (await sealValue(ctx, { datatype: 's', bytes: Buffer.from('4242') })).text;
+const document: Sample = async (ctx) => ({ data: { card: await sealed(ctx), note: 'x' } });
+
+export const samples: Record<string, Sample> = {
+  'encryption.encrypt': async () => ({ data: { card: { number: '4242424242424242' }, paid: true } }),
+  'encryption.decrypt': document,
+  'encryption.rewrap': document,
+  'encryption.inspect': async (ctx) => ({ value: await sealed(ctx) }),
+  'encryption.bundle': nothing,
+  'encryption.reveal': document,
+};
