@@ -44,7 +44,12 @@ export const success = (op: AnyOperation, output: unknown, result: unknown, requ
   );
 
 /** What came as its source, or without loss, leaves in the same way. */
-export function answerOf({ body: rule }: Pick<AnyOperation, 'body'>, status: number, body: unknown, headers: Record<string, string> = {}): Wire {
+export function answerOf(
+  { body: rule }: Pick<AnyOperation, 'body'>,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Wire {
   if (rule?.source) return { ...json(status, null, headers), body: stringifyAround(body) };
   return rule?.lossless ? { ...json(status, null, headers), body: stringifyLossless(body) } : json(status, body, headers);
 }

@@ -128,8 +128,11 @@ export function opener(ctx: KeySpace, { admit, ofVault }: OpenOptions = {}): Ope
 }
 
 /** Opens one value. @throws as `opener` */
-export const openValue = (ctx: KeySpace, text: string, { role, ...options }: OpenOptions & { role?: string | undefined } = {}): Promise<Opened> =>
-  opener(ctx, options).open(text, role);
+export const openValue = (
+  ctx: KeySpace,
+  text: string,
+  { role, ...options }: OpenOptions & { role?: string | undefined } = {},
+): Promise<Opened> => opener(ctx, options).open(text, role);
 
 function held<T>(values: Map<string, Promise<T>>, name: string, make: () => Promise<T>): Promise<T> {
   const value = values.get(name) ?? make();

@@ -2,7 +2,7 @@ import { openMaterial } from '#server/crypto/transit/material.ts';
 import { newMaterial } from '#server/crypto/transit/new-material.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
-import type { KeyType } from '#server/kernel/key-types.ts';
+import { KEY_TYPES, type KeyType } from '#server/kernel/key-types.ts';
 import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { fresh } from './factories.ts';
@@ -32,9 +32,10 @@ export async function storedKey(ctx: Ctx, wanted: Wanted = {}): Promise<StoredKe
     const { secret } = secrets ? { secret: Buffer.from(secrets[version - 1] as Uint8Array) } : await newMaterial(key_type);
     const place = { tenant_id: ctx.tenant_id, space: spaceOf(ctx.sandbox), purpose: 'transit_key' as const, row_id };
     const sealed = await keyring().sealValue(place, secret);
-    openMaterial(key_type, secret); // of this type, or the test is at fault
+    const opened = openMaterial(key_type, secret); // of this type, or the test is at fault
+    const spki = KEY_TYPES[key_type].asymmetric ? opened.publicKey.export({ format: 'der', type: 'spki' }) : null;
     await db().crypto_key_versions.create({
-      data: { id: row_id, key_id: id, ...own(ctx), version, status: version === count ? 'active' : 'retired', ...sealed },
+      data: { id: row_id, key_id: id, ...own(ctx), version, status: version === count ? 'active' : 'retired', ...sealed, public_key_spki: spki && new Uint8Array(spki) },
     });
     ids.push(row_id);
   }

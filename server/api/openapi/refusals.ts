@@ -98,11 +98,11 @@ function nameOf(op: AnyOperation, status: number, types: readonly ErrorType[]): 
         ? 'OnSignup'
         : op.needs === 'client_token'
           ? 'OnSpend'
-        : op.http.startsWith('GET ')
-          ? ''
-          : takesIdempotencyKey(op)
-            ? 'OnChange'
-            : 'OnQuery';
+          : op.http.startsWith('GET ')
+            ? ''
+            : takesIdempotencyKey(op)
+              ? 'OnChange'
+              : 'OnQuery';
   return [phraseOf(status).replaceAll(/\W/g, ''), who, ...own.map(pascal)].join('');
 }
 

@@ -36,7 +36,7 @@ export async function sealLeaves(data: JsonText, picking: Picking, seal: (value:
     else skipped++;
   });
   const replaced = await eachOf(found, 'encrypt', (leaf) => {
-    const value = valueOf(text, leaf);
+    const value = sealable(text, leaf);
     if (value.bytes.byteLength > MAX_LEAF_BYTES) throw at(leaf, invalid('data', `each value may have at most ${MAX_LEAF_BYTES} bytes`));
     const by = JSON.stringify(seal(value));
     value.bytes.fill(0);
@@ -96,13 +96,13 @@ const PLACE = 'At ';
 
 /** The text of a string leaf that is sealed already; null for any other leaf. */
 function sealedText(text: string, { kind, from, to }: Leaf, isSealed: (value: string) => boolean): string | null {
-  if (kind !== 'string' || to - from < 10) return null;
+  if (kind !== 'string' || to - from < 6) return null;
   const value = JSON.parse(text.slice(from, to)) as string;
   return isSealed(value) ? value : null;
 }
 
 /** The bytes to seal, by kind of leaf; of a number its digits. */
-function valueOf(text: string, { kind, from, to }: Leaf): Value {
+function sealable(text: string, { kind, from, to }: Leaf): Value {
   const source = text.slice(from, to);
   if (kind === 'string') return { datatype: 's', bytes: utf8(JSON.parse(source) as string) };
   if (kind === 'bytes') return { datatype: 'x', bytes: Buffer.from((JSON.parse(source) as { $b64: string }).$b64, 'base64') };
@@ -131,7 +131,10 @@ export function jsonOf(datatype: Datatype, bytes: Buffer): string {
 }
 
 const notAsSealed = (datatype: Datatype) =>
-  new Refusal('decrypt_failed', `The value was sealed as ${DATATYPES[datatype]}, and what it holds is none. Whoever sealed it made a mistake.`);
+  new Refusal(
+    'decrypt_failed',
+    `The value was sealed as ${DATATYPES[datatype]}, and what it holds is none. Whoever sealed it made a mistake.`,
+  );
 
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** RFC 8259 §6. */

@@ -39,7 +39,14 @@ export const revealOfData: Reveal<Input> = {
   },
   also: (_, __, state) => {
     const { leaves, keys, role } = state as State & { role?: string };
-    return [{ action: 'transit.decrypt', resource_type: 'crypto_key', resource_id: null, details: { leaves, keys, ...(role === undefined ? {} : { role }) } }];
+    return [
+      {
+        action: 'transit.decrypt',
+        resource_type: 'crypto_key',
+        resource_id: null,
+        details: { leaves, keys, ...(role === undefined ? {} : { role }) },
+      },
+    ];
   },
 };
 

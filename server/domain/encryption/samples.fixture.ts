@@ -1,6 +1,6 @@
-import { sealValue } from '#server/custody/portable.ts';
+import { sealerOf, sealValue } from '#server/custody/portable.ts';
 import type { Ctx } from '#server/kernel/context.ts';
-import { nothing, type Sample } from '#server/testing/factories.ts';
+import type { Sample } from '#server/testing/factories.ts';
 
 const sealed = async (ctx: Ctx) => (await sealValue(ctx, { datatype: 's', bytes: Buffer.from('4242') })).text;
 const document: Sample = async (ctx) => ({ data: { card: await sealed(ctx), note: 'x' } });
@@ -10,6 +10,12 @@ export const samples: Record<string, Sample> = {
   'encryption.decrypt': document,
   'encryption.rewrap': document,
   'encryption.inspect': async (ctx) => ({ value: await sealed(ctx) }),
-  'encryption.bundle': nothing,
+  'encryption.bundle': async (ctx) => {
+    await sealerOf(ctx); // the first call makes the default key
+    return {};
+  },
   'encryption.reveal': document,
 };
+
+/** Keys exist or not, and a pattern can't count steps. */
+export const dependsOnState = [/^key: doesn't exist/, /only one "\.\."/];

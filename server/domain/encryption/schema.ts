@@ -28,7 +28,13 @@ export const dataRole = () =>
     );
 
 export const keyName = () => z.string().min(1).max(128);
-const selectors = () => z.array(z.string().min(1).max(MAX_SELECTOR_LENGTH)).max(MAX_SELECTORS);
+/** The grammar of interface rule 41 §7; `server/custody/fields/selectors.ts` compiles it. */
+export const SELECTOR =
+  /^\$(?:\.{1,2}[A-Za-z_][A-Za-z0-9_-]*|\.\*|\[\*\]|\[[0-9]{1,9}\]|\['(?:[^'\\\u0000-\u001f]|\\['\\])+'\]|\["(?:[^"\\\u0000-\u001f]|\\["\\])+"\])*$/;
+const selectors = () =>
+  z
+    .array(z.string().max(MAX_SELECTOR_LENGTH).regex(SELECTOR, 'must be a selector such as $.card.number, $..ssn or $.items[*].sku'))
+    .max(MAX_SELECTORS);
 
 const picking = { selectors: selectors().min(1).optional(), exclude: selectors().default([]) };
 

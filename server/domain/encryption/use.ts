@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { type OpenOptions, type Opened, opener, type Sealer, seal, sealerOf, sealerWith } from '#server/custody/portable.ts';
 import { countUse } from '#server/custody/counts.ts';
 import { keyById, type UsableKey } from '#server/custody/keys.ts';
+import { type Opened, type OpenOptions, opener, type Sealer, seal, sealerOf, sealerWith } from '#server/custody/portable.ts';
 import { auditFirst, recordUse } from '#server/custody/uses.ts';
 import { planLimit } from '#server/domain/plans/schema.ts';
 import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
