@@ -35,7 +35,15 @@ export async function storedKey(ctx: Ctx, wanted: Wanted = {}): Promise<StoredKe
     const opened = openMaterial(key_type, secret); // of this type, or the test is at fault
     const spki = KEY_TYPES[key_type].asymmetric ? opened.publicKey.export({ format: 'der', type: 'spki' }) : null;
     await db().crypto_key_versions.create({
-      data: { id: row_id, key_id: id, ...own(ctx), version, status: version === count ? 'active' : 'retired', ...sealed, public_key_spki: spki && new Uint8Array(spki) },
+      data: {
+        id: row_id,
+        key_id: id,
+        ...own(ctx),
+        version,
+        status: version === count ? 'active' : 'retired',
+        ...sealed,
+        public_key_spki: spki && new Uint8Array(spki),
+      },
     });
     ids.push(row_id);
   }

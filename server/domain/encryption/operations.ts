@@ -13,7 +13,7 @@ export const reveal = operation({
   kind: 'reveal',
   needs: ['transit:decrypt'],
   body: { source: ['data'] },
-  refuses: ['decrypt_failed', 'key_version_disabled', 'key_version_destroyed', 'not_found', 'audit_unavailable'],
+  refuses: ['decrypt_failed', 'key_version_disabled', 'key_version_destroyed', 'not_found', 'vault_disabled', 'token_expired'],
   input: RevealDecrypt,
   output: RevealedData,
   reveal: revealOfData,

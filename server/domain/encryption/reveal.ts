@@ -2,16 +2,18 @@ import type { z } from 'zod';
 import { parsePortable } from '#server/crypto/portable/text.ts';
 import { DecryptFailed } from '#server/crypto/transit/decrypt-failed.ts';
 import { keyById } from '#server/custody/keys.ts';
-import { opener } from '#server/custody/portable.ts';
+import { type OpenOptions, opener } from '#server/custody/portable.ts';
+import { lookUp, open as openToken } from '#server/custody/vaults/detokenize.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import type { Reveal } from '#server/kernel/operation.ts';
 import { jsonOf, replaceLeaves, sealedLeaves } from './leaves.ts';
 import type { RevealDecrypt } from './schema.ts';
-import { decryptEntry, openingFor, useCounts } from './use.ts';
+import { decryptEntry, decryptingFor, mayDetokenize, useCounts } from './use.ts';
 
 type Input = z.output<typeof RevealDecrypt>;
-type State = { leaves: number; keys: { key: string; version: number; count: number }[] };
+type OfVault = { vault: string; vault_id: string; token_id: string; crypto_key_version: number };
+type State = { leaves: number; keys: { key: string; version: number; count: number }[]; role?: string; vault_tokens?: OfVault[] };
 
 /** Row 22 of interface rule 32 §2: what a person decrypts of a document. */
 export const revealOfData: Reveal<Input> = {
@@ -30,29 +32,43 @@ export const revealOfData: Reveal<Input> = {
   /** Every value has a key that opens it, so a typo costs no verification. */
   state: async (ctx, { data, role }) => {
     const uses = useCounts();
-    const { find } = opener(ctx, openingFor(ctx, 'transit:decrypt'));
+    const vault_tokens: OfVault[] = [];
+    const { find } = opener(ctx, decryptingFor(ctx));
     await replaceLeaves(data, sealedLeaves(data, {}), 'decrypt', async (sealed) => {
-      uses.add(await find(sealed));
+      const found = await find(sealed);
+      if (found.key.managed_by === 'vault') vault_tokens.push(await ofVault(ctx, sealed));
+      else uses.add(found);
       return sealed;
     });
-    return decryptEntry(uses.list(), role).details satisfies State;
+    return { ...decryptEntry(uses.list(), role).details, ...(vault_tokens.length === 0 ? {} : { vault_tokens }) } satisfies State;
   },
   also: (_, __, state) => {
-    const { leaves, keys, role } = state as State & { role?: string };
-    return [
-      {
-        action: 'transit.decrypt',
-        resource_type: 'crypto_key',
-        resource_id: null,
-        details: { leaves, keys, ...(role === undefined ? {} : { role }) },
-      },
-    ];
+    const { vault_tokens = [], ...details } = state as State;
+    const decrypted = { action: 'transit.decrypt', resource_type: 'crypto_key', resource_id: null, details };
+    const detokenized = vault_tokens.map((one) => ({
+      action: 'vault.detokenize',
+      resource_type: 'vault_token',
+      resource_id: one.token_id,
+      details: { ...one, via: 'decrypt' },
+    }));
+    return [...(details.leaves > 0 ? [decrypted] : []), ...detokenized];
   },
 };
 
+async function ofVault(ctx: Ctx, sealed: string): Promise<OfVault> {
+  const { vault, row } = await lookUp(ctx, null, sealed, { admit: (one) => mayDetokenize(ctx, one) });
+  if (!row) throw new DecryptFailed();
+  return { vault: vault.name, vault_id: vault.id, token_id: row.id, crypto_key_version: row.crypto_key_version };
+}
+
 /** What the committed entries say was opened. */
 export async function revealData(ctx: Ctx, { data, role }: Input) {
-  const { open } = opener(ctx);
+  const fromVault: OpenOptions['ofVault'] = async (text) => {
+    if (role !== undefined) throw new DecryptFailed();
+    const { value, vault_id } = await openToken(ctx, await lookUp(ctx, null, text));
+    return { bytes: Buffer.from(value), vault_id };
+  };
+  const { open } = opener(ctx, { ofVault: fromVault });
   const plaintext = await replaceLeaves(data, sealedLeaves(data, {}), 'decrypt', async (sealed) => {
     const { datatype, bytes } = await open(sealed, role);
     try {

@@ -1,14 +1,17 @@
 import type { z } from 'zod';
+import { DecryptFailed } from '#server/crypto/transit/decrypt-failed.ts';
 import { countUse } from '#server/custody/counts.ts';
 import { keyById, type UsableKey } from '#server/custody/keys.ts';
+import { effectiveLimit } from '#server/custody/plan-limits.ts';
 import { type Opened, type OpenOptions, opener, type Sealer, seal, sealerOf, sealerWith } from '#server/custody/portable.ts';
 import { auditFirst, recordUse } from '#server/custody/uses.ts';
-import { planLimit } from '#server/domain/plans/schema.ts';
+import { detokenize } from '#server/custody/vaults/detokenize.ts';
+import type { UsableVault } from '#server/custody/vaults/vaults.ts';
 import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
 import type { Capability } from '#server/kernel/capabilities.ts';
 import type { HotCtx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import { takeMonthly } from '#server/platform/monthly-usage.ts';
+import { takeFromMonth } from '#server/platform/monthly-meter.ts';
 import { jsonOf, replaceLeaves, sealedLeaves, sealLeaves } from './leaves.ts';
 import type { Decrypt, Encrypt, Rewrap } from './schema.ts';
 
@@ -38,13 +41,14 @@ export async function encryptData(ctx: HotCtx, { data, key: name, role, ...picki
 export async function decryptData(ctx: HotCtx, { data, role, ...picking }: z.output<typeof Decrypt>) {
   const leaves = sealedLeaves(data, picking);
   const uses = useCounts();
-  const { open } = opener(ctx, openingFor(ctx, 'transit:decrypt'));
+  const { open } = opener(ctx, decryptingFor(ctx));
   const plaintext = await replaceLeaves(data, leaves, 'decrypt', async (sealed) => {
     const opened = await open(sealed, role);
     uses.add(opened);
     return wiped(opened, (bytes) => jsonOf(opened.datatype, bytes));
   });
-  await auditFirst(ctx, [decryptEntry(uses.list(), role)]);
+  // What vaults own has its entries.
+  if (uses.list().length > 0 || leaves.length === 0) await auditFirst(ctx, [decryptEntry(uses.list(), role)]);
   for (const { key, count } of uses.list()) countUse(ctx, key, 'decrypt', count);
   return { plaintext, decrypted: leaves.length };
 }
@@ -84,9 +88,31 @@ async function currentSealer(ctx: HotCtx, id: string): Promise<Sealer> {
 }
 
 /** What a caller may open: keys that no tenant policy keeps them from. */
-export const openingFor = (ctx: HotCtx, capability: Capability): OpenOptions => ({
-  admit: (key) => admitted(ctx, capability, key),
+const openingFor = (ctx: HotCtx, capability: Capability): OpenOptions => ({ admit: (key) => admitted(ctx, capability, key) });
+
+/** The same for decryption, which also opens what a vault owns: with that vault's right, checks and audit entry (interface rule 42 §6). */
+export const decryptingFor = (ctx: HotCtx): OpenOptions => ({
+  ...openingFor(ctx, 'transit:decrypt'),
+  ofVault: async (text, role) => {
+    // A vault binds no role.
+    if (role !== undefined) throw new DecryptFailed();
+    const { value, vault_id } = await detokenize(ctx, null, text, {
+      admit: (vault) => mayDetokenize(ctx, vault),
+      details: { via: 'decrypt' },
+    });
+    return { bytes: Buffer.from(value), vault_id };
+  },
 });
+
+/** @throws Refusal forbidden */
+export async function mayDetokenize(ctx: HotCtx, { id, name }: UsableVault): Promise<void> {
+  if (!ctx.actor.capabilities.has('vault:detokenize')) throw lacking('vault:detokenize');
+  const policy = await denyingPolicy(ctx, 'vault:detokenize', { id, name });
+  if (policy) throw policyDenied(ctx, policy, 'vault:detokenize');
+}
+
+const lacking = (capability: Capability) =>
+  new Refusal('forbidden', `A vault owns this value, and this credential lacks the capability ${capability}.`);
 
 /** A policy may be about single keys, which only the values name. @throws Refusal forbidden */
 async function admitted(ctx: HotCtx, capability: Capability, { id, name }: UsableKey): Promise<void> {
@@ -97,11 +123,12 @@ async function admitted(ctx: HotCtx, capability: Capability, { id, name }: Usabl
 /** Leaves count by the month, in Live only (interface rule 64 §4). @throws Refusal plan_limit */
 async function countLeaves(ctx: HotCtx, n: number): Promise<void> {
   if (ctx.sandbox || n === 0) return;
-  const limit = planLimit(ctx.plan, 'encryption_leaves');
-  if (await takeMonthly({ tenant_id: ctx.tenant_id, kind: 'encryption_leaves', n, limit })) return;
+  const limit = await effectiveLimit(ctx, 'encryption_leaves');
+  const { allowed, used } = await takeFromMonth(ctx.tenant_id, 'encryption_leaves', n, limit, ctx.now);
+  if (allowed) return;
   throw new Refusal(
     'plan_limit',
-    'This workspace has encrypted as many values this month as its plan allows. Encrypt fewer values a call, or move to a larger plan.',
+    `The ${ctx.plan} plan allows ${limit} encrypted values a month. ${used} were encrypted, and this call has ${n}. Move to a larger plan.`,
   );
 }
 
