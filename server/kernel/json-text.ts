@@ -1,3 +1,5 @@
+import { newId } from './ids.ts';
+
 /**
  * A JSON value as the text that its author wrote: digits of numbers, order and repetition of member names, and names such as `__proto__` are kept, which
  * no parsed value keeps. A row names such members of its body (`body.source`); answers with one are written around its text.
@@ -18,7 +20,7 @@ export const textOfJson = (value: JsonText): string => value[TEXT];
 export function stringifyAround(value: unknown): string {
   const texts: string[] = [];
   // No caller can write this mark: it is another one at each call.
-  const mark = `json-text-${crypto.randomUUID()}-`;
+  const mark = `json-text-${newId()}-`;
   const text = JSON.stringify(value, function (this: Record<string, unknown>, name, member: unknown) {
     const held = this[name];
     return isJsonText(held) ? `${mark}${texts.push(textOfJson(held)) - 1}"` : member;
