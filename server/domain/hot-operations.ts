@@ -8,8 +8,6 @@ import * as vaults from './vaults/hot.ts';
  * The operations that the gateway serves itself. The gateway can't derive them from `families.ts`, which loads every verb and Prisma; tests compare
  * this list with the operation table, and `npm run check` proves that loading it brings neither Prisma nor Next.
  */
-<<<<<<< HEAD
-export const hotOperations: readonly AnyHotOperation[] = [environments, cryptoKeys, vaults].flatMap((family) => Object.values(family));
-=======
-export const hotOperations: readonly AnyHotOperation[] = [environments, cryptoKeys, encryption].flatMap((family) => Object.values(family));
->>>>>>> 73b0a197 (Encrypt and decrypt JSON by its values)
+export const hotOperations: readonly AnyHotOperation[] = [environments, cryptoKeys, vaults, encryption].flatMap((family) =>
+  Object.values(family),
+);
