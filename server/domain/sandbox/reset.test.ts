@@ -54,6 +54,7 @@ async function furnish(w: Workspace, space: 'live' | 'test') {
     inject_headers_json: { 'X-Key': '{{secret:KEY}}' },
   });
   await made(ctx, 'clients.assign', { id: client.id, assignments: [{ route_id: route.id, environment_name: 'production' }] });
+  await made(ctx, 'crypto_keys.create', { name: 'k' });
   await made(w.ctx(space, memberActor('owner')), 'views.create', { page: 'routes', name: 'V', query: 'enabled=true', shared: true });
   await insertRows(sql(), [logged(ctx, { route_id: route.id })]);
   return { route, secret };
@@ -70,7 +71,8 @@ test('everything of Test goes but its history, Live keeps every row, and the sta
   const history = await db().audit_logs.count({ where: { tenant_id: w.tenant.id, sandbox: true } });
   const answer = await reset(w);
   await deleteResetCalls(w.tenant.id);
-  assert.deepEqual(answer.deleted, { routes: 1, secrets: 1, clients: 1, collections: 1, environments: 2, api_keys: 1, oauth_clients: 0 });
+  const things = { routes: 1, secrets: 1, clients: 1, collections: 1, environments: 2, api_keys: 1, oauth_clients: 0 };
+  assert.deepEqual(answer.deleted, { ...things, crypto_keys: 1, vaults: 0 });
   assert.deepEqual(await filled(w, false), live);
   assert.deepEqual(await filled(other, true), foreign);
   // What sign-up leaves in Test, and nothing else.
