@@ -5,7 +5,7 @@ import path from 'node:path';
 import { writeCounts } from './custody/counts.ts';
 import { flushUses } from './custody/uses.ts';
 import { checkRootKey } from './domain/keys/root-check.ts';
-import { watchTenantKeys } from './domain/keys/watch.ts';
+import { watchKeys } from './domain/keys/watch.ts';
 import { asRefusal } from './kernel/errors.ts';
 import { elementFile } from './platform/element-files.ts';
 import { enterWebMode, env } from './platform/env.ts';
@@ -37,7 +37,7 @@ server.keepAliveTimeout = 75_000; // longer than the gateway's pool keeps a conn
 
 await claimSocket();
 await refuseWrongRootKey();
-watchTenantKeys();
+watchKeys();
 void places(); // so that the log says at the start, and not at the first page, when the database of countries cannot be used
 const umask = process.umask(0o077); // only this account may talk to the web process directly
 server.listen(socket, () => {

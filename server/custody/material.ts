@@ -48,7 +48,8 @@ async function open(key: UsableKey, { id, version }: KeyVersion): Promise<Materi
   const place = { tenant_id: key.tenant_id, space: spaceOf(key.sandbox), purpose: 'transit_key' as const, row_id: id };
   const tmk = await keyring().tmk(key.tenant_id, row.tmk_version).catch(sealedOrRefused);
   const opened = openMaterial(key.key_type, openUnder(tmk, place, row));
-  hold(id, { material: opened, tenant_id: key.tenant_id, tmk });
+  // Not what was destroyed while it was opened.
+  if (cache.opening.has(id)) hold(id, { material: opened, tenant_id: key.tenant_id, tmk });
   return opened;
 }
 
@@ -60,6 +61,15 @@ function hold(id: string, entry: Omit<Held, 'timer'>): void {
   const timer = setTimeout(() => drop(id), LIFETIME_MS).unref();
   cache.held.set(id, { ...entry, timer });
 }
+
+/** Drops what this process has opened of a version. */
+export function forgetMaterial(id: string): void {
+  cache.opening.delete(id);
+  drop(id);
+}
+
+/** How many versions this process holds opened, for tests and metrics. */
+export const materialHeld = (): number => cache.held.size;
 
 function drop(id: string): void {
   clearTimeout(cache.held.get(id)?.timer);

@@ -3,7 +3,7 @@ import { writeCounts } from '#server/custody/counts.ts';
 import { flushUses } from '#server/custody/uses.ts';
 import { startDeliveries } from '#server/domain/deliveries/service.ts';
 import { checkRootKey } from '#server/domain/keys/root-check.ts';
-import { watchTenantKeys } from '#server/domain/keys/watch.ts';
+import { watchKeys } from '#server/domain/keys/watch.ts';
 import { sweepLeases } from '#server/domain/leases/service.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
@@ -25,7 +25,7 @@ const LEASE_TICK_MS = 10_000;
 
 try {
   await fittingRootKey();
-  const keys = watchTenantKeys();
+  const keys = watchKeys();
   const worker = startWorker();
   const leases = startLoop('sweeping leases', LEASE_TICK_MS, async (signal) => {
     const acted = await sweepLeases(leaseHandlers('tick'), { db: db(), now: new Date(), signal });

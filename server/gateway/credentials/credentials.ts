@@ -1,3 +1,4 @@
+import { forgetMaterial, wipeMaterial } from '#server/custody/material.ts';
 import { forgetRules } from '#server/domain/policies/rule-cache.ts';
 import { type Listener, listen } from '#server/platform/notify.ts';
 import { type AccessTokens, type AccessTokensOptions, accessTokens } from './access-tokens.ts';
@@ -13,7 +14,7 @@ export type Credentials = {
   close(): Promise<void>;
 };
 
-/** The credentials that this gateway remembers. What changes them, and all that they rest on, announces itself by triggers. */
+/** The credentials that this gateway remembers, and its opened keys. What changes them, and all that they rest on, announces itself by triggers. */
 export function credentials(options: AccessTokensOptions): Credentials {
   const keys = apiKeys();
   const tokens = accessTokens(options);
@@ -25,8 +26,9 @@ export function credentials(options: AccessTokensOptions): Credentials {
     forgetRules(tenantId);
   };
   const listener: Listener = listen({
-    channels: ['config_changed', 'tenant_changed', 'oauth_changed'],
+    channels: ['config_changed', 'tenant_changed', 'oauth_changed', 'key_version_destroyed'],
     onMessage: (channel, payload) => {
+      if (channel === 'key_version_destroyed') return forgetMaterial(payload);
       const [tenantId = ''] = payload.split(':');
       if (channel !== 'oauth_changed') return forget(tenantId);
       tokens.forget(tenantId);
@@ -37,6 +39,7 @@ export function credentials(options: AccessTokensOptions): Credentials {
       keys.forgetAll();
       tokens.forgetAll();
       clients.forgetAll();
+      wipeMaterial();
     },
   });
   return { keys, tokens, clients, forget, close: () => listener.close() };
