@@ -8,6 +8,7 @@ import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
+import { clientAnswer, isClientPath, preflight } from './client-calls.ts';
 import { type Edge, edgeOf } from './edge.ts';
 import { idempotencyKeyOf, runIdempotently } from './idempotency.ts';
 import { bodyOf, ignoredFields, mergedInput } from './input.ts';
@@ -55,7 +56,7 @@ async function answer(call: Call, plane: Plane): Promise<Wire> {
   const { req, edge } = call;
   const url = new URL(req.url);
   const path = url.pathname.slice(PREFIX.length) || '/';
-  if (req.method === 'OPTIONS') return { status: 204, body: '', headers: {} };
+  if (req.method === 'OPTIONS') return isClientPath(path) ? preflight(req) : { status: 204, body: '', headers: {} };
   const match = plane.match(req.method, path);
   if (!match) throw new Refusal('not_found', 'No such path. See /openapi.json for the available endpoints.');
   if ('allow' in match)
@@ -67,6 +68,7 @@ async function answer(call: Call, plane: Plane): Promise<Wire> {
   const body = await bodyOf(req, op.body?.limit);
   call.version = resolveVersion(req.headers.get('service-version'));
 
+  if (op.needs === 'client_token') return clientAnswer(op, { req, edge, headers: call.headers }, body);
   if (op.needs === 'anonymous') {
     const ctx = anonymous(edge);
     return performed(op, ctx, mergedInput(op, req, params, body));

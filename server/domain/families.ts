@@ -2,6 +2,7 @@ import { account } from './account/family.ts';
 import { apiKeys } from './api-keys/family.ts';
 import { auditLogs } from './audit-logs/family.ts';
 import { billing } from './billing/family.ts';
+import { clientTokens } from './client-tokens/family.ts';
 import { clients } from './clients/family.ts';
 import { collections } from './collections/family.ts';
 import { cryptoKeys } from './crypto-keys/family.ts';
@@ -50,6 +51,7 @@ export const families = [
   clients,
   environments,
   encryption,
+  clientTokens,
   collections,
   apiKeys,
   oauthClients,

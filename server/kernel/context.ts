@@ -37,8 +37,8 @@ export type Actor = { label: string; capabilities: ReadonlySet<Capability> } & (
       scopes: readonly string[];
       step_up_at: Date | null;
     }
-  /** Single use, in a browser. The audit names who minted it (interface rule 41 §13). */
-  | { type: 'client_token'; id: string; minted_by: MintedBy; origin: string | null }
+  /** Single use, in a browser. The audit names who minted it (interface rule 41 §12). */
+  | { type: 'client_token'; id: string; minted_by: MintedBy; origin: string | null; bound: ClientTokenBinding }
   /** A token of the AI gateway or its MCP servers; `agent_id` is the AI agent it works for (interface rule 50 §6). */
   | { type: 'capability_token'; id: string; agent_id: string; token_kind: 'agent' | 'read' | 'tool' | 'oneshot'; minted_by: MintedBy }
   /** An on-host agent with its session (interface rule 63 §5). */
@@ -51,6 +51,15 @@ export type Actor = { label: string; capabilities: ReadonlySet<Capability> } & (
 
 /** The credential that minted a token, as an audit entry names it. */
 export type MintedBy = { type: AuditActorType; id: string; label: string };
+
+/** What a client token opens, by its digest, or the vault that it puts a value into. */
+export type ClientTokenBinding = {
+  payload_sha256: Uint8Array | null;
+  key_id: string | null;
+  vault_id: string | null;
+  token_id: string | null;
+  role: string | null;
+};
 
 /** The API key that a caller is, or that its token was minted from. */
 export function keyBehind(actor: Actor): { id: string; role_ids: readonly string[] } | null {

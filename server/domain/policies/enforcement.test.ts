@@ -118,6 +118,7 @@ test('a token that works for a key is bound by what binds the key, and a personâ
   const tokens: Actor[] = [
     {
       type: 'client_token',
+      bound: { payload_sha256: null, key_id: null, vault_id: null, token_id: null, role: null },
       id: newId(),
       label: 't',
       origin: null,

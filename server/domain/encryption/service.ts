@@ -1,0 +1,1 @@
+export { jsonOf } from './leaves.ts';
