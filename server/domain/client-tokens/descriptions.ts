@@ -1,7 +1,6 @@
 import type { Descriptions } from '#server/kernel/descriptions.ts';
 
-const SEALED =
-  'kc:1:s:MGY4ZmFkNWItZDljYi00NjlmLWExNjUtNzA4Njc3Mjg5NTBlOjdjOWU2Njc5LTc0MjUtNDBkZS05NDRiLWUwN2ZjMWY5MGFlNzox:BOJm3f3BJmjbMNTKPo93SUMsQWBE8tK4wQvz1AEq7_qKv6hkBKLp_-Z9R8WH73qXp_RWuGO00Cz8aSiXOrWxyzk:oKGio6Slpqeoqaqr:JVuPDkehk_fGO-9BHbpz1ORmrDQL1IZgsQvc2v6CP78:$';
+const SEALED = 'kc:1:s:MGY4…:BOJm…:oKGi…:JVuP…:$';
 
 export const descriptions: Descriptions = {
   about:
@@ -42,6 +41,8 @@ export const descriptions: Descriptions = {
     },
   },
   fields: {
+    id: 'ID of the client token.',
+    'minted_by.id': 'ID of the credential.',
     action: 'What the token does.',
     data: 'The exact text that the token is bound to: a sealed value or a vault token.',
     vault: 'Name or ID of the vault. Required for `tokenize`, refused otherwise.',

@@ -1,7 +1,6 @@
 import type { Descriptions } from '#server/kernel/descriptions.ts';
 
-const SEALED =
-  'kc:1:s:MGY4ZmFkNWItZDljYi00NjlmLWExNjUtNzA4Njc3Mjg5NTBlOjdjOWU2Njc5LTc0MjUtNDBkZS05NDRiLWUwN2ZjMWY5MGFlNzox:BOJm3f3BJmjbMNTKPo93SUMsQWBE8tK4wQvz1AEq7_qKv6hkBKLp_-Z9R8WH73qXp_RWuGO00Cz8aSiXOrWxyzk:oKGio6Slpqeoqaqr:JVuPDkehk_fGO-9BHbpz1ORmrDQL1IZgsQvc2v6CP78:$';
+const SEALED = 'kc:1:s:MGY4…:BOJm…:oKGi…:JVuP…:$';
 
 export const descriptions: Descriptions = {
   about:
@@ -35,7 +34,6 @@ export const descriptions: Descriptions = {
         'is created when it is first asked for.',
       success: 'The public key and its name.',
     },
-    'encryption.reveal': { description: 'Decrypts sealed values for a person.', success: 'The plaintext.' },
   },
   fields: {
     data: 'Any JSON value. Member names are never changed.',
@@ -80,7 +78,7 @@ export const descriptions: Descriptions = {
     skipped: 0,
     decrypted: 1,
     rewrapped: 1,
-    value: SEALED,
+    value: 'kc:1:s:example…:$',
     scheme: 'kc',
     version: 1,
     datatype: 'string',
