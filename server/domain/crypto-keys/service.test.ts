@@ -289,6 +289,31 @@ test("keys of vaults and of the service aren't counted, rotated, set up or delet
   await assert.rejects(get(w.live, 'vault.x'), { type: 'not_found' });
 });
 
+test('the entry of a destruction says how many values of a vault go with it', async () => {
+  const { live } = await workspace();
+  const vault = await made(live, 'vaults.create', { name: fresh('vault') });
+  for (const value of ['one', 'two']) await made(live, 'vaults.tokenize', { vault: vault.name, value });
+  await made(live, 'vaults.rotate', { vault: vault.name });
+  await made(live, 'vaults.tokenize', { vault: vault.name, value: 'three' });
+  const name = `vault.${vault.id}`;
+  await unlatch(live, name);
+  const activity = await made(live, 'crypto_keys.activity', { name });
+  assert.deepEqual(
+    [activity.tokens, activity.used_by],
+    [
+      [
+        { version: 2, count: 1 },
+        { version: 1, count: 2 },
+      ],
+      [`vault ${vault.name}`],
+    ],
+  );
+  await made(live, 'crypto_keys.destroy_version', { name, n: '1' });
+  const where = { tenant_id: live.tenant_id, action: 'delete', resource_type: 'crypto_key' };
+  const { details } = await db().audit_logs.findFirstOrThrow({ where });
+  assert.equal((details as { affected_tokens: number }).affected_tokens, 2);
+});
+
 test('bundled takes the plan feature, may be tried in Test, and only for keys that agents can use', async () => {
   const w = await workspace({ plan: 'starter' });
   await assert.rejects(create(w.live, { mode: 'bundled' }), { type: 'plan_feature', status: 402 });

@@ -56,7 +56,7 @@ const editable = {
 const narrowsOnlyWhatItCan = ({ actions, resources }: { actions?: string[] | undefined; resources?: string[] | null | undefined }) =>
   !resources || !actions || actions.every(isNarrowable);
 export const NOT_NARROWABLE =
-  'can only narrow actions on routes, secrets, clients, environments, collections and API keys, and proxy:invoke';
+  'can only narrow actions on routes, secrets, clients, environments, collections, crypto keys, vaults and API keys, and proxy:invoke';
 
 const draft = {
   name: editable.name,
