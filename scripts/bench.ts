@@ -1,10 +1,11 @@
-// npm run bench [-- proxy bodies latency memory payloads hot tokens oauth lists scim start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads hot crypto tokens oauth lists scim start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { measureBodies } from './bench/bodies.ts';
+import { measureCrypto } from './bench/crypto.ts';
 import { measureHot } from './bench/hot.ts';
 import { measureLatency } from './bench/latency.ts';
 import { measureLists } from './bench/lists.ts';
@@ -21,7 +22,7 @@ import { measureTokenCheck } from './bench/token-check.ts';
 import { fail, Problem } from './command.ts';
 import { postmaster } from './database.ts';
 
-const parts = ['proxy', 'bodies', 'latency', 'memory', 'payloads', 'hot', 'tokens', 'oauth', 'lists', 'scim', 'start'] as const;
+const parts = ['proxy', 'bodies', 'latency', 'memory', 'payloads', 'hot', 'crypto', 'tokens', 'oauth', 'lists', 'scim', 'start'] as const;
 type Part = (typeof parts)[number];
 const proxyParts: Partial<Record<Part, (bench: Bench) => Promise<Row[]>>> = {
   proxy: measureProxy,
@@ -37,7 +38,7 @@ const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'sallyport-bench-'));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 process.on('exit', () => {
   endChildren();
-  for (const part of ['proxies', 'hot', 'tokens', 'oauth', 'lists', 'scim']) {
+  for (const part of ['proxies', 'hot', 'crypto', 'tokens', 'oauth', 'lists', 'scim']) {
     const database = postmaster(path.join(directory, part, 'data/postgres/data'));
     if (database) process.kill(database.pid, 'SIGQUIT');
   }
@@ -55,6 +56,7 @@ try {
   moveSelfTo(cores.others);
   if (overProxies.length > 0) rows.push(...(await overThem(overProxies)));
   if (wanted.includes('hot')) rows.push(...(await measureHot(path.join(directory, 'hot'))));
+  if (wanted.includes('crypto')) rows.push(...(await measureCrypto(path.join(directory, 'crypto'))));
   if (wanted.includes('tokens')) rows.push(...(await measureTokenCheck()));
   if (wanted.includes('oauth')) rows.push(...(await measureOAuth(path.join(directory, 'oauth'))));
   if (wanted.includes('lists')) rows.push(...(await measureLists(path.join(directory, 'lists'))));

@@ -2,7 +2,7 @@ import { hasDigest } from '#server/crypto/tokens.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import { isServableStatus, settingsOf } from '#server/domain/tenants/schema.ts';
 import { compileRanges } from '#server/kernel/address.ts';
-import { capabilitiesOfKey } from '#server/kernel/capabilities.ts';
+import { type Capability, capabilitiesOfKey } from '#server/kernel/capabilities.ts';
 import { type HotCtx, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { processState } from '#server/kernel/process-state.ts';
@@ -76,6 +76,18 @@ export function refusalOfKey(
   return null;
 }
 
+/** What follows from a row alone: the gateway serves thousands of calls a second from one that it keeps. */
+function ofRow(row: KeyRow): Derived {
+  let found = derived.get(row);
+  if (!found) {
+    found = { capabilities: capabilitiesOfKey(row), legacy_key_auth: settingsOf(row.settings).legacy_key_auth };
+    derived.set(row, found);
+  }
+  return found;
+}
+type Derived = { capabilities: ReadonlySet<Capability>; legacy_key_auth: 'enabled' | 'disabled' };
+const derived = new WeakMap<KeyRow, Derived>();
+
 /** The context of a call with this key, but for the Prisma client. */
 export const contextOfKey = (row: KeyRow, edge: Edge, now: Date): HotCtx => ({
   tenant_id: row.tenant_id,
@@ -87,7 +99,7 @@ export const contextOfKey = (row: KeyRow, edge: Edge, now: Date): HotCtx => ({
     key_id: row.key_id,
     label: row.name,
     role_ids: row.role_ids,
-    capabilities: capabilitiesOfKey(row),
+    capabilities: ofRow(row).capabilities,
   },
   request_id: edge.request_id,
   ip: edge.ip,
@@ -100,7 +112,7 @@ export const contextOfKey = (row: KeyRow, edge: Edge, now: Date): HotCtx => ({
 export const limitOfKey = (row: KeyRow): KeyLimit | null =>
   row.rate_limit_requests === null ? null : { id: row.id, requests: row.rate_limit_requests, window_sec: row.rate_limit_window_sec ?? 60 };
 
-export const legacyKeyAuthOf = (row: KeyRow): 'enabled' | 'disabled' => settingsOf(row.settings).legacy_key_auth;
+export const legacyKeyAuthOf = (row: KeyRow): 'enabled' | 'disabled' => ofRow(row).legacy_key_auth;
 
 /** Stamps the last use of a key or client, at most once a minute and outside the request's own work. A lost stamp loses nothing. */
 export function stampUse(ctx: HotCtx): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { randomBase32, randomBase62, randomBase64url, randomBuffer, uuidV7 } from './random.ts';
+import { publicRandom, randomBase32, randomBase62, randomBase64url, randomBuffer, uuidV7 } from './random.ts';
 
 /** Pearson's statistic of observed characters against the uniform distribution over `alphabet`. */
 function chiSquare(text: string, alphabet: string): number {
@@ -50,4 +50,15 @@ test('uuid version 7 sorts in order of creation, even within a millisecond and w
 test('uuid version 7 begins with the Unix time in milliseconds', () => {
   const later = Date.now() + 3_600_000;
   assert.equal(Number.parseInt(uuidV7(later).replaceAll('-', '').slice(0, 12), 16), later);
+});
+
+test('public random bytes are never handed out twice, and a caller may overwrite what it got', () => {
+  const seen = new Set<string>();
+  for (let i = 0; i < 20_000; i++) {
+    const bytes = publicRandom(12);
+    assert.equal(bytes.length, 12);
+    seen.add(bytes.toString('hex'));
+    bytes.fill(0);
+  }
+  assert.equal(seen.size, 20_000);
 });

@@ -1,8 +1,8 @@
-import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import type { DataKeyBits } from '#server/kernel/key-types.ts';
 import { decodeBase64 } from '../base64.ts';
-import { randomBuffer } from '../random.ts';
+import { publicRandom, randomBuffer } from '../random.ts';
 import { DecryptFailed } from './decrypt-failed.ts';
 import { assertKeyTypeCan, convergentIv, type Material } from './material.ts';
 import { parseVersioned } from './versioned-text.ts';
@@ -28,7 +28,7 @@ export function parseCipherText(text: string, field = 'ciphertext'): ParsedCiphe
 
 /** Encrypts under a fresh random iv; `aad` is bound to the ciphertext and not part of it. */
 export function encrypt(material: Material, version: number, plaintext: Uint8Array, aad?: Uint8Array): string {
-  return encryptWithIv(randomFillSync(Buffer.alloc(IV_BYTES)), material, version, plaintext, aad);
+  return encryptWithIv(publicRandom(IV_BYTES), material, version, plaintext, aad);
 }
 
 /**
