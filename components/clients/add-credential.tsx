@@ -1,70 +1,189 @@
 'use client';
 
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
+import { Combobox } from '#components/ui/combobox.tsx';
 import { Field } from '#components/ui/field.tsx';
-import { Input } from '#components/ui/input.tsx';
+import { Input, Textarea } from '#components/ui/input.tsx';
+import { SecretInput } from '#components/ui/secret-input.tsx';
+import { Select } from '#components/ui/select.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { AddressNote, addressProblem } from './address-note.tsx';
 import { CurrentAddress } from './client-form.tsx';
 import type { Detail } from './client-labels.ts';
 
-type Props = { client: Detail; open: boolean; onOpenChange: (open: boolean) => void };
+/** What is shown once after a credential was made, and what names it in calls. */
+export type MadeKey = { id: string; kind: 'signature_hmac' | 'signature_ed25519'; value: string };
+type Props = { client: Detail; open: boolean; onOpenChange: (open: boolean) => void; onMade: (key: MadeKey) => void };
 
-/** Another address of a client. */
-export function AddCredentialSheet({ client, open, onOpenChange }: Props) {
+const KIND_OPTIONS = [
+  { value: 'ip', label: 'IP address', detail: 'Calls from an address or range' },
+  { value: 'signature_hmac', label: 'HMAC key', detail: 'Calls signed with a shared secret' },
+  { value: 'signature_ed25519', label: 'Ed25519 key', detail: 'Calls signed with a private key that only the client has' },
+] as const;
+type Kind = (typeof KIND_OPTIONS)[number]['value'];
+
+const SOURCES = {
+  signature_hmac: [
+    { value: 'generate', label: 'Generate', detail: 'Shown once after it is created' },
+    { value: 'import', label: 'Paste a secret', detail: 'At least 32 bytes' },
+    { value: 'stored', label: 'Use a stored secret', detail: 'With its value of each environment' },
+  ],
+  signature_ed25519: [
+    { value: 'generate', label: 'Generate', detail: 'The private key is shown once and not stored' },
+    { value: 'public', label: 'Paste a public key', detail: 'The private key stays with the client' },
+  ],
+} as const;
+type Source = 'generate' | 'import' | 'stored' | 'public';
+
+/** Another way to recognize a client: an address, or a key that signs calls. */
+export function AddCredentialSheet({ client, open, onOpenChange, onMade }: Props) {
   return (
-    <Sheet open={open} onOpenChange={onOpenChange} title="Add IP address" description={`Another IP address for ${client.name}.`}>
-      {open && <AddForm client={client} onDone={() => onOpenChange(false)} />}
+    <Sheet open={open} onOpenChange={onOpenChange} title="Add credential" description={`Another way to recognize ${client.name}.`}>
+      {open && <AddForm client={client} onDone={() => onOpenChange(false)} onMade={onMade} />}
     </Sheet>
   );
 }
 
-function AddForm({ client, onDone }: { client: Detail; onDone: () => void }) {
+function AddForm({ client, onDone, onMade }: { client: Detail; onDone: () => void; onMade: Props['onMade'] }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
+  const [kind, setKind] = useState<Kind>('ip');
+  const [source, setSource] = useState<Source>('generate');
   const [label, setLabel] = useState('');
   const [address, setAddress] = useState('');
+  const [text, setText] = useState('');
+  const [secretId, setSecretId] = useState<string | null>(null);
   const create = useMutation(
     trpc.clients.createCredential.mutationOptions({
-      onSuccess: () => {
+      gcTime: 0,
+      onSuccess: ({ id, kind: made, reveal }) => {
         void queryClient.invalidateQueries(trpc.clients.pathFilter());
         onDone();
-        notifyDone('IP address added');
+        const value = reveal?.secret ?? reveal?.private_key_pem;
+        if (value && (made === 'signature_hmac' || made === 'signature_ed25519')) onMade({ id, kind: made, value });
+        else notifyDone('Credential added');
+        // The answer may hold a key, of which the dialog has the only copy now.
+        create.reset();
       },
     }),
   );
-  const input = { kind: 'ip' as const, data: { value: address.trim() }, ...(label.trim() ? { label: label.trim() } : {}) };
-  const problem = address.trim() ? addressProblem([address])?.replace(`${address}: `, '') : 'Enter an IP address or range';
+  const data = dataOf(kind, source, { address: address.trim(), text: text.trim(), secretId });
+  const input = { kind, data, ...(label.trim() ? { label: label.trim() } : {}) };
+  const problem = problemOf(kind, source, { address, text, secretId });
+  const choose = (next: Kind) => {
+    setKind(next);
+    setSource('generate');
+    setText('');
+  };
   return (
     <form
       className="flex flex-col gap-5"
       onSubmit={(event) => {
         event.preventDefault();
-        if (problem) return;
-        create.mutate({ id: client.id, ...input });
+        if (!problem) create.mutate({ id: client.id, ...input });
       }}
     >
-      <Field label="IP address or range" required action={<CurrentAddress onAddress={setAddress} />} error={address ? problem : undefined}>
-        <Input mono value={address} onChange={(event) => setAddress(event.target.value)} placeholder="203.0.113.0/24" />
-        <AddressNote text={address} />
+      <Field label="Kind">
+        <Select<Kind> options={KIND_OPTIONS} value={kind} onValueChange={choose} />
       </Field>
-      <Field label="Label" optional hint="For example, the machine it belongs to.">
+      {kind === 'ip' ? (
+        <Field
+          label="IP address or range"
+          required
+          action={<CurrentAddress onAddress={setAddress} />}
+          error={address ? problem : undefined}
+        >
+          <Input mono value={address} onChange={(event) => setAddress(event.target.value)} placeholder="203.0.113.0/24" />
+          <AddressNote text={address} />
+        </Field>
+      ) : (
+        <>
+          <Field label="Key">
+            <Select<Source> options={SOURCES[kind]} value={source} onValueChange={setSource} />
+          </Field>
+          {source === 'import' && (
+            <Field label="Secret" required error={text ? problem : undefined} hint="The key is exactly these bytes, in UTF-8.">
+              <SecretInput value={text} onChange={(event) => setText(event.target.value)} />
+            </Field>
+          )}
+          {source === 'public' && (
+            <Field label="Public key" required hint="SPKI PEM, or 32 bytes in base64url.">
+              <Textarea
+                mono
+                rows={4}
+                spellCheck={false}
+                value={text}
+                placeholder="-----BEGIN PUBLIC KEY-----"
+                onChange={(event) => setText(event.target.value)}
+              />
+            </Field>
+          )}
+          {source === 'stored' && <StoredSecret value={secretId} onChange={setSecretId} />}
+        </>
+      )}
+      <Field
+        label="Label"
+        optional
+        hint={kind === 'ip' ? 'For example, the machine it belongs to.' : 'For example, the service that signs with it.'}
+      >
         <Input value={label} maxLength={100} onChange={(event) => setLabel(event.target.value)} />
       </Field>
       <MutationError error={create.error} />
-      <ApiEquivalent method="POST" path={`/clients/${client.id}/credentials`} body={input} />
+      <ApiEquivalent method="POST" path={`/clients/${client.id}/credentials`} body={shown(input)} />
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" variant="primary" loading={create.isPending} disabledReason={problem}>
-          Add IP address
+          Add credential
         </Button>
       </div>
     </form>
+  );
+}
+
+type Given = { address: string; text: string; secretId: string | null };
+
+function dataOf(kind: Kind, source: Source, { address, text, secretId }: Given) {
+  if (kind === 'ip') return { value: address };
+  if (source === 'import') return { mode: 'import' as const, secret: text };
+  if (source === 'public') return { public_key: text };
+  return source === 'stored' ? { secret_id: secretId ?? '' } : { mode: 'generate' as const };
+}
+
+/** The call as code never holds a secret that was typed. */
+const shown = (input: { data: object }) => ('secret' in input.data ? { ...input, data: { ...input.data, secret: 'YOUR_SECRET' } } : input);
+
+function problemOf(kind: Kind, source: Source, { address, text, secretId }: Given): string | undefined {
+  if (kind === 'ip') return address.trim() ? addressProblem([address])?.replace(`${address}: `, '') : 'Enter an IP address or range';
+  if (source === 'import') return new TextEncoder().encode(text.trim()).length < 32 ? 'Must be at least 32 bytes' : undefined;
+  if (source === 'public') return text.trim() ? undefined : 'Paste a public key';
+  return source === 'stored' && !secretId ? 'Choose a secret' : undefined;
+}
+
+function StoredSecret({ value, onChange }: { value: string | null; onChange: (id: string | null) => void }) {
+  const trpc = useTRPC();
+  const [query, setQuery] = useState('');
+  const secrets = useQuery(trpc.secrets.list.queryOptions({ per_page: 50, secret_type: 'string', ...(query ? { q: query } : {}) }));
+  return (
+    <Field label="Secret" required hint="Its value in the environment of the call is the key. Use at least 32 random bytes.">
+      <Combobox
+        placeholder="Search secrets…"
+        emptyText="No matching secrets."
+        loading={secrets.isFetching}
+        options={(secrets.data?.data ?? []).map(({ id, name, environment_names }) => ({
+          value: id,
+          label: name,
+          detail: environment_names.length > 0 ? `Value in ${environment_names.join(', ')}` : 'No value',
+        }))}
+        value={value}
+        onQueryChange={setQuery}
+        onValueChange={onChange}
+      />
+    </Field>
   );
 }

@@ -15,11 +15,13 @@ import { Callout } from '#components/ui/callout.tsx';
 import { Switch } from '#components/ui/choices.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
+import { Dialog } from '#components/ui/dialog.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
-import { AddCredentialSheet } from './add-credential.tsx';
+import { AddCredentialSheet, type MadeKey } from './add-credential.tsx';
 import { type CredentialRow, type Detail, identityOf, KINDS } from './client-labels.ts';
+import { HowToSign, MadeKeyDialog } from './made-key.tsx';
 
 type Row = CredentialRow & { toggle: (on: boolean) => void; readOnly: string | undefined };
 const column = columnsFor<Row>();
@@ -75,6 +77,8 @@ export function Credentials({ client }: { client: Detail }) {
   const query = useQuery(trpc.clients.credentials.queryOptions({ id: client.id }));
   const [adding, setAdding] = useState(false);
   const [deleting, setDeleting] = useState<CredentialRow>();
+  const [made, setMade] = useState<MadeKey>();
+  const [shown, setShown] = useState<CredentialRow>();
   const key = trpc.clients.credentials.queryKey({ id: client.id });
   const refresh = () => void queryClient.invalidateQueries(trpc.clients.pathFilter());
   const update = useMutation(
@@ -108,18 +112,18 @@ export function Credentials({ client }: { client: Detail }) {
     readOnly,
     toggle: (enabled: boolean) => update.mutate({ id: client.id, credentialId: row.id, enabled }),
   }));
-  const unchecked = rows?.some((row) => row.kind !== 'ip');
+  const certificates = rows?.some((row) => row.kind === 'mtls_thumbprint');
   return (
     <>
       <div className="flex flex-wrap items-center justify-between gap-3">
         <p className="text-ink-2">A call matches this client if it matches any credential that is on.</p>
         <Button variant="primary" icon={<Plus />} disabledReason={readOnly} onClick={() => setAdding(true)}>
-          Add IP address
+          Add credential
         </Button>
       </div>
-      {unchecked && (
-        <Callout title="Clients are matched by IP address only">
-          Certificates and signing keys from earlier releases are kept but never match a call.
+      {certificates && (
+        <Callout title="Clients are not matched by certificate">
+          Certificates from earlier releases are kept but never match a call.
         </Callout>
       )}
       <DataTable
@@ -130,6 +134,7 @@ export function Credentials({ client }: { client: Detail }) {
         caption={`Credentials of ${client.name}`}
         skeletonRows={2}
         actions={(row) => [
+          ...(isSigning(row.kind) ? [{ label: 'How to sign…', onSelect: () => setShown(row) }] : []),
           {
             label: 'Delete…',
             danger: true,
@@ -138,7 +143,11 @@ export function Credentials({ client }: { client: Detail }) {
           },
         ]}
       />
-      <AddCredentialSheet client={client} open={adding} onOpenChange={setAdding} />
+      <AddCredentialSheet client={client} open={adding} onOpenChange={setAdding} onMade={setMade} />
+      <MadeKeyDialog made={made} onGone={() => setMade(undefined)} />
+      <Dialog open={shown !== undefined} onOpenChange={() => setShown(undefined)} size="md" title="Sign calls with this key">
+        {shown && isSigning(shown.kind) && <HowToSign keyId={shown.id} kind={shown.kind} />}
+      </Dialog>
       <ConfirmDanger
         open={deleting !== undefined}
         onOpenChange={(open) => {
@@ -168,3 +177,5 @@ export function Credentials({ client }: { client: Detail }) {
     </>
   );
 }
+
+const isSigning = (kind: CredentialRow['kind']): kind is MadeKey['kind'] => kind === 'signature_hmac' || kind === 'signature_ed25519';

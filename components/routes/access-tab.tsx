@@ -15,10 +15,11 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { AllowedMethodsCard } from './allowed-methods-card.tsx';
 import { RateLimitCard } from './rate-limit-card.tsx';
 import { Setting } from './setting.tsx';
+import { SignatureCard } from './signature-card.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
 
 /** Who can call a route in one environment, with which methods and how often. */
-export function AccessTab({ editor }: { editor: ConfigEditor }) {
+export function AccessTab({ editor, reference }: { editor: ConfigEditor; reference: string }) {
   return (
     <>
       <SectionCard title="Callers" description="Callers need an API key. These rules apply in addition.">
@@ -55,6 +56,7 @@ export function AccessTab({ editor }: { editor: ConfigEditor }) {
         </div>
       </SectionCard>
       <AssignedClients key={editor.env} editor={editor} />
+      <SignatureCard editor={editor} reference={reference} />
       <AllowedMethodsCard editor={editor} />
       <RateLimitCard editor={editor} />
     </>

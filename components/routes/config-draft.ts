@@ -4,7 +4,7 @@ import type { RouteEnvironmentSummary } from '#server/domain/routes/schema.ts';
 /** What one route does in one environment, as the API answers it: effective values, and which of them are local. */
 export type Config = z.output<typeof RouteEnvironmentSummary>;
 /** A setting that can be edited here. */
-export type ConfigField = Exclude<keyof Config, 'environment_name' | 'overridden_fields' | 'upstream_auth'>;
+export type ConfigField = Exclude<keyof Config, 'environment_name' | 'overridden_fields'>;
 /** Unsaved changes: the body of the PUT. On an override null takes the value away, so that the base shows through again. */
 export type Draft = { readonly [field in ConfigField]?: Config[field] | null };
 
@@ -49,6 +49,10 @@ const JSON_FIELDS = [
   'method_configs',
   'requires_clients',
   'ip_allowlist',
+  'require_signature',
+  'signature_scheme',
+  'signature_tolerance_sec',
+  'signature_require_nonce',
   'rate_limit_enabled',
   'rate_limit_requests',
   'rate_limit_window_sec',
@@ -60,6 +64,7 @@ const JSON_FIELDS = [
   'forward_client_ip',
   'intercept_enabled',
   'log_payloads',
+  'upstream_auth',
 ] as const satisfies readonly ConfigField[];
 
 /** The body that, sent to the API, makes this configuration: on an override only what is local to it. */
@@ -74,9 +79,11 @@ export function bodyOf(config: Config, base: Config, draft: Draft): Record<strin
   );
 }
 
-/** On an override null would mean "inherit": an override that lifts the restriction of methods is written as the empty list. */
-const spoken = (field: ConfigField, value: unknown, isBase: boolean) =>
-  field === 'allowed_methods' && value === null && !isBase ? [] : value;
+/** On an override null would mean "inherit": what it takes away from the base is written as the empty list, or as `none`. */
+function spoken(field: ConfigField, value: unknown, isBase: boolean): unknown {
+  if (value !== null || isBase) return value;
+  return field === 'allowed_methods' ? [] : field === 'upstream_auth' ? { type: 'none' } : value;
+}
 
 /** The draft that turns the stored configuration into the given body. A field left out of an override's body is inherited again. */
 export function draftFrom(body: Readonly<Record<string, unknown>>, config: Config, isBase: boolean): Draft {

@@ -13,6 +13,7 @@ import { PayloadsCard } from './payloads-card.tsx';
 import type { RouteDetailData } from './route-data.ts';
 import { VIEWS } from './route-tabs.ts';
 import { Setting } from './setting.tsx';
+import { UpstreamAuthCard } from './upstream-auth-card.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
 
 const DifferencesTab = lazyTab(() => import('./differences-tab.tsx').then((module) => module.DifferencesTab));
@@ -104,6 +105,7 @@ function ConfigForm({ editor, routeName }: { editor: ConfigEditor; routeName: st
           </Setting>
         </div>
       </SectionCard>
+      <UpstreamAuthCard editor={editor} />
       <ForwardingCard editor={editor} />
       <PayloadsCard editor={editor} />
       <SectionCard title="Method overrides" description="Headers, body, limits and timeout for single methods.">

@@ -39,7 +39,7 @@ export function RouteSection({ tab, route, env, config, base, editor, colors, re
     <>
       {tab === 'overview' && config && <RouteOverview route={route} env={env} config={config} colors={colors} />}
       {tab === 'config' && <ConfigTab key={env} editor={editor} route={route} base={base} colors={colors} onEnvironment={onEnvironment} />}
-      {tab === 'access' && <AccessTab editor={editor} />}
+      {tab === 'access' && <AccessTab editor={editor} reference={route.slug ?? route.id} />}
       {tab === 'test' && <TestTab key={env} route={route} env={env} readOnly={readOnly} unsaved={editor.dirtyEnvironments.length > 0} />}
       {tab === 'requests' && <RouteCalls routeId={route.id} {...(named ? { environment: named } : {})} />}
       {tab === 'activity' && <Activity resource_id={route.id} />}

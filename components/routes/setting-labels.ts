@@ -12,6 +12,10 @@ const LABELS: Partial<Record<ConfigField, string>> = {
   use_method_specific_configs: 'Use method overrides',
   requires_clients: 'Require an assigned client',
   ip_allowlist: 'IP allowlist',
+  require_signature: 'Require signatures',
+  signature_scheme: 'Signature scheme',
+  signature_tolerance_sec: 'Signature tolerance (seconds)',
+  signature_require_nonce: 'Require a nonce',
   rate_limit_enabled: 'Rate limit',
   rate_limit_requests: 'Calls',
   rate_limit_window_sec: 'Window (seconds)',
@@ -23,6 +27,7 @@ const LABELS: Partial<Record<ConfigField, string>> = {
   forward_client_ip: 'Forward caller IP address',
   intercept_enabled: 'Interception',
   log_payloads: 'Payloads kept',
+  upstream_auth: 'Upstream authentication',
 };
 
 /** The label of a setting. */

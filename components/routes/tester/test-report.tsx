@@ -120,8 +120,8 @@ const warned = (warning: string): string =>
 /** What a caller has to meet besides, and would your own address. */
 function Admission({ report: { checks }, routeId, environment }: { report: Report; routeId: string; environment: string }) {
   const path = usePath();
-  const { requires_clients: clients, ip_allowlist: addresses } = checks;
-  if (!clients.required && !addresses.required) return null;
+  const { requires_clients: clients, ip_allowlist: addresses, require_signature: signature } = checks;
+  if (!clients.required && !addresses.required && !signature.required) return null;
   const lacking = (clients.required && !clients.met) || (addresses.required && !addresses.met);
   return (
     <Callout
@@ -140,6 +140,7 @@ function Admission({ report: { checks }, routeId, environment }: { report: Repor
             {clients.met ? `your IP address matches ${clients.client ?? 'one'}.` : 'your IP address doesn’t match one.'}
           </li>
         )}
+        {signature.required && <li>Requires a signature ({signature.scheme}). Tests are sent without one; callers get 401.</li>}
         {addresses.required && <li>IP allowlist: your IP address is {addresses.met ? 'listed' : 'not listed'}.</li>}
       </ul>
     </Callout>

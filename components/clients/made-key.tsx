@@ -1,0 +1,57 @@
+'use client';
+
+import { useState } from 'react';
+import { useScope } from '#components/trpc/provider.tsx';
+import { CodeBlock } from '#components/ui/code-block.tsx';
+import { textLink } from '#components/ui/layout.tsx';
+import { Link } from '#components/ui/link.tsx';
+import { ShownOnce } from '#components/ui/shown-once.tsx';
+import { Segmented } from '#components/ui/tabs.tsx';
+import { signingSnippets } from '#server/domain/clients/signing-snippets.shared.ts';
+import type { MadeKey } from './add-credential.tsx';
+
+/** The key of a new credential, once, and the code that signs with it. */
+export function MadeKeyDialog({ made, onGone }: { made: MadeKey | undefined; onGone: () => void }) {
+  const hmac = made?.kind === 'signature_hmac';
+  return (
+    <ShownOnce
+      value={made?.value}
+      title={hmac ? 'Signing secret' : 'Private key'}
+      label={hmac ? 'signing secret' : 'private key'}
+      filename={hmac ? 'signing-secret.txt' : 'client-key.pem'}
+      onGone={onGone}
+    >
+      {made && <HowToSign keyId={made.id} kind={made.kind} />}
+    </ShownOnce>
+  );
+}
+
+/** A signed call with a credential, as code. */
+export function HowToSign({ keyId, kind }: { keyId: string; kind: MadeKey['kind'] }) {
+  const { proxy_url } = useScope();
+  const [scheme, setScheme] = useState<'v1' | 'rfc9421'>('v1');
+  return (
+    <div className="flex min-w-0 flex-col gap-2">
+      <Segmented
+        label="Scheme"
+        size="sm"
+        options={[
+          { value: 'v1', label: 'Signature v1' },
+          { value: 'rfc9421', label: 'RFC 9421' },
+        ]}
+        value={scheme}
+        onValueChange={setScheme}
+      />
+      <CodeBlock
+        title="Sign a call"
+        snippets={signingSnippets({ scheme, kind, proxyUrl: proxy_url, reference: 'YOUR_ROUTE', environment: '', keyId })}
+      />
+      <p className="text-ink-3 text-xs">
+        The route decides the scheme.{' '}
+        <Link href="/docs/request-signing" className={textLink}>
+          How signing works
+        </Link>
+      </p>
+    </div>
+  );
+}
