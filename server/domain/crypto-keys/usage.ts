@@ -8,7 +8,12 @@ export async function usersOf(tx: Tx, ctx: Ctx, keyId: string): Promise<string[]
     orderBy: { name: 'asc' },
     select: { name: true },
   });
-  return vaults.map(({ name }) => `vault ${name}`);
+  const routes = await tx.$queryRaw<{ name: string }[]>`
+    select distinct r.name from crypto_keys k join route_environment_configs c
+        on c.tenant_id = k.tenant_id and c.sandbox = k.sandbox and c.upstream_auth->>'key_name' = k.name
+      join routes r on r.id = c.route_id
+    where k.id = ${keyId}::uuid and k.tenant_id = ${ctx.tenant_id}::uuid and k.sandbox = ${ctx.sandbox} order by r.name`;
+  return [...vaults.map(({ name }) => `vault ${name}`), ...routes.map(({ name }) => `route ${name}`)];
 }
 
 /** How many values of vaults are sealed under a version of the key, or under any. Nothing opens them once it is destroyed. */

@@ -1,5 +1,8 @@
-import type { Ctx } from '#server/kernel/context.ts';
+import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import { invalid, Refusal } from '#server/kernel/errors.ts';
+import { KEY_TYPES, type KeyType } from '#server/kernel/key-types.ts';
 import { changedFields, type Draft } from './config/draft.ts';
 import { warnOfLiterals } from './config/literals.ts';
 import { saveReferences } from './config/references.ts';
@@ -35,7 +38,40 @@ export async function saveDraft(
   if (!moved && !removed && ![...written.values()].some((fields) => fields.some((f) => WITH_TEMPLATES.includes(f)))) return;
   const isWritten = (environment: string, field: ConfigField) => written.get(environment)?.includes(field) ?? false;
   await saveReferences(tx, ctx, route, after, (environment, field) => moved || isWritten(environment, field));
+  await checkSigningKeys(tx, ctx, after, isWritten);
   warnOfLiterals(ctx, after, isWritten);
+}
+
+/** A crypto key that signs for the upstream is there, fits the algorithm, and is one that the writer may sign with. */
+async function checkSigningKeys(
+  tx: Tx,
+  ctx: Ctx,
+  draft: Draft,
+  isWritten: (environment: string, field: ConfigField) => boolean,
+): Promise<void> {
+  for (const [environment, { upstream_auth: auth }] of draft.locals) {
+    if (auth?.type !== 'jwt_bearer' || auth.key_name === undefined || !isWritten(environment, 'upstream_auth')) continue;
+    if (!ctx.actor.capabilities.has('transit:sign'))
+      throw new Refusal(
+        ctx.actor.type === 'member' ? 'role_denied' : 'forbidden',
+        'Using a crypto key in upstream_auth requires the capability transit:sign.',
+      );
+    const key = await tx.crypto_keys.findFirst({
+      where: { ...own(ctx), name: auth.key_name, deleted_at: null },
+      select: { id: true, name: true, key_type: true },
+    });
+    if (!key) throw invalid('upstream_auth.key_name', 'no such key');
+    const policy = await denyingPolicy(ctx, 'transit:sign', key);
+    if (policy) throw policyDenied(ctx, policy, 'transit:sign');
+    const { jwt } = KEY_TYPES[key.key_type as KeyType];
+    if (!(jwt as readonly string[]).includes(auth.algorithm))
+      throw invalid(
+        'upstream_auth.algorithm',
+        jwt.length > 0
+          ? `must be ${jwt.join(' or ')} for a key of type ${key.key_type}`
+          : `doesn't fit: a key of type ${key.key_type} signs no JWT`,
+      );
+  }
 }
 
 /** The settings alone; another host has another icon. */

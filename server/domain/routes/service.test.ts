@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { execute } from '#server/api/perform.ts';
 import * as collections from '#server/domain/collections/service.ts';
+import { deleteCryptoKey } from '#server/domain/crypto-keys/service.ts';
 import * as stages from '#server/domain/environments/service.ts';
 import * as vault from '#server/domain/secrets/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
@@ -9,6 +10,7 @@ import { newId } from '#server/kernel/ids.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { storedKey } from '#server/testing/stored-keys.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import * as ops from './operations.ts';
 
@@ -160,6 +162,27 @@ test('upstream authentication: what it refers to is checked, counted as use of t
   for (const one of [id, copy.route.id]) await call(ops.update, live, { id: one, upstream_auth: null });
   assert.equal(await shown(), null);
   await vault.deleteSecret(live, secret);
+});
+
+test('upstream authentication with a crypto key: it has to be there, fit, and be one that the writer may sign with', async () => {
+  const { live, ctx } = await workspace();
+  const { name } = await storedKey(live, { name: 'Partner', key_type: 'ed25519' });
+  const auth = (more: object = {}) => ({ upstream_auth: { type: 'jwt_bearer', algorithm: 'EdDSA', key_name: name, ...more } });
+  await assert.rejects(create(live, auth({ key_name: 'other' })), /no such key/);
+  await assert.rejects(create(live, auth({ algorithm: 'ES256' })), /must be EdDSA/);
+  const editor = ctx('live', {
+    ...live.actor,
+    capabilities: new Set([...live.actor.capabilities].filter((one) => one !== 'transit:sign')),
+  } as never);
+  await assert.rejects(create(editor, auth()), { type: 'forbidden' });
+  const { id } = await create(live, auth());
+  assert.equal((await call(ops.get, live, { id })).upstream_auth.key_name, name);
+  await db().crypto_keys.updateMany({ where: { name, tenant_id: live.tenant_id }, data: { deletion_allowed: true } });
+  await assert.rejects(
+    deleteCryptoKey(live, { name }),
+    (error: { type: string; message: string }) => error.type === 'in_use' && /route Payments/.test(error.message),
+  );
+  await call(ops.update, editor, { id, timeout_ms: 1_000 });
 });
 
 test('signatures: a scheme without nonces requires none', async () => {

@@ -5,8 +5,11 @@ import { Sha256 } from '@aws-crypto/sha256-js';
 import { SignatureV4 } from '@smithy/signature-v4';
 import fc from 'fast-check';
 import { decodeJwt, jwtVerify } from 'jose';
+import { findKey } from '#server/custody/keys.ts';
+import { material } from '#server/custody/material.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { destroyVersion, storedKey } from '#server/testing/stored-keys.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { type Ask, ask, makeRoute, makeSecret, putValue, type Seen, served, startGateway, startUpstream } from '../../gateway.fixture.ts';
 import { idOf, keptOf } from '../payloads/payloads.fixture.ts';
@@ -268,4 +271,44 @@ test('nothing of the material or of what it signs is in answers, logs or kept pa
     for (const canary of canaries) assert.ok(!text.includes(canary), canary);
     assert.deepEqual(log.secrets_used, ['UPSTREAM']);
   }
+});
+
+test('a crypto key signs instead of a secret: with its kid, audited, and not after its version was destroyed', async () => {
+  const w = await workspace();
+  const stored = await storedKey(w.live, { name: 'Partner key', key_type: 'ecdsa-p256' });
+  const { key_name, secret_id: _, ...auth } = { ...JWT, algorithm: 'ES256', key_name: 'Partner key', secret_id: '' };
+  const route = await makeRoute(w, 'r', upstream.url, { upstream_auth: { ...auth, key_name } });
+  const { text: key } = await w.key();
+  await served(running, w);
+  const call = () => ask(running.port, w.tenant.slug, '/r/x', { key });
+  const sent = () => String(upstream.seen.at(-1)?.headers.authorization).slice('Bearer '.length);
+  assert.equal((await call()).status, 200);
+  const first = sent();
+  const found = await findKey(w.live, 'Partner key');
+  assert.ok(found);
+  const { publicKey: shown } = await material(found, 1);
+  const { payload, protectedHeader } = await jwtVerify(first, shown, { issuer: 'us', audience: 'https://partner.example' });
+  assert.deepEqual([protectedHeader.alg, typeof protectedHeader.kid], ['ES256', 'string']);
+  await call();
+  assert.equal(sent(), first, 'kept');
+  await running.flush();
+  const [entry, ...others] = await db().audit_logs.findMany({
+    where: { tenant_id: w.tenant.id, resource_type: 'crypto_key', action: 'execute' },
+  });
+  const details = entry?.details as Record<string, unknown>;
+  assert.deepEqual([details.operation, details.jti, details.route_id, others.length], ['jwt_sign', payload.jti, route.id, 0]);
+  await destroyVersion(stored.versions[0] ?? '');
+  const before = upstream.seen.length;
+  const refused = await call();
+  assert.deepEqual([refused.status, refused.headers['x-svc-error']], [424, 'route_misconfigured']);
+  for (const [name, algorithm] of [
+    ['unknown', 'ES256'],
+    ['Partner key', 'RS256'],
+  ]) {
+    const other = { ...auth, key_name: name, algorithm } as never;
+    await db().route_environment_configs.updateMany({ where: { route_id: route.id }, data: { upstream_auth: other } });
+    await served(running, w);
+    assert.equal((await call()).headers['x-svc-error'], 'route_misconfigured');
+  }
+  assert.equal(upstream.seen.length, before);
 });
