@@ -7,8 +7,8 @@ import { textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { ShownOnce } from '#components/ui/shown-once.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
-import { signingSnippets } from '#server/domain/clients/signing-snippets.shared.ts';
 import type { MadeKey } from './add-credential.tsx';
+import { signingSnippets } from './signing-snippets.ts';
 
 /** The key of a new credential, once, and the code that signs with it. */
 export function MadeKeyDialog({ made, onGone }: { made: MadeKey | undefined; onGone: () => void }) {

@@ -11,7 +11,7 @@ import { Select } from '#components/ui/select.tsx';
 import { NumberInput, Setting } from './setting.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
 
-const writer = onDemand(() => import('#server/domain/clients/signing-snippets.shared.ts').then((module) => module.signingSnippets));
+const writer = onDemand(() => import('#components/clients/signing-snippets.ts').then((module) => module.signingSnippets));
 
 const SCHEMES = [
   { value: 'v1', label: 'Signature v1', detail: 'Covers host, route, environment, method, path, query and body' },

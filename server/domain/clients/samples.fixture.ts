@@ -31,6 +31,8 @@ export const samples: Record<string, Sample> = {
   },
 };
 
+/** Which members belong together depends on the kind. */
+export const dependsOnState = [/^data\.\w+: /];
 export const secretInput = { 'clients.create_credential': ['data.secret'] };
 export const shownOnce = { 'clients.create_credential': ['reveal.private_key_pem', 'reveal.secret'] };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { uuid } from '#server/kernel/fields.ts';
-import { headerNameProblem } from './header-names.shared.ts';
+import { headerNameProblem, TOKEN } from './header-names.shared.ts';
 
 /** How calls to an upstream are signed with a secret that never leaves the gateway (interface rule 30 §12). */
 export const JWT_ALGORITHMS = ['HS256', 'RS256', 'PS256', 'ES256', 'EdDSA'] as const;
@@ -48,9 +48,10 @@ const JwtBearer = z.object({
     .default({}),
   header_name: z
     .string()
+    .regex(TOKEN, 'is not a valid header name')
     .superRefine((name, ctx) => {
       const problem = headerNameProblem(name);
-      if (problem) ctx.addIssue({ code: 'custom', message: problem });
+      if (problem && TOKEN.test(name)) ctx.addIssue({ code: 'custom', message: problem });
     })
     .default('Authorization'),
   value_prefix: z

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type SigningExample, signingSnippets } from '#server/domain/clients/signing-snippets.shared.ts';
+import { type SigningExample, signingSnippets } from '#components/clients/signing-snippets.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { makeRoute, served, startGateway, startUpstream } from '../../gateway.fixture.ts';
@@ -56,7 +56,9 @@ for (const id of ['curl', 'node', 'python'] as const)
     for (const one of cases) {
       const proxyUrl = `http://localhost:${running.port}/p/${w.tenant.slug}`;
       const keyId = one.kind === 'signature_hmac' ? hmac.id : ed.id;
-      const { code } = signingSnippets({ ...one, proxyUrl, reference: `signed-${one.scheme}`, keyId }).find((snippet) => snippet.id === id) as {
+      const { code } = signingSnippets({ ...one, proxyUrl, reference: `signed-${one.scheme}`, keyId }).find(
+        (snippet) => snippet.id === id,
+      ) as {
         code: string;
       };
       writeFileSync(path.join(folder, file), code);
