@@ -2,6 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { ShieldBan } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { policyInWords } from '#components/policies/policy-words.ts';
 import { useCandidates } from '#components/policies/use-candidates.ts';
 import { ForbiddenNote } from '#components/roles/forbidden-note.tsx';
@@ -13,7 +14,6 @@ import { LinkButton } from '#components/ui/button.tsx';
 import { capitalize } from '#components/ui/capitalize.ts';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { EmptyState } from '#components/ui/empty-states.tsx';
-import { SectionCard } from '#components/ui/layout.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { type KeyUse, keyTypeCan } from '#server/domain/crypto-keys/key-types.shared.ts';
 import { coversResource } from '#server/domain/policies/rules.shared.ts';
@@ -86,8 +86,7 @@ export function PoliciesTab({ crypto }: { crypto: Detail }) {
   const acts = ACTS.filter((one) => one.for === undefined || keyTypeCan(crypto.key_type, one.for)).map(actOf);
   return (
     <>
-      <SectionCard
-        flush
+      <Section
         title="By role"
         description="What people may do. API keys and OAuth clients do what their scopes name."
         actions={
@@ -103,7 +102,7 @@ export function PoliciesTab({ crypto }: { crypto: Detail }) {
           rowName={(row) => row.label}
           caption="Actions by role"
         />
-      </SectionCard>
+      </Section>
       <Denials crypto={crypto} />
     </>
   );
@@ -133,11 +132,11 @@ function Denials({ crypto }: { crypto: Detail }) {
   if (rows?.length === 0)
     return (
       <EmptyState icon={<ShieldBan />} title="No policy restricts this key" action={all}>
-        A policy can deny one service to encrypt and another to decrypt: name this key as its resource.
+        To keep a service from decrypting, make a policy that names this key as its resource.
       </EmptyState>
     );
   return (
-    <SectionCard flush title="Policies" description="Rules that take permissions for this key away." actions={all}>
+    <Section title="Policies" description="Rules that take permissions for this key away." actions={all}>
       <DataTable
         columns={denialColumns}
         rows={rows}
@@ -147,6 +146,25 @@ function Denials({ crypto }: { crypto: Detail }) {
         rowHref={(row) => `/${slug}/settings/policies?edit=${row.id}`}
         skeletonRows={2}
       />
-    </SectionCard>
+    </Section>
   );
 }
+
+/** A table under a title of its own. */
+const Section = ({
+  title,
+  description,
+  actions,
+  children,
+}: Record<'title' | 'description', string> & Record<'actions' | 'children', ReactNode>) => (
+  <section className="flex flex-col gap-3">
+    <div className="flex flex-wrap items-end justify-between gap-2">
+      <div>
+        <h2 className="font-semibold text-base">{title}</h2>
+        <p className="text-ink-2">{description}</p>
+      </div>
+      {actions}
+    </div>
+    {children}
+  </section>
+);
