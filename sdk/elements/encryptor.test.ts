@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openLeaf } from '#server/crypto/portable/seal.ts';
+import { requirePortable } from '#server/crypto/portable/text.ts';
+import { fromHex, p256Secret } from '#server/crypto/transit/material.fixture.ts';
+import { openMaterial } from '#server/crypto/transit/material.ts';
 import { fromBase64url, toBase64url } from './base64url.ts';
 import { SvcClient } from './client.ts';
 import { type Datatype, type Sealable, type SealingBundle, SvcEncryptor, sealed } from './encryptor.ts';
 import { VECTORS } from './vectors.fixture.ts';
 
 const { bundle } = VECTORS;
-const hex = (text: string) => Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
+const hex = (text: string) => new Uint8Array(fromHex(text));
 
 test('seals the published values byte by byte (interface rule 41 §3.1)', async () => {
   const curve = { name: 'ECDH', namedCurve: 'P-256' } as const;
@@ -20,6 +24,27 @@ test('seals the published values byte by byte (interface rule 41 §3.1)', async 
     const made = await sealed({ bundle, recipient, role, datatype: datatype as Datatype, bytes, ephemeral: { privateKey, publicKey }, iv });
     assert.equal(made, `kc:1:${datatype}:${VECTORS.key_ref}:${VECTORS.point}:oKGio6Slpqeoqaqr:${last}:$`);
   }
+});
+
+test('the service opens what the library sealed, under the same role and no other', async () => {
+  const recipient = openMaterial('ecdh-p256', p256Secret(fromHex(VECTORS.scalar)));
+  const { tenant_id } = bundle.key_ref;
+  const values: [Sealable, string][] = [
+    ['grüße 🙂', 'grüße 🙂'],
+    ['', ''],
+    [1e21, '1e+21'],
+    [-0, '0'],
+    [false, 'false'],
+    [{ b: [1, null], a: 'x', __proto__: null }, '{"b":[1,null],"a":"x"}'],
+  ];
+  for (const role of [undefined, 'pci'])
+    for (const [value, text] of values) {
+      const made = requirePortable(await new SvcEncryptor(bundle, role).encrypt(value));
+      assert.equal(openLeaf(recipient, made, { tenant_id, role }).toString(), text);
+      assert.throws(() => openLeaf(recipient, made, { tenant_id, role: role === undefined ? 'pci' : undefined }), {
+        name: 'DecryptFailed',
+      });
+    }
 });
 
 test('names the type of each value and never seals one twice alike', async () => {
