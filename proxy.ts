@@ -1,5 +1,6 @@
 import { type NextRequest, NextResponse } from 'next/server';
 import { formActionOf } from '#server/domain/oauth-grants/form-action.ts';
+import { env } from '#server/platform/env.ts';
 
 /**
  * Security headers of dashboard pages, and nothing else: authorisation never lives here (a middleware can be skipped; see SECURITY.md).
@@ -17,6 +18,8 @@ export async function proxy(req: NextRequest) {
     "img-src 'self' data:",
     "font-src 'self'",
     `connect-src 'self'${dev ? ' ws:' : ''}`,
+    // Hosted fields, which live on the hosts of the API. A page that was opened by a link keeps the policy of the first.
+    `frame-src ${env.PUBLIC_API_URL} ${env.PUBLIC_SANDBOX_API_URL}`,
     "object-src 'none'",
     "base-uri 'none'",
     `form-action 'self'${await leadsTo(req.nextUrl.pathname)}`,

@@ -25,7 +25,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   jobs: ['domain', 'kernel', 'platform', 'custody', 'generated:type'],
   web: ['domain', 'kernel', 'platform', 'custody'],
   app: ['components', ...planes.filter((plane) => plane !== 'gateway' && plane !== 'jobs')],
-  components: ['domain', 'trpc', 'sdk'],
+  components: ['domain', 'trpc', 'sdk', 'custody'],
   sdk: [],
 };
 
@@ -195,6 +195,8 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
     return `${from} may import only ${rights.filter((right) => !right.startsWith('generated')).join(', ') || 'zod'}`;
   if (from === 'components' && to === 'domain' && !isSchema(target) && !isShared(target))
     return 'components may import only schema.ts and *.shared.ts of the domain';
+  if (from === 'components' && to === 'custody' && target !== 'server/custody/fields/selectors.ts')
+    return 'components may import only the grammar of selectors from custody, which has no imports';
   if (from === 'components' && to === 'sdk' && !target.startsWith('sdk/elements/'))
     return 'components may import only sdk/elements, which is made for browsers';
   if (from === 'components' && to === 'trpc' && !type) return 'components may import only types from trpc';

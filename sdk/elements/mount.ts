@@ -91,13 +91,15 @@ function mount(
   });
   place.append(frame);
 
+  let silent: ReturnType<typeof setTimeout> | undefined;
   const remove = () => {
+    clearTimeout(silent);
     removeEventListener('message', listen);
     frame.remove();
   };
   const until = <T>(of: (message: FromField) => { value: T } | undefined): Promise<T> =>
     new Promise((resolve, reject) => {
-      const silent = setTimeout(() => {
+      silent = setTimeout(() => {
         const message = `The field did not load. Register ${location.origin} under Encryption, Element origins, and check the workspace.`;
         reject(new SvcError('field_not_loaded', message));
       }, SILENCE_MS);

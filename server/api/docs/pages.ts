@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { elementFile } from '#server/platform/element-files.ts';
+import { env } from '#server/platform/env.ts';
 import { referenceOf } from './reference.ts';
 
 /** The groups of the documentation's navigation, in order. */
@@ -46,6 +48,14 @@ function readPage(slug: string, source: string): DocsPage {
   const [, head, text] = /^---\n(.*?)\n---\n(.*)$/s.exec(source) ?? [];
   if (head === undefined || text === undefined) throw new Error(`docs/${slug}.md has no front matter.`);
   const front = FrontMatter.parse(parse(head));
-  const markdown = [`# ${front.title}`, front.summary, text.trim(), ...(front.tag ? [referenceOf(front.tag)] : [])].join('\n\n');
+  const markdown = [`# ${front.title}`, front.summary, filledIn(text.trim()), ...(front.tag ? [referenceOf(front.tag)] : [])].join('\n\n');
   return { ...front, slug, markdown: `${markdown}\n` };
 }
+
+/** What differs from installation to installation, or with the bytes that it serves. */
+const FACTS: Readonly<Record<string, () => string>> = {
+  LIBRARY_URL: () => `${env.PUBLIC_API_URL}/elements/v1/seal.js`,
+  LIBRARY_INTEGRITY: () => elementFile('seal.js').integrity,
+};
+
+const filledIn = (text: string): string => text.replace(/%([A-Z_]{1,40})%/g, (given, name: string) => FACTS[name]?.() ?? given);

@@ -1,0 +1,59 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Textarea } from '#components/ui/input.tsx';
+import { KeyValueList } from '#components/ui/key-value.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+
+/** What a sealed value says of itself. Nothing is decrypted. */
+export function InspectCard() {
+  const trpc = useTRPC();
+  const [typed, setTyped] = useState('');
+  const [asked, setAsked] = useState('');
+  const found = useQuery(trpc.encryption.inspect.queryOptions({ value: asked }, { enabled: asked !== '' }));
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setAsked(typed.trim());
+  };
+  return (
+    <SectionCard title="Inspect" description="Reads the key and type of a sealed value, without opening it.">
+      <form onSubmit={submit} className="flex flex-col gap-3">
+        <Field label="Sealed value">
+          <Textarea mono rows={2} value={typed} placeholder="kc:1:s:…:$" onChange={(event) => setTyped(event.target.value)} />
+        </Field>
+        <div>
+          <Button
+            type="submit"
+            size="sm"
+            loading={found.isFetching}
+            disabledReason={typed.trim() === '' ? 'Paste a value first' : undefined}
+          >
+            Inspect
+          </Button>
+        </div>
+      </form>
+      <div role="status" className="mt-3 empty:hidden">
+        {found.isError && <QueryError query={found} what="The value" />}
+        {found.data && !found.data.encrypted && (
+          <p className="text-ink-2">This isn’t a sealed value. A sealed value starts with kc: and ends with :$.</p>
+        )}
+        {found.data?.encrypted && (
+          <KeyValueList
+            items={[
+              { label: 'Type', value: found.data.datatype },
+              { label: 'Key', value: found.data.key_ref?.appKeyId, copy: found.data.key_ref?.appKeyId ?? '' },
+              { label: 'Version', value: String(found.data.key_ref?.keyVersion) },
+              { label: 'Workspace', value: found.data.key_ref?.tenantId, copy: found.data.key_ref?.tenantId ?? '' },
+              { label: 'Fingerprint', value: found.data.fingerprint, copy: found.data.fingerprint ?? '' },
+            ]}
+          />
+        )}
+      </div>
+    </SectionCard>
+  );
+}

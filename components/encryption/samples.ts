@@ -1,0 +1,3 @@
+import type { PageSamples } from '#components/shell/page-family.ts';
+
+export const samples: PageSamples = { details: ['/encryption/hosted-fields'] };

@@ -1,0 +1,347 @@
+import fs from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, type Page, test } from '@playwright/test';
+import pg from 'pg';
+import { found, needle } from './leak-scan.ts';
+import { accessible, signIn } from './person.ts';
+import { json, operator, setting, startUpstream, type Upstream } from './running-system.ts';
+
+/**
+ * Interface rule 41 §13: a customer's page on another origin takes a card number in a hosted field. The upstream of the customer's route gets the number; the
+ * customer's page and server get a token or a sealed value, and nothing that stays behind has it.
+ */
+test.describe.configure({ mode: 'serial' });
+
+const person = { email: 'fields@example.com', password: 'seven drawers in the hall' };
+const slug = 'hosted-fields';
+const api = setting('E2E_SANDBOX_API_URL');
+const proxy = `http://localhost:${setting('E2E_PROXY_PORT')}/p/sandbox-${slug}`;
+const CARD = luhn(`4929${String(Date.now()).slice(-11)}`);
+
+type Server = { url: string; port: number; seen: string[]; close: () => void };
+let upstream: Upstream;
+/** The customer: its page, its server, and what that server was sent. */
+let shop: Server;
+let stranger: Server;
+let key: string;
+let liveKey: string;
+let tenantId: string;
+
+test.beforeAll(async () => {
+  upstream = await startUpstream();
+  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  key = (await operator(['create-key', '--slug', slug, '--space', 'test', '--role', 'Key - Infrastructure'])).api_key as string;
+  liveKey = (await operator(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Infrastructure'])).api_key as string;
+  shop = await customer('localhost');
+  stranger = await customer('127.0.0.1');
+});
+test.afterAll(() => {
+  for (const server of [upstream, shop, stranger]) server?.close();
+});
+
+test('an Owner registers the page under Element origins', async ({ page }) => {
+  await signIn(page, person, slug);
+  await page.goto(`/${slug}/test/encryption`);
+  await page.getByRole('textbox', { name: 'Origins' }).fill(`${shop.url}/pay`);
+  await page.getByRole('button', { name: 'Save origins' }).click();
+  await expect(page.getByText(/must be https:\/\/host or https:\/\/host:port/)).toBeVisible();
+  await page.getByRole('textbox', { name: 'Origins' }).fill(shop.url);
+  await page.getByRole('button', { name: 'Save origins' }).click();
+  await expect(page.getByText('Element origins saved')).toBeVisible();
+  tenantId = (await json(`${api}/v1/account`, { key })).body.data.id;
+});
+
+test('C2, sealed: the page and its server get a sealed number, the upstream the number', async ({ page }) => {
+  const bundle = (await json(`${api}/v1/encrypt/sealing-bundle`, { key })).body.data;
+  await makeRoute('sealed', { action: 'decrypt', key_name: 'kc-default', data_role: 'pci' });
+  await page.goto(shop.url);
+  await mount(page, 'mountCard', { bundle, role: 'pci' });
+  await pay(page);
+  const result = await resultOf(page);
+  expect(Object.keys(result).sort()).toEqual(['brand', 'ciphertext', 'exp', 'last4']);
+  expect(result).toMatchObject({ brand: 'visa', last4: CARD.slice(-4), exp: '12/30' });
+  const sealed = result.ciphertext as Record<string, string>;
+  expect(Object.keys(sealed).sort()).toEqual(['exp_month', 'exp_year', 'name', 'number']);
+  await charge(page, 'sealed', sealed.number as string);
+  await nothingStayed(page);
+});
+
+test('C2, tokenized: the page and its server get a token, the upstream the number', async ({ page }) => {
+  const vault = await json(`${api}/v1/vaults`, { key, body: { name: 'cards', token_format: 'pan' } });
+  expect(vault.status, vault.text).toBe(201);
+  await makeRoute('tokenized', { action: 'detokenize', key_name: 'cards' });
+  const minted = await mint({ action: 'tokenize', vault: 'cards', origins: [shop.url] });
+  await page.goto(shop.url);
+  await mount(page, 'mountCard', { token: minted, workspace: slug });
+  await expect(page.frameLocator('iframe').getByLabel('Name on card')).toBeHidden();
+  await pay(page);
+  const result = await resultOf(page);
+  expect(Object.keys(result).sort()).toEqual(['brand', 'exp', 'last4', 'token']);
+  expect(result.token).toMatch(/^\d{16}$/);
+  expect(result.token).not.toBe(CARD);
+  await charge(page, 'tokenized', result.token as string);
+
+  await test.step('the person sees the number in a frame, and the page does not', async () => {
+    const token = await mint({ action: 'detokenize', data: result.token });
+    await page.goto(shop.url);
+    await mount(page, 'mountReveal', { token, data: result.token, workspace: slug });
+    const frame = page.frameLocator('iframe');
+    await expect(frame.getByText(CARD)).toBeVisible();
+    await expect(frame.getByText(/Hidden in \d+ s/)).toBeVisible();
+    expect(await page.evaluate('window.heard')).toEqual(expect.arrayContaining(['{"type":"svc:shown"}']));
+    await nothingStayed(page);
+  });
+});
+
+test('the card form is accessible, and says what to do about each mistake', async ({ page }) => {
+  const bundle = (await json(`${api}/v1/encrypt/sealing-bundle`, { key })).body.data;
+  await page.goto(shop.url);
+  await mount(page, 'mountCard', { bundle, theme: 'dark', button: 'Pay 12 €' });
+  const frame = page.frameLocator('iframe');
+  const number = frame.getByLabel('Card number');
+  await frame.getByRole('button', { name: 'Pay 12 €' }).click();
+  await expect(number).toBeFocused();
+  await expect(number).toHaveAccessibleDescription('Enter the card number.');
+  await number.fill('4242424242424241');
+  await expect(number).toHaveAccessibleDescription("This card number doesn't exist. Check its digits.");
+  await number.fill('4242424242424242');
+  await expect(number).toHaveValue('4242 4242 4242 4242');
+  await expect(frame.getByText('Visa')).toBeVisible();
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('0120');
+  await page.keyboard.press('Enter');
+  await expect(frame.getByLabel('Expiry date')).toHaveAccessibleDescription('This card has expired. Use another card.');
+  const url = page.frames()[1]?.url() ?? '';
+  await page.goto(url); // by itself, where axe can look at it
+  await accessible(page);
+});
+
+test('no other page gets a field: unregistered, lying about its origin, or without one', async ({ page }) => {
+  const bundle = (await json(`${api}/v1/encrypt/sealing-bundle`, { key })).body.data;
+  const workspace = tenantId;
+  const asked = (origin: string) => `${api}/elements/v1/card?${new URLSearchParams({ workspace, origin })}`;
+  for (const [where, origin] of [
+    [stranger.url, stranger.url],
+    [stranger.url, shop.url],
+  ] as const) {
+    await page.goto(where);
+    await page.evaluate((src) => document.body.append(Object.assign(document.createElement('iframe'), { src })), asked(origin));
+    await expect.poll(() => page.frames()[1]?.url()).toContain('chrome-error:');
+  }
+  await page.goto(shop.url);
+  await page.evaluate((src) => {
+    const sandboxed = Object.assign(document.createElement('iframe'), { srcdoc: `<iframe src="${src}"></iframe>` });
+    sandboxed.setAttribute('sandbox', 'allow-scripts');
+    document.body.append(sandboxed);
+  }, asked(shop.url));
+  await expect.poll(() => page.frames().at(-1)?.url(), 'a page of the origin null').toContain('chrome-error:');
+
+  await test.step('and the page that has one cannot read it', async () => {
+    await page.goto(shop.url);
+    await mount(page, 'mountCard', { bundle });
+    await page.frameLocator('iframe').getByLabel('Card number').fill(CARD);
+    const read = await page.evaluate(() => {
+      const frame = document.querySelector('iframe') as HTMLIFrameElement;
+      const tries = [() => frame.contentWindow?.document.body, () => (frame.contentWindow as never as { digits: string }).digits];
+      return [
+        frame.contentDocument,
+        ...tries.map((attempt) => {
+          try {
+            return String(attempt());
+          } catch (error) {
+            return (error as Error).name;
+          }
+        }),
+      ];
+    });
+    expect(read).toEqual([null, 'SecurityError', 'SecurityError']);
+  });
+});
+
+test('a forged message is not heard, neither by the field nor by the page', async ({ page, context }) => {
+  const bundle = (await json(`${api}/v1/encrypt/sealing-bundle`, { key })).body.data;
+  const forged = { ...bundle, key_ref: { ...bundle.key_ref, app_key_id: '7c9e6679-7425-40de-944b-e07fc1f90ae7' } };
+  await page.goto(stranger.url);
+  const [victim] = await Promise.all([
+    context.waitForEvent('page'),
+    page.evaluate((url) => void Object.assign(window, { victim: window.open(url) }), shop.url),
+  ]);
+  await mount(victim, 'mountCard', { bundle });
+  await expect(victim.frameLocator('iframe').getByRole('button', { name: 'Save card' })).toBeEnabled();
+  await page.evaluate(
+    ([init, result]) => {
+      const { victim } = window as unknown as { victim: Window };
+      for (const origin of ['http://localhost', (init as { origin: string }).origin])
+        victim.frames[0]?.postMessage({ ...(init as object), origin }, '*');
+      victim.frames[0]?.postMessage({ type: 'svc:submit' }, '*');
+      victim.postMessage(result, '*');
+    },
+    [
+      { type: 'svc:init', origin: shop.url, bundle: forged, button: 'Forged' },
+      { type: 'svc:result', result: { last4: '0000', brand: 'visa', exp: '01/99', token: 'forged' } },
+    ],
+  );
+  await expect.poll(() => victim.evaluate('window.heard.length'), 'the forged result arrived').toBeGreaterThan(0);
+  await pay(victim);
+  const { ciphertext, last4 } = await resultOf(victim);
+  expect(last4).toBe(CARD.slice(-4));
+  const ref = Buffer.from(String((ciphertext as Record<string, string>).number).split(':')[3] ?? '', 'base64url').toString();
+  expect(ref, 'sealed with the key of the page').toContain(bundle.key_ref.app_key_id);
+});
+
+test('a client token of another space, or an API key, opens nothing', async ({ page }) => {
+  const live = setting('E2E_API_URL');
+  const data = (await json(`${live}/v1/encrypt`, { key: liveKey, body: { data: 'hello' } })).body.data.ciphertext;
+  const other = await json(`${live}/v1/client-tokens`, { key: liveKey, body: { action: 'decrypt', data } });
+  expect(other.status, other.text).toBe(201);
+  await page.goto(shop.url);
+  for (const token of [other.body.data.token, key]) {
+    await page.reload();
+    await mount(page, 'mountReveal', { token, data, workspace: slug });
+    await expect(page.locator('#result')).toContainText('"type":"invalid_client_token"');
+    await expect(page.frameLocator('iframe').getByText('This value can no longer be shown.')).toBeVisible();
+  }
+});
+
+test('a script that is not the one of the integrity hash is not run', async ({ page }) => {
+  await page.goto(`${shop.url}/?integrity=sha384-${'A'.repeat(64)}`);
+  await expect(page.locator('#result')).toContainText('failed');
+});
+
+test('the dashboard shows both fields at work', async ({ page }) => {
+  await signIn(page, person, slug);
+  await page.goto(`/${slug}/test/encryption/hosted-fields`);
+  const frame = page.frameLocator('iframe[title="Card details"]');
+  await frame.getByLabel('Card number').pressSequentially(CARD);
+  await frame.getByLabel('Expiry date').pressSequentially('1230');
+  await frame.getByLabel('Name on card').fill('Ada Lovelace');
+  await frame.getByRole('button', { name: 'Save card' }).click();
+  await expect(page.getByText('What your page gets')).toBeVisible();
+  await nothingStayed(page);
+});
+
+test('nothing that stays behind has the number: no request of the customer, no log, no row', async () => {
+  const card = [needle('card number', CARD), needle('as it is printed', CARD.replace(/(\d{4})(?=\d)/g, '$1 '))];
+  expect(shop.seen.length).toBeGreaterThan(2);
+  for (const seen of [...shop.seen, ...stranger.seen]) expect(found(seen, card), 'a request of the customer').toEqual([]);
+  expect(found(fs.readFileSync(setting('E2E_LOG')), card), 'the log').toEqual([]);
+  const database = new pg.Client({ connectionString: setting('DATABASE_URL') });
+  await database.connect();
+  try {
+    const { rows } = await database.query<{ name: string }>(
+      "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
+    );
+    for (const { name } of rows) {
+      const { rows: texts } = await database.query<{ text: string }>(
+        `select coalesce(string_agg(t::text, ' '), '') as text from "${name}" t`,
+      );
+      expect(found(texts[0]?.text ?? '', card), name).toEqual([]);
+    }
+  } finally {
+    await database.end();
+  }
+});
+
+async function makeRoute(name: string, action: object): Promise<void> {
+  const route = await json(`${api}/v1/routes`, { key, body: { name, slug: name, target_base_url: upstream.url } });
+  expect(route.status, route.text).toBe(201);
+  const made = await json(`${api}/v1/routes/${route.body.data.id}/actions`, {
+    key,
+    body: { direction: 'request', selectors: ['$.card'], ...action },
+  });
+  expect(made.status, made.text).toBe(201);
+}
+
+async function mint(body: object): Promise<string> {
+  const minted = await json(`${api}/v1/client-tokens`, { key, body });
+  expect(minted.status, minted.text).toBe(201);
+  return minted.body.data.token;
+}
+
+/** The page's own three lines, with what came of them written into the page. */
+const mount = (page: Page, how: 'mountCard' | 'mountReveal', options: object): Promise<void> =>
+  page.evaluate(
+    async ([url, name, given]) => {
+      const library = await import(url as string);
+      const result = document.querySelector('#result') as HTMLElement;
+      (library[name as string] as (target: string, options: object) => Promise<unknown>)('#field', given as object).then(
+        (value) => (result.textContent = JSON.stringify(value ?? 'shown')),
+        (error: Error & { type?: string }) => (result.textContent = JSON.stringify({ type: error.type, message: error.message })),
+      );
+    },
+    [`${api}/elements/v1/seal.js`, how, options] as const,
+  );
+
+async function pay(page: Page): Promise<void> {
+  const frame = page.frameLocator('iframe');
+  await frame.getByLabel('Card number').pressSequentially(CARD);
+  await frame.getByLabel('Expiry date').pressSequentially('1230');
+  if (await frame.getByLabel('Name on card').isVisible()) await frame.getByLabel('Name on card').fill('Ada Lovelace');
+  await page.keyboard.press('Enter');
+}
+
+async function resultOf(page: Page): Promise<Record<string, unknown>> {
+  await expect(page.locator('#result')).not.toBeEmpty();
+  return JSON.parse((await page.locator('#result').textContent()) ?? '');
+}
+
+/** The page posts what it got to its own server, which calls the route. */
+async function charge(page: Page, route: string, card: string): Promise<void> {
+  const before = upstream.seen.length;
+  const status = await page.evaluate(
+    async ([path, body]) => (await fetch(path as string, { method: 'POST', body: body as string })).status,
+    [`/charge/${route}`, JSON.stringify({ card })],
+  );
+  expect(status).toBe(200);
+  expect(upstream.seen.slice(before).map(({ body }) => JSON.parse(body))).toEqual([{ card: CARD }]);
+}
+
+/** Neither the document of the page nor any message it was sent has the number. */
+async function nothingStayed(page: Page): Promise<void> {
+  const card = [needle('card number', CARD), needle('as it is printed', CARD.replace(/(\d{4})(?=\d)/g, '$1 '))];
+  expect(found(await page.content(), card)).toEqual([]);
+  expect(found(JSON.stringify((await page.evaluate('window.heard ?? []')) as string[]), card)).toEqual([]);
+}
+
+/** A shop: a page with a place for a field, and a server that charges cards by calling a route with what the page posts. */
+async function customer(host: string): Promise<Server> {
+  const seen: string[] = [];
+  const server = http.createServer(async (req, res) => {
+    const body = Buffer.concat(await req.toArray()).toString();
+    seen.push(`${req.method} ${req.url}\n${req.rawHeaders.join('\n')}\n${body}`);
+    const route = /^\/charge\/(\w+)$/.exec(req.url ?? '')?.[1];
+    if (route) {
+      const headers = { 'content-type': 'application/json', 'x-svc-key': key };
+      const answer = await fetch(`${proxy}/${route}/charges`, { method: 'POST', headers, body });
+      await answer.body?.cancel();
+      return void res.writeHead(answer.status).end();
+    }
+    const integrity = new URL(req.url ?? '/', 'http://shop').searchParams.get('integrity');
+    res.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><html lang="en"><title>Shop</title>
+<script>window.heard = []; addEventListener('message', ({ data }) => heard.push(JSON.stringify(data)));</script>
+${
+  integrity === null
+    ? ''
+    : `<script type="importmap">{"integrity":{"${api}/elements/v1/seal.js":"${integrity}"}}</script>
+<script type="module">import('${api}/elements/v1/seal.js').then(() => (result.textContent = 'ran'), (error) => (result.textContent = 'failed: ' + error.message));</script>`
+}
+<h1>Shop</h1><div id="field"></div><pre id="result"></pre></html>`);
+  });
+  await new Promise<void>((listening) => server.listen(0, host, listening));
+  const { port } = server.address() as AddressInfo;
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://${host}:${port}`, port, seen, close };
+}
+
+/** With the check digit that makes it a card number. */
+function luhn(digits: string): string {
+  const sum = [...digits].reverse().reduce((total, digit, i) => {
+    const doubled = i % 2 === 0 ? Number(digit) * 2 : Number(digit);
+    return total + (doubled > 9 ? doubled - 9 : doubled);
+  }, 0);
+  return `${digits}${(10 - (sum % 10)) % 10}`;
+}
