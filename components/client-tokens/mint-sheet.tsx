@@ -54,7 +54,13 @@ export function MintSheet({ open, onClose }: { open: boolean; onClose: () => voi
                 <Input mono value={draft.vault} maxLength={128} onChange={(event) => set({ vault: event.target.value })} />
               </Field>
               <Field label="Page origins" hint="One to ten, one per line. The token works on these pages only." className="max-w-sm">
-                <Textarea mono rows={2} value={draft.origins} placeholder={sample} onChange={(event) => set({ origins: event.target.value })} />
+                <Textarea
+                  mono
+                  rows={2}
+                  value={draft.origins}
+                  placeholder={sample}
+                  onChange={(event) => set({ origins: event.target.value })}
+                />
               </Field>
             </>
           ) : (
@@ -62,7 +68,12 @@ export function MintSheet({ open, onClose }: { open: boolean; onClose: () => voi
               label={draft.action === 'decrypt' ? 'Sealed value' : 'Vault token'}
               hint="The token opens this very text and nothing else. Leave empty for a placeholder."
             >
-              <Input mono value={draft.data} placeholder={PLACEHOLDERS[draft.action]} onChange={(event) => set({ data: event.target.value })} />
+              <Input
+                mono
+                value={draft.data}
+                placeholder={PLACEHOLDERS[draft.action]}
+                onChange={(event) => set({ data: event.target.value })}
+              />
             </Field>
           )}
           <div className="grid gap-4 sm:grid-cols-2">

@@ -183,5 +183,5 @@ type Library = typeof import('../../sdk/elements/mount.ts');
 /** What a field calls the theme of this page. */
 function useFieldTheme() {
   const { theme } = useAppearance();
-  return theme === 'system' ? 'auto' : theme;
+  return theme === 'light' || theme === 'dark' ? theme : 'auto';
 }

@@ -1,9 +1,9 @@
 'use client';
 
-import { useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTRPC } from '#components/trpc/provider.tsx';
-import { QueryError } from '#components/trpc/query-error.tsx';
+import { refusalView } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Textarea } from '#components/ui/input.tsx';
@@ -14,11 +14,10 @@ import { SectionCard } from '#components/ui/layout.tsx';
 export function InspectCard() {
   const trpc = useTRPC();
   const [typed, setTyped] = useState('');
-  const [asked, setAsked] = useState('');
-  const found = useQuery(trpc.encryption.inspect.queryOptions({ value: asked }, { enabled: asked !== '' }));
+  const found = useMutation(trpc.encryption.inspect.mutationOptions());
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    setAsked(typed.trim());
+    found.mutate({ value: typed.trim() });
   };
   return (
     <SectionCard title="Inspect" description="Reads the key and type of a sealed value, without opening it.">
@@ -30,7 +29,7 @@ export function InspectCard() {
           <Button
             type="submit"
             size="sm"
-            loading={found.isFetching}
+            loading={found.isPending}
             disabledReason={typed.trim() === '' ? 'Paste a value first' : undefined}
           >
             Inspect
@@ -38,7 +37,7 @@ export function InspectCard() {
         </div>
       </form>
       <div role="status" className="mt-3 empty:hidden">
-        {found.isError && <QueryError query={found} what="The value" />}
+        {found.isError && <p className="text-bad-ink">{refusalView(found.error).message}</p>}
         {found.data && !found.data.encrypted && (
           <p className="text-ink-2">This isn’t a sealed value. A sealed value starts with kc: and ends with :$.</p>
         )}

@@ -29,7 +29,8 @@ export function KeyCard() {
       onError: (error) => notifyRefused(error),
     }),
   );
-  const ref = bundle.data?.key_ref;
+  const { data } = bundle;
+  const ref = data?.key_ref;
   return (
     <SectionCard
       title="Default key"
@@ -37,7 +38,7 @@ export function KeyCard() {
       footer={
         ref && (
           <>
-            <Button size="sm" icon={<Download />} onClick={() => download(bundle.data)}>
+            <Button size="sm" icon={<Download />} onClick={() => download(data)}>
               Download bundle
             </Button>
             <Button
@@ -55,7 +56,7 @@ export function KeyCard() {
     >
       {bundle.isError ? (
         <QueryError query={bundle} what="The default key" />
-      ) : !ref ? (
+      ) : !data || !ref ? (
         <Skeleton lines={4} label="Loading the default key" />
       ) : (
         <KeyValueList
@@ -69,8 +70,8 @@ export function KeyCard() {
               ),
             },
             { label: 'Version', value: String(ref.key_version) },
-            { label: 'Public key', value: `${bundle.data.public_key_raw.slice(0, 18)}…`, copy: bundle.data.public_key_raw },
-            { label: 'Bundle', value: 'Copy JSON', copy: JSON.stringify(bundle.data), hint: 'Nothing in it is secret.' },
+            { label: 'Public key', value: `${data.public_key_raw.slice(0, 18)}…`, copy: data.public_key_raw },
+            { label: 'Bundle', value: 'Copy JSON', copy: JSON.stringify(data), hint: 'Nothing in it is secret.' },
           ]}
         />
       )}

@@ -11,6 +11,7 @@ import { Field } from '#components/ui/field.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { counted } from '#components/ui/numbers.ts';
+import type { SealingBundle } from '../../sdk/elements/encryptor.ts';
 
 const SAMPLE = `{
   "card": { "number": "4242424242424242", "holder": "Ada Lovelace" },
@@ -34,8 +35,8 @@ export function Playground() {
     event.preventDefault();
     if (!bundle.data) return;
     const outcome = await sealedText(data, { bundle: bundle.data, role: role.trim() || undefined, selectors: listOf(selectors) });
-    setFault('message' in outcome ? outcome : undefined);
-    setResult('message' in outcome ? undefined : outcome);
+    setFault('fault' in outcome ? outcome.fault : undefined);
+    setResult('fault' in outcome ? undefined : outcome);
   }
   const errorOf = (field: Fault['field']) => (fault?.field === field ? fault.message : undefined);
   return (
@@ -82,25 +83,22 @@ export function Playground() {
   );
 }
 
-async function sealedText(
-  text: string,
-  options: { bundle: Parameters<typeof seal>[1]['bundle']; role: string | undefined; selectors: string[] },
-) {
+type Options = { bundle: SealingBundle; role: string | undefined; selectors: readonly string[] };
+
+async function sealedText(text: string, options: Options): Promise<Result | { fault: Fault }> {
   let document: unknown;
   try {
     document = JSON.parse(text);
   } catch (error) {
-    return { field: 'data' as const, message: `This isn’t valid JSON: ${(error as Error).message}` };
+    return { fault: { field: 'data', message: `This isn’t valid JSON: ${(error as Error).message}` } };
   }
   try {
-    const made = await seal(document, { ...options, exclude: [] });
+    // The library comes when it is used.
+    const { sealDocument } = await import('./seal-document.ts');
+    const made = await sealDocument(document, { ...options, exclude: [] });
     return { text: JSON.stringify(made.document, null, 2), sealed: made.sealed, skipped: made.skipped };
   } catch (error) {
     const { name, message } = error as Error;
-    return { field: name === 'SelectorRefused' ? ('selectors' as const) : ('role' as const), message };
+    return { fault: { field: name === 'SelectorRefused' ? 'selectors' : 'role', message } };
   }
 }
-
-/** The library comes when it is used. */
-const seal = async (...given: Parameters<typeof import('./seal-document.ts').sealDocument>) =>
-  (await import('./seal-document.ts')).sealDocument(...given);
