@@ -55,8 +55,9 @@ ${Object.entries({ 'svc-parent': page, 'svc-base': api, ...metas })
   .map(([name, content]) => `<meta name="${name}" content="${content}">`)
   .join('\n')}
 <script type="module" src="${script}"></script></head>
-<body>${body}
-<p id="status" role="status"></p></body></html>
+<body><main><h1 class="unseen">${rest.title}</h1>
+${body}
+<p id="status" role="status"></p></main></body></html>
 `;
 
 const head = ({ nonce, style, theme, title }: Head): string =>
