@@ -6,6 +6,7 @@ import { collections } from './collections/family.ts';
 import { cryptoKeys } from './crypto-keys/family.ts';
 import { deployment } from './deployment/family.ts';
 import { domains } from './domains/family.ts';
+import { encryption } from './encryption/family.ts';
 import { environments } from './environments/family.ts';
 import { explorer } from './explorer/family.ts';
 import { home } from './home/family.ts';
@@ -36,6 +37,7 @@ export const families: readonly PageFamily[] = [
   cryptoKeys,
   deployment,
   domains,
+  encryption,
   environments,
   explorer,
   home,

@@ -52,48 +52,6 @@ test('an Owner registers the page under Element origins', async ({ page }) => {
   tenantId = (await json(`${api}/v1/account`, { key })).body.data.id;
 });
 
-test('C2, sealed: the page and its server get a sealed number, the upstream the number', async ({ page }) => {
-  const bundle = (await json(`${api}/v1/encrypt/sealing-bundle`, { key })).body.data;
-  await makeRoute('sealed', { action: 'decrypt', key_name: 'kc-default', data_role: 'pci' });
-  await page.goto(shop.url);
-  await mount(page, 'mountCard', { bundle, role: 'pci' });
-  await pay(page);
-  const result = await resultOf(page);
-  expect(Object.keys(result).sort()).toEqual(['brand', 'ciphertext', 'exp', 'last4']);
-  expect(result).toMatchObject({ brand: 'visa', last4: CARD.slice(-4), exp: '12/30' });
-  const sealed = result.ciphertext as Record<string, string>;
-  expect(Object.keys(sealed).sort()).toEqual(['exp_month', 'exp_year', 'name', 'number']);
-  await charge(page, 'sealed', sealed.number as string);
-  await nothingStayed(page);
-});
-
-test('C2, tokenized: the page and its server get a token, the upstream the number', async ({ page }) => {
-  const vault = await json(`${api}/v1/vaults`, { key, body: { name: 'cards', token_format: 'pan' } });
-  expect(vault.status, vault.text).toBe(201);
-  await makeRoute('tokenized', { action: 'detokenize', key_name: 'cards' });
-  const minted = await mint({ action: 'tokenize', vault: 'cards', origins: [shop.url] });
-  await page.goto(shop.url);
-  await mount(page, 'mountCard', { token: minted, workspace: slug });
-  await expect(page.frameLocator('iframe').getByLabel('Name on card')).toBeHidden();
-  await pay(page);
-  const result = await resultOf(page);
-  expect(Object.keys(result).sort()).toEqual(['brand', 'exp', 'last4', 'token']);
-  expect(result.token).toMatch(/^\d{16}$/);
-  expect(result.token).not.toBe(CARD);
-  await charge(page, 'tokenized', result.token as string);
-
-  await test.step('the person sees the number in a frame, and the page does not', async () => {
-    const token = await mint({ action: 'detokenize', data: result.token });
-    await page.goto(shop.url);
-    await mount(page, 'mountReveal', { token, data: result.token, workspace: slug });
-    const frame = page.frameLocator('iframe');
-    await expect(frame.getByText(CARD)).toBeVisible();
-    await expect(frame.getByText(/Hidden in \d+ s/)).toBeVisible();
-    expect(await page.evaluate('window.heard')).toEqual(expect.arrayContaining(['{"type":"svc:shown"}']));
-    await nothingStayed(page);
-  });
-});
-
 test('the card form is accessible, and says what to do about each mistake', async ({ page }) => {
   const bundle = (await json(`${api}/v1/encrypt/sealing-bundle`, { key })).body.data;
   await page.goto(shop.url);
@@ -188,20 +146,6 @@ test('a forged message is not heard, neither by the field nor by the page', asyn
   expect(last4).toBe(CARD.slice(-4));
   const ref = Buffer.from(String((ciphertext as Record<string, string>).number).split(':')[3] ?? '', 'base64url').toString();
   expect(ref, 'sealed with the key of the page').toContain(bundle.key_ref.app_key_id);
-});
-
-test('a client token of another space, or an API key, opens nothing', async ({ page }) => {
-  const live = setting('E2E_API_URL');
-  const data = (await json(`${live}/v1/encrypt`, { key: liveKey, body: { data: 'hello' } })).body.data.ciphertext;
-  const other = await json(`${live}/v1/client-tokens`, { key: liveKey, body: { action: 'decrypt', data } });
-  expect(other.status, other.text).toBe(201);
-  await page.goto(shop.url);
-  for (const token of [other.body.data.token, key]) {
-    await page.reload();
-    await mount(page, 'mountReveal', { token, data, workspace: slug });
-    await expect(page.locator('#result')).toContainText('"type":"invalid_client_token"');
-    await expect(page.frameLocator('iframe').getByText('This value can no longer be shown.')).toBeVisible();
-  }
 });
 
 test('a script that is not the one of the integrity hash is not run', async ({ page }) => {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CODES } from '#server/gateway/core/refusal.ts';
 import { ERROR_STATUS } from '#server/kernel/errors.ts';
+import { elementFile } from '#server/platform/element-files.ts';
+import { env } from '#server/platform/env.ts';
 import { tagOf } from '../openapi/descriptions.ts';
 import { v1Operations } from '../operations.ts';
 import { docsPage, docsPages, docsPath } from './pages.ts';
@@ -65,3 +67,10 @@ const headings = (markdown: string): string[] =>
       .replace(/[^\p{L}\p{N}\s_-]/gu, '')
       .replace(/\s/g, '-'),
   );
+
+test('the page of hosted fields tells the address and the integrity hash of the library as it is served', () => {
+  const markdown = docsPage('hosted-fields')?.markdown ?? '';
+  assert.ok(markdown.includes(elementFile('seal.js').integrity));
+  assert.ok(markdown.includes(`${env.PUBLIC_API_URL}/elements/v1/seal.js`));
+  assert.doesNotMatch(markdown, /%LIBRARY/);
+});
