@@ -5,39 +5,34 @@ import { expect, type Page, test } from '@playwright/test';
 import pg from 'pg';
 import { found, needle } from './leak-scan.ts';
 import { accessible, signIn } from './person.ts';
-import { json, operator, setting, startUpstream, type Upstream } from './running-system.ts';
+import { json, operator, setting } from './running-system.ts';
 
 /**
- * Interface rule 41 §13: a customer's page on another origin takes a card number in a hosted field. The upstream of the customer's route gets the number; the
- * customer's page and server get a token or a sealed value, and nothing that stays behind has it.
+ * Interface rule 41 §13: a customer's page on another origin takes a card number in a hosted field. It gets a sealed value, and nothing that stays behind has
+ * the number.
  */
 test.describe.configure({ mode: 'serial' });
 
 const person = { email: 'fields@example.com', password: 'seven drawers in the hall' };
 const slug = 'hosted-fields';
 const api = setting('E2E_SANDBOX_API_URL');
-const proxy = `http://localhost:${setting('E2E_PROXY_PORT')}/p/sandbox-${slug}`;
 const CARD = luhn(`4929${String(Date.now()).slice(-11)}`);
 
 type Server = { url: string; port: number; seen: string[]; close: () => void };
-let upstream: Upstream;
 /** The customer: its page, its server, and what that server was sent. */
 let shop: Server;
 let stranger: Server;
 let key: string;
-let liveKey: string;
 let tenantId: string;
 
 test.beforeAll(async () => {
-  upstream = await startUpstream();
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
   key = (await operator(['create-key', '--slug', slug, '--space', 'test', '--role', 'Key - Infrastructure'])).api_key as string;
-  liveKey = (await operator(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Infrastructure'])).api_key as string;
   shop = await customer('localhost');
   stranger = await customer('127.0.0.1');
 });
 test.afterAll(() => {
-  for (const server of [upstream, shop, stranger]) server?.close();
+  for (const server of [shop, stranger]) server?.close();
 });
 
 test('an Owner registers the page under Element origins', async ({ page }) => {
@@ -187,24 +182,8 @@ test('nothing that stays behind has the number: no request of the customer, no l
   }
 });
 
-async function makeRoute(name: string, action: object): Promise<void> {
-  const route = await json(`${api}/v1/routes`, { key, body: { name, slug: name, target_base_url: upstream.url } });
-  expect(route.status, route.text).toBe(201);
-  const made = await json(`${api}/v1/routes/${route.body.data.id}/actions`, {
-    key,
-    body: { direction: 'request', selectors: ['$.card'], ...action },
-  });
-  expect(made.status, made.text).toBe(201);
-}
-
-async function mint(body: object): Promise<string> {
-  const minted = await json(`${api}/v1/client-tokens`, { key, body });
-  expect(minted.status, minted.text).toBe(201);
-  return minted.body.data.token;
-}
-
 /** The page's own three lines, with what came of them written into the page. */
-const mount = (page: Page, how: 'mountCard' | 'mountReveal', options: object): Promise<void> =>
+const mount = (page: Page, how: 'mountCard', options: object): Promise<void> =>
   page.evaluate(
     async ([url, name, given]) => {
       const library = await import(url as string);
@@ -230,17 +209,6 @@ async function resultOf(page: Page): Promise<Record<string, unknown>> {
   return JSON.parse((await page.locator('#result').textContent()) ?? '');
 }
 
-/** The page posts what it got to its own server, which calls the route. */
-async function charge(page: Page, route: string, card: string): Promise<void> {
-  const before = upstream.seen.length;
-  const status = await page.evaluate(
-    async ([path, body]) => (await fetch(path as string, { method: 'POST', body: body as string })).status,
-    [`/charge/${route}`, JSON.stringify({ card })],
-  );
-  expect(status).toBe(200);
-  expect(upstream.seen.slice(before).map(({ body }) => JSON.parse(body))).toEqual([{ card: CARD }]);
-}
-
 /** Neither the document of the page nor any message it was sent has the number. */
 async function nothingStayed(page: Page): Promise<void> {
   const card = [needle('card number', CARD), needle('as it is printed', CARD.replace(/(\d{4})(?=\d)/g, '$1 '))];
@@ -254,13 +222,6 @@ async function customer(host: string): Promise<Server> {
   const server = http.createServer(async (req, res) => {
     const body = Buffer.concat(await req.toArray()).toString();
     seen.push(`${req.method} ${req.url}\n${req.rawHeaders.join('\n')}\n${body}`);
-    const route = /^\/charge\/(\w+)$/.exec(req.url ?? '')?.[1];
-    if (route) {
-      const headers = { 'content-type': 'application/json', 'x-svc-key': key };
-      const answer = await fetch(`${proxy}/${route}/charges`, { method: 'POST', headers, body });
-      await answer.body?.cancel();
-      return void res.writeHead(answer.status).end();
-    }
     const integrity = new URL(req.url ?? '/', 'http://shop').searchParams.get('integrity');
     res.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><html lang="en"><title>Shop</title>
 <script>window.heard = []; addEventListener('message', ({ data }) => heard.push(JSON.stringify(data)));</script>
