@@ -1,6 +1,7 @@
 import { apiKeys } from './api-keys/family.ts';
 import { audit } from './audit/family.ts';
 import { billing } from './billing/family.ts';
+import { clientTokens } from './client-tokens/family.ts';
 import { clients } from './clients/family.ts';
 import { collections } from './collections/family.ts';
 import { cryptoKeys } from './crypto-keys/family.ts';
@@ -33,6 +34,7 @@ export const families: readonly PageFamily[] = [
   audit,
   billing,
   clients,
+  clientTokens,
   collections,
   cryptoKeys,
   deployment,

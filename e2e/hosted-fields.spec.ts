@@ -23,11 +23,13 @@ type Server = { url: string; port: number; seen: string[]; close: () => void };
 let shop: Server;
 let stranger: Server;
 let key: string;
+let liveKey: string;
 let tenantId: string;
 
 test.beforeAll(async () => {
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
   key = (await operator(['create-key', '--slug', slug, '--space', 'test', '--role', 'Key - Infrastructure'])).api_key as string;
+  liveKey = (await operator(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Infrastructure'])).api_key as string;
   shop = await customer('localhost');
   stranger = await customer('127.0.0.1');
 });
@@ -45,6 +47,33 @@ test('an Owner registers the page under Element origins', async ({ page }) => {
   await page.getByRole('button', { name: 'Save origins' }).click();
   await expect(page.getByText('Element origins saved')).toBeVisible();
   tenantId = (await json(`${api}/v1/account`, { key })).body.data.id;
+});
+
+test('into a vault: the page and its server get a token, and the person sees the number in a frame', async ({ page }) => {
+  const vault = await json(`${api}/v1/vaults`, { key, body: { name: 'cards', token_format: 'pan' } });
+  expect(vault.status, vault.text).toBe(201);
+  const minted = await mint({ action: 'tokenize', vault: 'cards', origins: [shop.url] });
+  await page.goto(shop.url);
+  await mount(page, 'mountCard', { token: minted, workspace: slug });
+  await expect(page.frameLocator('iframe').getByLabel('Name on card')).toBeHidden();
+  await pay(page);
+  const result = await resultOf(page);
+  expect(Object.keys(result).sort()).toEqual(['brand', 'exp', 'last4', 'token']);
+  expect(result.token).toMatch(/^\d{16}$/);
+  expect(result.token).not.toBe(CARD);
+  const kept = await json(`${api}/v1/vaults/cards/tokens/${result.token}`, { key });
+  expect(kept.body.data).toMatchObject({ value: CARD, card_expires_on: '2030-12-31' });
+
+  await test.step('the person sees the number in a frame, and the page does not', async () => {
+    const token = await mint({ action: 'detokenize', data: result.token });
+    await page.goto(shop.url);
+    await mount(page, 'mountReveal', { token, data: result.token, workspace: slug });
+    const frame = page.frameLocator('iframe');
+    await expect(frame.getByText(CARD)).toBeVisible();
+    await expect(frame.getByText(/Hidden in \d+ s/)).toBeVisible();
+    expect(await page.evaluate('window.heard')).toEqual(expect.arrayContaining(['{"type":"svc:shown"}']));
+    await nothingStayed(page);
+  });
 });
 
 test('the card form is accessible, and says what to do about each mistake', async ({ page }) => {
@@ -143,6 +172,20 @@ test('a forged message is not heard, neither by the field nor by the page', asyn
   expect(ref, 'sealed with the key of the page').toContain(bundle.key_ref.app_key_id);
 });
 
+test('a client token of another space, or an API key, opens nothing', async ({ page }) => {
+  const live = setting('E2E_API_URL');
+  const data = (await json(`${live}/v1/encrypt`, { key: liveKey, body: { data: 'hello' } })).body.data.ciphertext;
+  const other = await json(`${live}/v1/client-tokens`, { key: liveKey, body: { action: 'decrypt', data } });
+  expect(other.status, other.text).toBe(201);
+  await page.goto(shop.url);
+  for (const token of [other.body.data.token, key]) {
+    await page.reload();
+    await mount(page, 'mountReveal', { token, data, workspace: slug });
+    await expect(page.locator('#result')).toContainText('"type":"invalid_client_token"');
+    await expect(page.frameLocator('iframe').getByText('This value can no longer be shown.')).toBeVisible();
+  }
+});
+
 test('a script that is not the one of the integrity hash is not run', async ({ page }) => {
   await page.goto(`${shop.url}/?integrity=sha384-${'A'.repeat(64)}`);
   await expect(page.locator('#result')).toContainText('failed');
@@ -182,8 +225,14 @@ test('nothing that stays behind has the number: no request of the customer, no l
   }
 });
 
+async function mint(body: object): Promise<string> {
+  const minted = await json(`${api}/v1/client-tokens`, { key, body });
+  expect(minted.status, minted.text).toBe(201);
+  return minted.body.data.token;
+}
+
 /** The page's own three lines, with what came of them written into the page. */
-const mount = (page: Page, how: 'mountCard', options: object): Promise<void> =>
+const mount = (page: Page, how: 'mountCard' | 'mountReveal', options: object): Promise<void> =>
   page.evaluate(
     async ([url, name, given]) => {
       const library = await import(url as string);
@@ -216,7 +265,7 @@ async function nothingStayed(page: Page): Promise<void> {
   expect(found(JSON.stringify((await page.evaluate('window.heard ?? []')) as string[]), card)).toEqual([]);
 }
 
-/** A shop: a page with a place for a field, and a server that charges cards by calling a route with what the page posts. */
+/** A shop: a page with a place for a field, and a server that notes what it is sent. */
 async function customer(host: string): Promise<Server> {
   const seen: string[] = [];
   const server = http.createServer(async (req, res) => {

@@ -6,6 +6,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { type ErrorType, invalid, Refusal } from '#server/kernel/errors.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
+import { env } from '#server/platform/env.ts';
 import { network, throttled } from '#server/platform/throttle.ts';
 import { type ClientTokenRow, clientTokens, isBacked } from './credentials/client-token.ts';
 import { readCredential } from './credentials/credential-reader.ts';
@@ -46,7 +47,7 @@ type ClientCall = { req: Request; edge: Edge; headers: Record<string, string> };
 /** @throws Refusal for everything but success; `headers` get what a refusal carries as well */
 export async function clientAnswer(op: AnyOperation, { req, edge, headers }: ClientCall, body: Uint8Array): Promise<Wire> {
   const action = op.id.slice(op.id.indexOf('.') + 1) as ClientTokenRow['action'];
-  const origin = req.headers.get('origin');
+  const origin = pageOf(req, edge);
   // Only a page of the binding may read even a refusal to tokenize.
   Object.assign(headers, readableBy(action === 'tokenize' ? null : origin));
   idempotencyKeyOf(req.headers); // judged, and nothing is replayed: a token works once
@@ -130,6 +131,13 @@ async function assertAction(ctx: Ctx, token: ClientTokenRow, action: string): Pr
   if (token.action === action) return;
   await attemptFailed(ctx, token.id);
   return refuse(ctx, new Refusal('client_token_action_mismatch', `The client token is for ${token.action}, not for ${action}.`));
+}
+
+/** Where the call comes from. A hosted field, which is of our own origin, sends for the page around it: only its script can send from there. */
+function pageOf({ headers }: Request, { space }: Edge): string | null {
+  const origin = headers.get('origin');
+  const own = space === 'test' ? env.PUBLIC_SANDBOX_API_URL : env.PUBLIC_API_URL;
+  return origin === own ? (headers.get('x-svc-parent-origin') ?? origin) : origin;
 }
 
 /** Step 4, of tokens that bind pages. A refused page costs nothing: else any page could burn the token. @throws Refusal origin_not_allowed */

@@ -10,6 +10,7 @@ import { makeVault } from '#server/domain/vaults/vaults.fixture.ts';
 import { PrismaClient } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
+import { env } from '#server/platform/env.ts';
 import { connection, sql } from '#server/platform/sql.ts';
 import { type Answer, call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
@@ -93,6 +94,27 @@ test('decrypts its one value once, for whoever holds it, and the entry names who
   assert.deepEqual([created?.details.action, created?.details.ttl], ['decrypt', 300]);
   assert.ok(!JSON.stringify(await entries()).includes(token));
   assert.equal(w.tenant.id, row.tenant_id);
+});
+
+test('a hosted field tokenizes for the page around it, and no other page can say that it is one', async () => {
+  const { w, minted, spend, rowOf } = await arranged();
+  const vault = await makeVault(w.live, { token_format: 'pan' });
+  const token = await minted({ action: 'tokenize', vault: vault.name, origins: [PAGE] });
+  const value = { value: '4242424242424242' };
+  const from = (origin: string, parent: string) => ({ headers: { origin, 'x-svc-parent-origin': parent } });
+  for (const [origin, parent] of [
+    [env.PUBLIC_API_URL, 'https://evil.example'],
+    [env.PUBLIC_SANDBOX_API_URL, PAGE],
+    ['https://evil.example', PAGE],
+    ['null', PAGE],
+  ] as const)
+    assert.deepEqual(
+      told(await spend('tokenize', token, value, from(origin, parent))),
+      [403, 'origin_not_allowed'],
+      `${origin} for ${parent}`,
+    );
+  assert.equal((await spend('tokenize', token, value, from(env.PUBLIC_API_URL, PAGE))).status, 200);
+  assert.equal((await rowOf(token)).consumed_origin, PAGE);
 });
 
 test('detokenizes its one token, and says nothing but the value', async () => {

@@ -1,0 +1,21 @@
+import { TicketCheck } from 'lucide-react';
+import type { PageFamily } from '#components/shell/page-family.ts';
+
+export const clientTokens: PageFamily = {
+  name: 'client-tokens',
+  pages: [
+    {
+      id: 'client-tokens',
+      label: 'Client tokens',
+      icon: TicketCheck,
+      scope: 'space',
+      path: '/client-tokens',
+      group: 'secrets',
+      order: 50,
+      keywords: ['kct', 'single use', 'browser', 'reveal', 'tokenize', 'detokenize', 'mint'],
+      needs: 'transit:read',
+      docs: 'client-tokens',
+    },
+  ],
+  resources: [{ type: 'client_token', noun: 'client token' }],
+};
