@@ -79,6 +79,8 @@ export type Operation<
   needs: N;
   /** An operation of /v1 that people may also call at the same path below /admin: the answer is bare, as everywhere on the dashboard plane. */
   mirrored?: true;
+  /** A use that leaves something behind. A call that may be over its rate limit is web's, which counts before it runs. */
+  stores?: true;
   /** What a person must confirm before the change, with `step_up_required` and `mfa_required` as further refusals. Its verb uses the verification up. */
   step_up?: StepUpRule<z.output<I>>;
   /** The plan feature that the workspace must have; without it the call is refused as `plan_feature`. In Test it may be tried (interface rule 64 §4). */

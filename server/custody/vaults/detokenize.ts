@@ -40,6 +40,8 @@ export type DetokenizeOptions = {
   /** What the audit entry says of the way: `{ via: 'proxy', upstream_host }`. */
   details?: Readonly<Record<string, unknown>>;
   reason?: string | undefined;
+  /** Another process answers what is refused here, and counts it: misses are left to it. */
+  uncounted?: boolean;
   /** Whether this caller may, in a vault that only the token names: called once for each vault, before anything is audited or opened. */
   admit?: (vault: UsableVault) => Promise<void>;
 };
@@ -70,7 +72,7 @@ export async function detokenizeMany(
   await assertNotGuessing(ctx);
   const found = await Promise.all(tokens.map((token) => lookUp(ctx, vault, token, options).catch(asResult)));
   const misses = found.filter((one) => one instanceof Refusal && one.type === 'not_found').length;
-  if (misses > 0) await countMisses(ctx, misses);
+  if (misses > 0 && !options.uncounted) await countMisses(ctx, misses);
   const openable = found.filter((one): one is Openable => !(one instanceof Refusal));
   if (openable.length > 0) {
     await withinMonth(ctx, openable.length);

@@ -168,17 +168,36 @@ const BY_REF = ownQuery(
    union all select ${COLUMNS} from vault_tokens t where t.tenant_id = $1 and t.sandbox = $2 and t.deleted_at is null and t.id = any($4::uuid[])`,
 );
 
-/** The tokens of values, in vaults with dedupe. */
+type Value = { vault_id: string; value_hmac: Buffer };
+
+/** The tokens of values, in vaults with dedupe; those that have none are left out. Without a transaction, questions that arrive together share one statement. */
 export async function tokensOfValues(
   client: Pick<ClientBase, 'query'> | null,
   space: VaultSpace,
-  values: readonly { vault_id: string; value_hmac: Buffer }[],
+  values: readonly Value[],
 ): Promise<TokenRow[]> {
-  const asked = [values.map(({ vault_id }) => vault_id), values.map(({ value_hmac }) => value_hmac)];
-  if (!client) return ownRows<TokenRow>(space, BY_VALUE, ...asked);
-  const { rows } = await client.query<TokenRow>({ ...BY_VALUE, values: [space.tenant_id, space.sandbox, ...asked] });
+  if (!client) {
+    const found = await Promise.all(values.map((value) => readValue(`${space.tenant_id}:${space.sandbox}`, { space, value })));
+    return found.filter((row) => row !== null);
+  }
+  const { rows } = await client.query<TokenRow>({ ...BY_VALUE, values: [space.tenant_id, space.sandbox, ...columnsOf(values)] });
   return rows;
 }
+
+const columnsOf = (values: readonly Value[]) => [values.map(({ vault_id }) => vault_id), values.map(({ value_hmac }) => value_hmac)];
+const nameOf = ({ vault_id, value_hmac }: { vault_id: string; value_hmac: Buffer | null }) =>
+  `${vault_id} ${value_hmac?.toString('base64')}`;
+
+const readValue = batching<{ space: VaultSpace; value: Value }, TokenRow | null>('vault-tokens-of-values', {
+  most: 1_000,
+  async run(questions) {
+    const [{ space }] = questions as readonly [{ space: VaultSpace; value: Value }];
+    const asked = new Map(questions.map(({ value }) => [nameOf(value), value]));
+    const rows = await ownRows<TokenRow>(space, BY_VALUE, ...columnsOf([...asked.values()]));
+    const found = new Map(rows.map((row) => [nameOf(row), row]));
+    return questions.map(({ value }) => found.get(nameOf(value)) ?? null);
+  },
+});
 
 const BY_VALUE = ownQuery(
   'vault-tokens-by-value',

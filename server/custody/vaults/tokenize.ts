@@ -131,7 +131,8 @@ async function settle(
   store: Store,
   client: Parameters<typeof tokensOfValues>[0],
 ): Promise<void> {
-  let left = [...drafts];
+  // Most values of a vault with dedupe are known: then nothing is written.
+  let left = vault.dedupe ? await withoutKnown(ctx, drafts, client) : [...drafts];
   for (let attempt = 1; left.length > 0; attempt++) {
     for (const draft of left) draft.row.token = await candidate(ctx, vault, draft, attempt);
     const stored = await store(left.map(({ row }) => row));

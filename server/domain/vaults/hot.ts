@@ -22,6 +22,7 @@ export const tokenize = hotOperation({
   summary: 'Tokenize a value',
   http: 'POST /vaults/{vault}/tokens',
   kind: 'use',
+  stores: true,
   needs: ['vault:tokenize'],
   mirrored: true,
   refuses: [
@@ -49,6 +50,7 @@ export const tokenizeMany = hotOperation({
   summary: 'Tokenize values',
   http: 'POST /vaults/{vault}/tokens/bulk',
   kind: 'use',
+  stores: true,
   needs: ['vault:tokenize'],
   refuses: [
     'not_found',
@@ -90,7 +92,7 @@ export const detokenize = hotOperation({
   input: Detokenize,
   output: DetokenizedToken,
   run: async (ctx, { vault, token, reason }) =>
-    openToken(ctx, await vaultOf(ctx, vault), token, { reason: reasonOf(reason), details: VIA }),
+    openToken(ctx, await vaultOf(ctx, vault), token, { reason: reasonOf(reason), details: VIA, uncounted: isGateway(ctx) }),
 });
 
 export const detokenizeMany = hotOperation({
@@ -114,6 +116,9 @@ export const detokenizeMany = hotOperation({
 
 const VIA = { via: 'api' };
 
+/** The gateway hands a call that is refused to web, which has a database client. */
+const isGateway = (ctx: HotCtx) => !('db' in ctx);
+
 /** @throws Refusal not_found */
 async function vaultOf(ctx: HotCtx, ref: string): Promise<UsableVault> {
   const vault = await findVault(ctx, ref);
@@ -130,7 +135,10 @@ function reasonOf(sent: string | undefined): string | undefined {
   } catch {
     throw invalid('X-Reveal-Reason', 'must be percent-encoded UTF-8');
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
-  const clean = text.replace(/[\u0000-\u001f\u007f]/g, '').trim();
+  const clean = text.replace(INVISIBLE, '').trim();
+  if (clean.length > 500) throw invalid('X-Reveal-Reason', 'must have at most 500 characters');
   return clean === '' ? undefined : clean;
 }
+
+/** Control characters, line separators, and marks that change the direction of the text after them. */
+const INVISIBLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;

@@ -221,16 +221,17 @@ export const TokenizedMany = z.object({ tokens: z.array(VaultToken), count: z.in
 const revealReason = () =>
   z
     .string()
-    .max(500)
-    .meta({ 'x-header': 'X-Reveal-Reason', examples: ['refund 812'] });
+    .max(2_000)
+    .optional()
+    .meta({ 'x-header': 'X-Reveal-Reason', examples: ['refund%20812'] });
 
 export const TokenRef = z.object({ vault: pathId(), token: pathId() });
-export const Detokenize = z.object({ vault: pathId(), token: pathId(), reason: revealReason().optional() });
+export const Detokenize = z.object({ vault: pathId(), token: pathId(), reason: revealReason() });
 const tokenText = () => z.string().min(1).max(120_000);
 export const DetokenizeMany = z.object({
   vault: pathId(),
   tokens: z.array(tokenText()).min(1).max(100),
-  reason: revealReason().optional(),
+  reason: revealReason(),
 });
 /** One of the two, in the order of the tokens that were asked for. */
 export const DetokenizedMany = z

@@ -170,6 +170,10 @@ export function deleteVault(ctx: Ctx, { vault }: { vault: string }) {
       throw new Refusal('in_use', `${row.name} is still used by ${users.slice(0, 5).join(', ')}${users.length > 5 ? ' and more' : ''}.`);
     const counted = await tx.vault_token_counts.findFirst({ where: { ...own(ctx), vault_id: row.id } });
     const { entry } = await destroyAllVersions(tx, ctx, row.crypto_key_id);
+    await tx.client_tokens.updateMany({
+      where: { ...own(ctx), vault_id: row.id, consumed_at: null, revoked_at: null },
+      data: { revoked_at: ctx.now },
+    });
     await tx.vaults.update({
       where: { id: row.id, ...own(ctx) },
       data: { deleted_at: ctx.now, enabled: false, value_ct: null, cek_wrapped: null, tmk_version: null, updated_at: ctx.now },

@@ -112,7 +112,7 @@ export function createHotV1({ keys, tokens, count, operations = hotOperations }:
     if (!caller || (op.oauth_only && caller.ctx.actor.type === 'api_key')) return null;
     const { ctx, limit } = caller;
     const counter = limit && count();
-    if (limit && !counter) return null;
+    if (limit && (!counter || op.stores)) return null;
     if (op.feature && !planFeature(ctx.plan, op.feature)) return null;
     const asked = headers.get('service-version');
     const version = resolveVersion(asked);
