@@ -7,7 +7,8 @@ import { type ElementFileName, elementFile } from '#server/platform/element-file
 import type { Snapshots } from '../snapshot/store.ts';
 import { cardPage, type FieldPage, refusalPage, revealPage } from './pages.ts';
 
-// The browser library and the hosted fields (interface rule 41 §13): from memory, without web. Pages of customers wait for them.
+// `GET /elements/v1/(seal.js, card, reveal)`: the browser library and the hosted fields of interface rule 41 §13, from memory and without web, since pages of
+// customers wait for them.
 
 export type ElementsOptions = {
   snapshots: Pick<Snapshots, 'byId' | 'bySlug' | 'fresh'>;
