@@ -78,7 +78,8 @@ export function getPlan(ctx: Ctx) {
     const tenant = await tenantRow(tx, ctx);
     const limits = await effectiveLimits(tx, ctx);
     const counts = await countsOf(tx, ctx);
-    counts.set('api_calls', await callsThisMonth(tx, ctx));
+    counts.set('api_calls', 0);
+    for (const { kind, n } of await usesThisMonth(tx, ctx)) counts.set(kind, Number(n));
     return {
       plan: tenant.subscription_plan,
       status: tenant.subscription_status,
@@ -111,6 +112,13 @@ async function countsOf(tx: Tx, ctx: Ctx): Promise<Map<string, number>> {
   counts.set('members', await seatsTaken(tx, ctx));
   return counts;
 }
+
+/** All that is counted by the month: calls, encrypted values, client tokens, detokenizations. */
+const usesThisMonth = (tx: Tx, ctx: Ctx) =>
+  tx.usage_counters.findMany({
+    where: { tenant_id: ctx.tenant_id, year: ctx.now.getUTCFullYear(), month: ctx.now.getUTCMonth() + 1 },
+    select: { kind: true, n: true },
+  });
 
 async function callsThisMonth(tx: Tx, ctx: Ctx): Promise<number> {
   const row = await tx.usage_counters.findUnique({
