@@ -1,4 +1,4 @@
-// npm run bench [-- proxy bodies latency memory payloads hot crypto tokens oauth lists scim start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads hot crypto tokens oauth lists scim vaults start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import fs from 'node:fs';
@@ -19,10 +19,25 @@ import { type Row, say, table } from './bench/report.ts';
 import { measureScim } from './bench/scim.ts';
 import { measureStart } from './bench/start.ts';
 import { measureTokenCheck } from './bench/token-check.ts';
+import { measureVaults } from './bench/vaults.ts';
 import { fail, Problem } from './command.ts';
 import { postmaster } from './database.ts';
 
-const parts = ['proxy', 'bodies', 'latency', 'memory', 'payloads', 'hot', 'crypto', 'tokens', 'oauth', 'lists', 'scim', 'start'] as const;
+const parts = [
+  'proxy',
+  'bodies',
+  'latency',
+  'memory',
+  'payloads',
+  'hot',
+  'crypto',
+  'tokens',
+  'oauth',
+  'lists',
+  'scim',
+  'vaults',
+  'start',
+] as const;
 type Part = (typeof parts)[number];
 const proxyParts: Partial<Record<Part, (bench: Bench) => Promise<Row[]>>> = {
   proxy: measureProxy,
@@ -38,7 +53,7 @@ const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'sallyport-bench-'));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 process.on('exit', () => {
   endChildren();
-  for (const part of ['proxies', 'hot', 'crypto', 'tokens', 'oauth', 'lists', 'scim']) {
+  for (const part of ['proxies', 'hot', 'crypto', 'tokens', 'oauth', 'lists', 'scim', 'vaults']) {
     const database = postmaster(path.join(directory, part, 'data/postgres/data'));
     if (database) process.kill(database.pid, 'SIGQUIT');
   }
@@ -61,6 +76,7 @@ try {
   if (wanted.includes('oauth')) rows.push(...(await measureOAuth(path.join(directory, 'oauth'))));
   if (wanted.includes('lists')) rows.push(...(await measureLists(path.join(directory, 'lists'))));
   if (wanted.includes('scim')) rows.push(...(await measureScim(path.join(directory, 'scim'))));
+  if (wanted.includes('vaults')) rows.push(...(await measureVaults(path.join(directory, 'vaults'))));
   console.log(`
 ${machine}
 `);
