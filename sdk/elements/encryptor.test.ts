@@ -42,7 +42,7 @@ test('the service opens what the library sealed, under the same role and no othe
       const made = requirePortable(await new SvcEncryptor(bundle, role).encrypt(value));
       assert.equal(openLeaf(recipient, made, { tenant_id, role }).toString(), text);
       assert.throws(() => openLeaf(recipient, made, { tenant_id, role: role === undefined ? 'pci' : undefined }), {
-        name: 'DecryptFailed',
+        type: 'decrypt_failed',
       });
     }
 });
