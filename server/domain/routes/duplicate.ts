@@ -5,6 +5,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { copyFieldActions } from './actions/copying.ts';
 import { record } from './answers.ts';
 import { routeEntry } from './audit.ts';
 import { draftOf } from './config/draft.ts';
@@ -47,6 +48,7 @@ export function duplicateRoute(ctx: Ctx, input: z.output<typeof DuplicateRoute>)
       draftOf(source.configs),
       new Map(source.configs.map((c) => [c.environment_name, c.environment_id])),
     );
+    await copyFieldActions(tx, ctx, source.id, route.id);
     if (input.include_clients)
       await tx.$executeRaw`insert into route_client_assignments (tenant_id, sandbox, route_id, environment_id, client_id, created_at)
         select tenant_id, sandbox, ${route.id}::uuid, environment_id, client_id, ${ctx.now} from route_client_assignments

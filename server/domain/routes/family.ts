@@ -39,6 +39,7 @@ export const routes = family({
     { name: 'route_environment_configs', reset: 'cascade' },
     { name: 'route_client_assignments', reset: 'cascade' },
     { name: 'route_examples', reset: 'cascade' },
+    { name: 'route_field_actions', reset: 'cascade' },
     { name: 'payload_captures', reset: 'cascade' },
   ],
   actions: [{ id: 'create-route', title: 'Create route', path: '/routes?create=true', needs: 'route:create' }],

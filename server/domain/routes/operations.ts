@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
 import { type AnyOperation, operation } from '#server/kernel/operation.ts';
 import { wholeList } from '#server/kernel/page.ts';
+import { CreateFieldAction, DeletedFieldAction, FieldAction, FieldActionRef, FieldActionsOf, UpdateFieldAction } from './actions/schema.ts';
+import * as actions from './actions/service.ts';
 import * as clients from './clients/service.ts';
 import { duplicateRoute } from './duplicate.ts';
 import * as environments from './environments/service.ts';
@@ -149,6 +151,56 @@ export const setClients = operation({
   output: z.array(wire.RouteClient),
   list: 'whole',
   run: async (ctx, input) => wholeList(await clients.setRouteClients(ctx, input)),
+});
+
+const listActions = operation({
+  id: 'routes.actions.list',
+  summary: 'List the field actions of a route',
+  http: 'GET /routes/{id}/actions',
+  kind: 'read',
+  needs: ['route:read'],
+  refuses: ['not_found'],
+  input: FieldActionsOf,
+  output: z.array(FieldAction),
+  list: 'whole',
+  run: async (ctx, input) => wholeList(await actions.listFieldActions(ctx, input)),
+});
+
+export const createAction = operation({
+  id: 'routes.actions.create',
+  summary: 'Add a field action to a route',
+  http: 'POST /routes/{id}/actions',
+  kind: 'change',
+  needs: ['route:update'],
+  refuses: ['not_found', 'conflict', 'forbidden', 'role_denied'],
+  input: CreateFieldAction,
+  output: FieldAction,
+  success: 201,
+  run: (ctx, input) => actions.createFieldAction(ctx, input),
+});
+
+export const updateAction = operation({
+  id: 'routes.actions.update',
+  summary: 'Update a field action of a route',
+  http: 'PATCH /routes/{id}/actions/{actionId}',
+  kind: 'change',
+  needs: ['route:update'],
+  refuses: ['not_found', 'forbidden', 'role_denied'],
+  input: UpdateFieldAction,
+  output: FieldAction,
+  run: (ctx, input) => actions.updateFieldAction(ctx, input),
+});
+
+const removeAction = operation({
+  id: 'routes.actions.delete',
+  summary: 'Remove a field action from a route',
+  http: 'DELETE /routes/{id}/actions/{actionId}',
+  kind: 'change',
+  needs: ['route:update'],
+  refuses: ['not_found'],
+  input: FieldActionRef,
+  output: DeletedFieldAction,
+  run: (ctx, input) => actions.deleteFieldAction(ctx, input),
 });
 
 export const duplicate = operation({
@@ -339,10 +391,12 @@ export const secretById = operation({
 });
 
 export {
+  listActions as actions,
   listClients as clients,
   listEnvironments as environments,
   listExamples as examples,
   remove as delete,
+  removeAction as deleteAction,
   removeEnvironment as deleteEnvironment,
   removeExample as deleteExample,
 };

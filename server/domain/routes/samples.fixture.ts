@@ -28,6 +28,18 @@ const exampleId: Sample = async (ctx) => {
   return { id: input.id, exampleId: (await made(ctx, 'routes.examples.create', input)).id };
 };
 
+const masking: Sample = async (ctx) => ({
+  ...(await routeId(ctx)),
+  direction: 'response',
+  action: 'mask',
+  selectors: ['$.card.number'],
+  mask: 'last4',
+});
+const actionId: Sample = async (ctx) => {
+  const input = await masking(ctx);
+  return { id: input.id, actionId: (await made(ctx, 'routes.actions.create', input)).id };
+};
+
 const link: Sample = async (ctx) => {
   const { id } = await routeId(ctx);
   return { id, token: (await made(ctx, 'routes.capture.start', { id })).token };
@@ -63,6 +75,10 @@ export const samples: Record<string, Sample> = {
   'routes.examples.create': example,
   'routes.examples.replace': async (ctx) => ({ ...(await example(ctx)), ...(await exampleId(ctx)) }),
   'routes.examples.delete': exampleId,
+  'routes.actions.list': routeId,
+  'routes.actions.create': masking,
+  'routes.actions.update': async (ctx) => ({ ...(await actionId(ctx)), enabled: false }),
+  'routes.actions.delete': actionId,
   'routes.capture.start': routeId,
   'routes.capture.status': link,
   'routes.capture.check': captured,
