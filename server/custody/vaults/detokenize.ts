@@ -140,7 +140,7 @@ async function transformable(ctx: HotCtx, vault: UsableVault, token: string, adm
 }
 
 /** Monthly meters count Live only (interface rule 20 §3). @throws Refusal plan_limit */
-async function withinMonth(ctx: HotCtx, n: number): Promise<void> {
+export async function withinMonth(ctx: HotCtx, n: number): Promise<void> {
   if (ctx.sandbox) return;
   const limit = await effectiveLimit(ctx, 'vault_detokenize');
   const { allowed, used } = await takeFromMonth(ctx.tenant_id, 'vault_detokenize', n, limit, ctx.now);

@@ -40,7 +40,7 @@ export const descriptions: Descriptions = {
     },
     'routes.actions.create': {
       description:
-        "Adds a field action to a route. From the next call, the values it selects are encrypted, decrypted, tokenized, detokenized, signed or masked on their way. You need the right to use the key or vault yourself.",
+        'Adds a field action to a route. From the next call, the values it selects are encrypted, decrypted, tokenized, detokenized, signed or masked on their way. You need the right to use the key or vault yourself.',
       success: 'The added field action.',
     },
     'routes.actions.update': {
@@ -116,7 +116,7 @@ export const descriptions: Descriptions = {
     region: 'AWS region, such as `us-east-1`.',
     service: 'AWS service, such as `execute-api` or `s3`.',
     algorithm: 'Signature algorithm of the JWT.',
-    key_name: 'Name of a crypto key that signs the JWT instead of a secret.',
+    'upstream_auth.key_name': 'Name of a crypto key that signs the JWT instead of a secret.',
     issuer: 'Claim `iss`.',
     subject: 'Claim `sub`.',
     audience: 'Claim `aud`.',
@@ -139,11 +139,11 @@ export const descriptions: Descriptions = {
     action:
       '`encrypt` and `decrypt` make and open `kc:` values with a crypto key, `tokenize` and `detokenize` use a vault, `sign` adds a detached signature, `mask` hides part of the value.',
     location: 'Where the values are: in the `body`, in a `header`, or in the `query`.',
-    selectors: "Which values it applies to, such as `$.card.number`, `$.items[*].ssn` or `$..email`. Headers and form fields are `$.name`.",
+    selectors: 'Which values it applies to, such as `$.card.number`, `$.items[*].ssn` or `$..email`. Headers and form fields are `$.name`.',
     key_name: 'Name or ID of the crypto key, or of the vault for `tokenize` and `detokenize`. `null` for `mask`.',
     data_role: 'Role bound into encrypted values. The same role is required to decrypt them.',
     content_type: 'Media type of the bodies it applies to. `null` for headers and the query.',
-    mode: '`strict` refuses the call if a value can\'t be processed. `lenient` leaves the value unchanged and adds a warning to the log.',
+    mode: "`strict` refuses the call if a value can't be processed. `lenient` leaves the value unchanged and adds a warning to the log.",
     mask: 'What remains readable: the last four characters, nothing, or the domain of an email address.',
     signature_header: 'Header the signature is written to. Send this or `signature_member` for `sign`.',
     signature_member: 'Top-level member of the body the signature is written to. Send this or `signature_header` for `sign`.',

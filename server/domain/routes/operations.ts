@@ -188,6 +188,7 @@ export const updateAction = operation({
   refuses: ['not_found', 'forbidden', 'role_denied'],
   input: UpdateFieldAction,
   output: FieldAction,
+  edits: { row: (tx, ctx, { id }) => lockRoute(tx, ctx, id), shown_by: get },
   run: (ctx, input) => actions.updateFieldAction(ctx, input),
 });
 

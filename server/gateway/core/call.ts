@@ -3,6 +3,7 @@ import type { Verdict } from '#server/platform/counters.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
 import type { Caller, ClientMatch } from '../snapshot/model.ts';
 import type { SpaceSnapshot } from '../snapshot/slices.ts';
+import type { AnswerEdit, LineEdit } from './answer-edit.ts';
 import type { Capture } from './capture.ts';
 import type { GatewayResponse } from './gateway-response.ts';
 import type { Refused } from './refusal.ts';
@@ -123,13 +124,22 @@ export function newCall<State>(start: CallStart<State>) {
     upstreamPath: '',
     injectedHeaders: null as string[] | null,
     body: null as Buffer | null,
+    /** A long body that was put together anew, in place of `body`. */
+    bodyPieces: null as readonly Buffer[] | null,
     streamsBody: false,
+    /** Changes the lines of a body that streams; null for most calls, as is the next. */
+    lineEdit: null as LineEdit | null,
+    answerEdit: null as AnswerEdit | null,
+    /** No part of an answer is asked for, whatever the caller or the route says. */
+    wholeAnswer: test !== null,
     /** Bytes of bodies counted against what may be held (body-memory.ts). */
     bufferedBytes: 0,
     /** Where values were injected: `header:authorization`, `query:key`, `body`. */
     injected: null as string[] | null,
     secretsUsed: null as string[] | null,
     warnings: null as string[] | null,
+    /** Whether its body may be kept as it came. */
+    keepsRequest: true,
     /** What is kept of its payloads; null for most calls. */
     capture: null as Capture | null,
 

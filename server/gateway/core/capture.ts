@@ -27,6 +27,8 @@ export class Capture {
   head: ResponseHead | null = null;
   /** Values of the secrets used in the call, by name: nothing that is kept may hold one. */
   secrets: ReadonlyMap<string, string> = NO_SECRETS;
+  /** What was taken of the request is all there is to keep, whatever length its caller announced. */
+  rewritten = false;
   /** There was no memory left. */
   crowded = false;
   /** Bits of the log row (request-logs/payloads/stored.shared.ts). */

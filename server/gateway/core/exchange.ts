@@ -3,13 +3,16 @@ import { classifyFault, UpstreamFault } from '#server/platform/http-out/faults.t
 import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { UpstreamCall, UpstreamHandler } from '#server/platform/http-out/upstream-call.ts';
+import { type AnswerPlan, EDITED_RESPONSE, type LineEdit } from './answer-edit.ts';
 import { BufferedResponse, writeCopy } from './buffered-response.ts';
 import type { Call } from './call.ts';
 import type { Capture } from './capture.ts';
+import { CollectedBody } from './collected-body.ts';
 import { afterReads } from './event-loop-turn.ts';
+import { LineStage } from './line-stage.ts';
 import { acceptBody } from './listener.ts';
 import { type Refused, refused } from './refusal.ts';
-import { BodyRelay, BodyStalled, BodyTooLarge, STREAMED_LIMIT } from './request-body.ts';
+import { BodyRefused, BodyRelay, BodyStalled, BodyTooLarge, LineRelay, PiecesSource, STREAMED_LIMIT } from './request-body.ts';
 import { Retries } from './retries.ts';
 import type { Runtime } from './runtime.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
@@ -35,9 +38,9 @@ export class Exchange implements UpstreamHandler {
   readonly #headers: string[];
   readonly #retries: Retries;
   #sent: UpstreamCall | undefined;
-  #relay: BodyRelay | undefined;
+  #relay: BodyRelay | LineRelay | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #state: 'waiting' | 'buffering' | 'discarding' | 'streaming' | 'over' = 'waiting';
+  #state: 'waiting' | 'buffering' | 'discarding' | 'preparing' | 'collecting' | 'lines' | 'streaming' | 'over' = 'waiting';
   #dispatchedAt = 0;
   #spentMs = 0;
   /** An answer that is awaited whole. */
@@ -47,6 +50,14 @@ export class Exchange implements UpstreamHandler {
   #reason = '';
   #responseHeaders: HeaderList = [];
   #paused = false;
+  /** An answer that the plane changes before it is sent. */
+  #collected: CollectedBody | undefined;
+  #lines: LineStage | undefined;
+  /** What came while the head was being changed. */
+  #early: Buffer[] = [];
+  #ended = false;
+  /** Of the request's body, when the answer came. */
+  #heldBefore = 0;
   /** Keeps what of the answer passes by; null for most calls. */
   #kept: Capture | null = null;
 
@@ -63,7 +74,13 @@ export class Exchange implements UpstreamHandler {
     res.on('close', () => this.#callerClosed());
     if (this.#call.streamsBody) {
       acceptBody(req, res);
-      this.#relay = new BodyRelay(req, STREAMED_LIMIT, (error) => this.#bodyFailed(error), this.#call.capture);
+      const { lineEdit } = this.#call;
+      const capture = this.#call.keepsRequest ? this.#call.capture : null;
+      const failed = (error: Error) => this.#bodyFailed(error);
+      this.#relay =
+        lineEdit === null
+          ? new BodyRelay(req, STREAMED_LIMIT, failed, capture)
+          : new LineRelay(req, STREAMED_LIMIT, failed, { edit: lineEdit, mayHold: (bytes) => this.#mayHold(bytes), tap: capture });
     }
     this.#arm(this.#call.forwarding?.timeoutMs ?? 30_000);
     this.#dispatch();
@@ -76,7 +93,8 @@ export class Exchange implements UpstreamHandler {
     this.#state = 'waiting';
     this.#dispatchedAt = performance.now();
     call.attempts++;
-    const body = this.#relay ? { source: this.#relay, length: call.contentLength < 0 ? null : call.contentLength } : call.body;
+    const length = call.contentLength < 0 || call.lineEdit !== null ? null : call.contentLength;
+    const body = this.#relay ? { source: this.#relay, length } : call.bodyPieces ? inPieces(call.bodyPieces) : call.body;
     try {
       this.#sent = this.#pool(target).send({ path: call.upstreamPath, method: call.method, headers: this.#headers, body }, this);
     } catch (error) {
@@ -101,9 +119,19 @@ export class Exchange implements UpstreamHandler {
       this.#state = 'discarding';
       return;
     }
-    const { capture } = this.#call;
+    const { capture, answerEdit } = this.#call;
     if (capture?.wants(status)) this.#kept = capture;
-    const length = bufferedLength(this.#call.method, status, headers);
+    const plan = answerEdit === null ? null : answerEdit(status, headers);
+    if (plan === null) this.#begin();
+    else {
+      this.#heldBefore = this.#call.bufferedBytes;
+      this.#change(plan);
+    }
+  }
+
+  /** An answer whose head is as it will be sent. */
+  #begin(): void {
+    const length = bufferedLength(this.#call.method, this.#status, this.#responseHeaders);
     // A response that is too long to buffer, or for which there is no memory left, is streamed.
     if (length < 0 || !this.#runtime.bodies.hold(this.#call, this.#call.bufferedBytes + length)) this.#startStream();
     else {
@@ -114,8 +142,19 @@ export class Exchange implements UpstreamHandler {
 
   onData(bytes: Buffer): void {
     this.#received += bytes.length;
-    if (this.#kept !== null) this.#kept.takeResponse(bytes);
+    if (this.#kept !== null && this.#collected === undefined && this.#lines === undefined && this.#state !== 'preparing')
+      this.#kept.takeResponse(bytes);
     switch (this.#state) {
+      case 'preparing':
+        this.#early.push(Buffer.from(bytes));
+        break;
+      case 'collecting':
+        this.#collect(bytes);
+        break;
+      case 'lines':
+        this.#timer?.refresh();
+        if (this.#lines?.push(bytes) === false) this.#sent?.pause();
+        break;
       case 'buffering':
         this.#held?.add(bytes);
         break;
@@ -136,6 +175,16 @@ export class Exchange implements UpstreamHandler {
 
   onEnd(): void {
     switch (this.#state) {
+      case 'preparing':
+        this.#ended = true;
+        break;
+      case 'collecting':
+        this.#spend();
+        this.#changeWhole();
+        break;
+      case 'lines':
+        this.#lines?.end();
+        break;
       case 'buffering':
         this.#spend();
         this.#sendSoon();
@@ -153,7 +202,7 @@ export class Exchange implements UpstreamHandler {
 
   onFault(fault: UpstreamFault): void {
     if (this.#state === 'over') return;
-    if (this.#state === 'streaming') {
+    if (this.#state === 'streaming' || (this.#state === 'lines' && this.#call.res.headersSent)) {
       this.#breakStream(fault);
       return;
     }
@@ -166,6 +215,136 @@ export class Exchange implements UpstreamHandler {
       const type = fault.type === 'aborted' ? 'upstream_unreachable' : fault.type;
       this.#refuse(refused(type, fault.message, { cause: fault }));
     }
+  }
+
+  // --- answers that the plane changes ------------------------------------------------------------------------------------------------
+
+  #change(plan: AnswerPlan): void {
+    if ('refuse' in plan) {
+      this.#spend();
+      this.#refuseAnswer(plan.refuse);
+    } else if (plan.body === 'whole') {
+      this.#state = 'collecting';
+      this.#collected = new CollectedBody(EDITED_RESPONSE);
+      this.#whole = plan.whole;
+    } else {
+      const { body, head } = plan;
+      this.#state = 'preparing';
+      this.#sent?.pause();
+      this.#await(head(), (headers) => {
+        this.#responseHeaders = headers;
+        if (body === null) this.#begin();
+        else this.#startLines(body);
+        this.#catchUp();
+      });
+    }
+  }
+  #whole: Extract<AnswerPlan, { body: 'whole' }>['whole'] | undefined;
+
+  #collect(bytes: Buffer): void {
+    const collected = this.#collected as CollectedBody;
+    if (collected.bytes + bytes.length > EDITED_RESPONSE)
+      this.#refuseAnswer(
+        refused('upstream_response_too_large', 'The upstream response must not exceed 10 MiB on a route with response actions.'),
+      );
+    else if (!this.#mayHold(collected.bytes + bytes.length))
+      this.#refuseAnswer(refused('response_action_failed', 'Too many response bodies are held in memory. Try again shortly.'));
+    else collected.add(bytes);
+  }
+
+  #changeWhole(): void {
+    const body = this.#collected?.take();
+    this.#state = 'preparing';
+    if (body && this.#whole)
+      this.#await(this.#whole(body), ({ headers, pieces, shown }) => {
+        const { call } = this;
+        this.#responseHeaders = headers;
+        this.#writeHead('complete');
+        this.#received = 0;
+        call.res.cork();
+        for (const piece of pieces) {
+          this.#received += piece.length;
+          call.res.write(piece);
+        }
+        call.res.end();
+        call.res.uncork();
+        for (const bytes of shown ?? []) this.#kept?.takeResponse(bytes);
+        this.#finish();
+      });
+  }
+
+  #startLines(edit: LineEdit): void {
+    this.#state = 'lines';
+    this.#arm(STREAM_IDLE_MS);
+    this.#spend();
+    const { res } = this.#call;
+    const begin = () => {
+      if (!res.headersSent) this.#writeHead('first-byte');
+    };
+    this.#lines = new LineStage(edit, {
+      write: (pieces, shown) => {
+        begin();
+        this.#timer?.refresh();
+        for (const bytes of shown ?? []) this.#kept?.takeResponse(bytes);
+        let more = true;
+        for (const piece of pieces) more = res.write(piece);
+        if (!more) res.once('drain', () => this.#lines?.drained());
+        return more;
+      },
+      end: () => {
+        begin();
+        res.end();
+        this.#finish();
+      },
+      fail: (refusal) => this.#refuseAnswer(refusal),
+      resume: () => this.#sent?.resume(),
+      mayHold: (bytes) => this.#mayHold(bytes),
+      tooLong: () => refused('upstream_response_too_large', 'A line of the upstream response must not exceed 1 MiB on this route.'),
+    });
+  }
+
+  /** Takes what came meanwhile, and goes on reading. */
+  #catchUp(): void {
+    const early = this.#early;
+    this.#early = [];
+    for (const bytes of early) {
+      this.#received -= bytes.length;
+      this.onData(bytes);
+    }
+    if (this.#ended) this.onEnd();
+    else this.#sent?.resume();
+  }
+
+  /** Goes on with what the plane made of it, unless the call is over by then. */
+  #await<T extends object>(work: Promise<T | Refused>, next: (made: T) => void): void {
+    work
+      .catch((error: unknown) => refused('internal_error', 'The response could not be processed.', { cause: error }))
+      .then((made) => {
+        if (this.#state === 'over') return;
+        if ('code' in made) this.#refuseAnswer(made);
+        else next(made);
+      })
+      .catch((error: unknown) =>
+        this.onFault(new UpstreamFault('internal_error', 'The response could not be processed.', { cause: error })),
+      );
+  }
+
+  /** Nothing of the upstream's answer is sent, or no more of it. */
+  #refuseAnswer(refusal: Refused): void {
+    if (this.#state === 'over') return;
+    const { call } = this;
+    call.errorDetail = refusal.code;
+    this.#sent?.abort();
+    if (call.res.headersSent) {
+      this.#endBroken(refusal.code);
+      return;
+    }
+    call.upstreamStatus = this.#status;
+    this.#refuse(refusal);
+  }
+
+  #mayHold(bytes: number): boolean {
+    return this.#runtime.bodies.hold(this.#call, this.#heldBefore + bytes);
   }
 
   // --- towards the caller ----------------------------------------------------------------------------------------------------------
@@ -231,9 +410,14 @@ export class Exchange implements UpstreamHandler {
 
   /** The caller must see that the body is not whole, so the connection ends without the end of the message. */
   #breakStream(fault: UpstreamFault): void {
+    this.#call.errorDetail = causeOf(fault);
+    this.#endBroken('upstream_stream_failed');
+  }
+
+  #endBroken(error: string): void {
     const { call } = this;
-    call.error = 'upstream_stream_failed';
-    call.errorDetail = causeOf(fault);
+    call.error = error;
+    this.#lines?.stop();
     call.responseBytes = this.#received;
     this.#state = 'over';
     clearTimeout(this.#timer);
@@ -263,7 +447,7 @@ export class Exchange implements UpstreamHandler {
   #timedOut(): void {
     if (this.#state === 'over') return;
     const fault = new UpstreamFault('upstream_timeout', `The host ${this.#call.upstream?.host} did not respond in time.`);
-    if (this.#state === 'streaming') this.#breakStream(fault);
+    if (this.#state === 'streaming' || (this.#state === 'lines' && this.#call.res.headersSent)) this.#breakStream(fault);
     else {
       if (this.#state !== 'discarding') this.#spend();
       this.#refuse(refused('upstream_timeout', fault.message));
@@ -273,8 +457,9 @@ export class Exchange implements UpstreamHandler {
 
   #bodyFailed(error: Error): void {
     if (this.#state === 'over') return;
-    if (this.#state === 'streaming')
+    if (this.#state === 'streaming' || (this.#state === 'lines' && this.#call.res.headersSent))
       this.#breakStream(new UpstreamFault('aborted', 'The transfer of the body was interrupted.', { cause: error }));
+    else if (error instanceof BodyRefused) this.#refuse(error.refusal);
     else if (error instanceof BodyTooLarge) this.#refuse(refused('payload_too_large', 'The request body must not exceed 100 MiB.'));
     else if (error instanceof BodyStalled) this.#refuse(refused('invalid_request', "The request body wasn't fully received."));
     else return; // the upstream failed, or the caller went away: both are told elsewhere
@@ -291,6 +476,7 @@ export class Exchange implements UpstreamHandler {
     this.#call.responseBytes = this.#received;
     this.#sent?.abort();
     this.#relay?.stop();
+    this.#lines?.stop();
     this.#outcome.over();
   }
 
@@ -299,6 +485,7 @@ export class Exchange implements UpstreamHandler {
     this.#state = 'over';
     clearTimeout(this.#timer);
     this.#relay?.stop();
+    this.#lines?.stop();
     this.#outcome.refuse(refusal);
   }
 
@@ -326,6 +513,11 @@ export class Exchange implements UpstreamHandler {
     this.#call.upstreamMs = Math.round(this.#spentMs);
   }
 }
+
+const inPieces = (pieces: readonly Buffer[]) => ({
+  source: new PiecesSource(pieces),
+  length: pieces.reduce((sum, piece) => sum + piece.length, 0),
+});
 
 function flush({ res }: Call): void {
   if (!res.writableEnded && !res.destroyed) res.flushHeaders();

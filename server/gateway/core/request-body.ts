@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { freeBytes } from '#server/platform/free-bytes.ts';
 import type { BodySink, BodySource } from '#server/platform/http-out/upstream-call.ts';
+import type { LineEdit } from './answer-edit.ts';
+import { LineStage } from './line-stage.ts';
+import { type Refused, refused } from './refusal.ts';
 
 /** A body of the caller: whole, or its first part when it is longer than the limit, or the reason there is none. */
 export type ReadBody = { state: 'whole' | 'longer'; body: Buffer } | { state: 'gone' | 'stalled' | 'crowded'; body: null };
@@ -57,8 +60,44 @@ export class BodyStalled extends Error {
   override readonly name = 'BodyStalled';
 }
 
+/** A body of pieces that are in memory; it is sent once. */
+export class PiecesSource implements BodySource {
+  readonly #pieces: readonly Buffer[];
+  #sink: BodySink | undefined;
+  #next = 0;
+
+  constructor(pieces: readonly Buffer[]) {
+    this.#pieces = pieces;
+  }
+
+  start(sink: BodySink): void {
+    this.#sink = sink;
+    this.resume();
+  }
+
+  resume(): void {
+    while (this.#next < this.#pieces.length) if (this.#sink?.write(this.#pieces[this.#next++] as Buffer) === false) return;
+    const sink = this.#sink;
+    this.#sink = undefined;
+    sink?.end();
+  }
+}
+
 /** Is shown every chunk on its way; it copies what it keeps. */
 export type BodyTap = { takeRequest(bytes: Buffer): void };
+
+/** The plane has ended the body, and says why. */
+export class BodyRefused extends Error {
+  override readonly name = 'BodyRefused';
+  readonly refusal: Refused;
+  constructor(refusal: Refused) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+/** What changes a body while it is relayed, and may keep what of it may be shown. */
+export type RelayEdit = { edit: LineEdit; mayHold(bytes: number): boolean; tap: BodyTap | null };
 
 /** A request body on its way to an upstream, with back-pressure. `failed` is told once why it does not come; the request itself stays open. */
 export class BodyRelay implements BodySource {
@@ -138,5 +177,48 @@ export class BodyRelay implements BodySource {
   #fail(reason: Error): void {
     this.stop();
     this.#failed(reason);
+  }
+}
+
+/** The same for a body whose lines are changed on their way. */
+export class LineRelay implements BodySource {
+  readonly #relay: BodyRelay;
+  readonly #lines: RelayEdit;
+  readonly #failed: (reason: Error) => void;
+  #stage: LineStage | undefined;
+
+  constructor(req: IncomingMessage, limit: number, failed: (reason: Error) => void, lines: RelayEdit) {
+    this.#relay = new BodyRelay(req, limit, failed);
+    this.#lines = lines;
+    this.#failed = failed;
+  }
+
+  start(sink: BodySink): void {
+    const { edit, mayHold, tap } = this.#lines;
+    const stage = new LineStage(edit, {
+      write: (pieces, shown) => {
+        for (const bytes of shown ?? []) tap?.takeRequest(bytes);
+        return pieces.map((bytes) => sink.write(bytes)).every(Boolean);
+      },
+      end: () => sink.end(),
+      fail: (refusal) => {
+        this.stop();
+        this.#failed(new BodyRefused(refusal));
+      },
+      resume: () => this.#relay.resume(),
+      mayHold,
+      tooLong: () => refused('payload_too_large', 'A line of the request body must not exceed 1 MiB on this route.'),
+    });
+    this.#stage = stage;
+    this.#relay.start({ write: (bytes) => stage.push(bytes), end: () => stage.end() });
+  }
+
+  resume(): void {
+    this.#stage?.drained();
+  }
+
+  stop(): void {
+    this.#stage?.stop();
+    this.#relay.stop();
   }
 }

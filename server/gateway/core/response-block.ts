@@ -58,7 +58,8 @@ const triple = (name: string, { limit, remaining, resetAt }: Tier): string =>
 export function refusalAnswer(call: Call, refusal: Refused): { status: number; head: ResponseHead; body: string } {
   call.origin = 'service';
   call.phase = 'complete';
-  call.upstreamStatus = 0;
+  // The one refusal that tells what the upstream said: its answer is whole, and may have had an effect.
+  if (refusal.code !== 'response_action_failed') call.upstreamStatus = 0;
   call.latencyMs = Math.round(performance.now() - call.began);
   const status = statusOf(refusal.code);
   const body = JSON.stringify({

@@ -51,7 +51,7 @@ export class Retries {
   }
 
   #repeatable(): boolean {
-    return !this.#call.streamsBody && (this.#call.body?.length ?? 0) <= REPEATED_BODY;
+    return !this.#call.streamsBody && this.#call.bodyPieces === null && (this.#call.body?.length ?? 0) <= REPEATED_BODY;
   }
 
   /** Doubling, with up to half of it taken off at random. */

@@ -56,7 +56,7 @@ function judged(name: string): Name {
   return verdict;
 }
 
-/** A test sends neither: a value cannot be found in an answer that holds a slice of it. */
+/** Not sent where values have to be found in answers, as in tests: none can be found in a slice of one. */
 const PARTIAL = new Set(['range', 'if-range']);
 
 /**
@@ -76,7 +76,7 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
     const { meant, own } = judged(name);
     if (own || (drops && dropped.has(meant))) continue;
     if (dropsAmazon && meant.startsWith('x-amz-')) continue;
-    if (call.test && PARTIAL.has(name)) continue;
+    if (call.wholeAnswer && PARTIAL.has(name)) continue;
     if (nominated?.has(name) || privateHeaders.has(meant)) continue;
     if ((name === 'authorization' && call.stripAuthorization) || (name === 'x-api-key' && call.stripApiKey)) continue;
     if (name === 'dpop' && call.stripProof) continue;
@@ -91,7 +91,7 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
   const injected = call.injectedHeaders ?? [];
   for (let i = 0; i < injected.length; i += 2) {
     const name = injected[i] as string;
-    if (call.test === null || !PARTIAL.has(name.toLowerCase())) out.push(name, injected[i + 1] as string);
+    if (!call.wholeAnswer || !PARTIAL.has(name.toLowerCase())) out.push(name, injected[i + 1] as string);
   }
   return out;
 }

@@ -14,6 +14,7 @@ test('the phases of a call stand in the normative order (interface rule 12 §18)
     'verify_signature',
     'limit',
     'rewrite',
+    'change_fields',
     'sign_upstream',
   ];
   assert.deepEqual(routePlane.phaseNames, names);

@@ -1,8 +1,10 @@
 import { isServicePath } from '../core/hosts.ts';
 import { definePlane } from '../core/plane.ts';
 import { refusalAnswer } from '../core/response-block.ts';
+import { redactedQuery } from './fields/redacted.ts';
 import { admit } from './phases/admit.ts';
 import { authenticate } from './phases/authenticate.ts';
+import { changeFields } from './phases/change-fields.ts';
 import { detectLoop } from './phases/detect-loop.ts';
 import { findRoute } from './phases/find-route.ts';
 import { inspect } from './phases/inspect.ts';
@@ -30,15 +32,16 @@ export const routePlane = definePlane({
     verify_signature: verifySignature,
     limit,
     rewrite,
+    change_fields: changeFields,
     sign_upstream: signUpstream,
   },
   refusalAnswer,
-  logSubject: ({ state: { route, environmentName, forwardPath, query, signatureValid } }) => ({
+  logSubject: ({ state: { route, environmentName, forwardPath, query, signatureValid, config } }) => ({
     mode: 'route',
     route,
     environment: environmentName,
     path: forwardPath,
-    query,
+    query: config?.fields?.request && query !== null ? redactedQuery(config.fields.request.query, query) : query,
     signatureValid,
   }),
 });

@@ -14,6 +14,7 @@ import { hyphenated } from '#server/platform/header-name.ts';
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
 import { parseTarget } from '#server/platform/http-out/target-url.ts';
 import { ECHO_ORIGIN, echoTarget } from './echo-target.ts';
+import type { FieldActions } from './field-actions.ts';
 import type {
   CallConfig,
   CompiledTarget,
@@ -41,7 +42,9 @@ export function compileRoute(
   configs: readonly ConfigRow[],
   assigned: (environment: string) => ReadonlySet<string>,
   egress: EgressSettings,
+  actions?: () => FieldActions | null,
 ): Route {
+  let fields: FieldActions | null | undefined;
   const base = configs.find((config) => config.is_base);
   const compiled = new Map<string, Environment>();
   return {
@@ -56,12 +59,14 @@ export function compileRoute(
       if (known) return known;
       const config = configs.find((candidate) => candidate.environment_name === name);
       if (!config || !base) return undefined;
+      fields ??= actions?.() ?? null;
       const environment = compileEnvironment(
         row,
         config,
         effectiveConfig(base, config === base ? null : config),
         assigned(config.environment_id),
         egress,
+        fields,
       );
       compiled.set(name, environment);
       return environment;
@@ -75,13 +80,14 @@ function compileEnvironment(
   effective: EffectiveConfig,
   assigned: ReadonlySet<string>,
   egress: EgressSettings,
+  actions: FieldActions | null,
 ): Environment {
   const methods = METHODS.filter((method) => methodAllowed(effective, method));
   const perMethod = new Map<string, CallConfig>();
   const compile = (method: string) => {
     const fields = forMethod(effective, method);
     const limitKey = `r:${route.id}:${row.environment_id}${fields.limit_method === null ? '' : `:${fields.limit_method}`}`;
-    return compileConfig(fields, limitKey, egress);
+    return compileConfig(fields, limitKey, egress, actions);
   };
   const shared = effective.use_method_specific_configs ? undefined : compile('GET');
   return {
@@ -115,7 +121,7 @@ function overridesOf(fields: EffectiveConfig, target: CompiledTarget): string[] 
   return [...(byMethod ? METHOD_OVERRIDES : []), ...(byPath ? PATH_OVERRIDES : [])];
 }
 
-function compileConfig(fields: EffectiveConfig, limitKey: string, egress: EgressSettings): CallConfig {
+function compileConfig(fields: EffectiveConfig, limitKey: string, egress: EgressSettings, actions: FieldActions | null): CallConfig {
   const headers = compileInjections(fields.inject_headers_json);
   // jsonb forgets the order members were written in, so parameters are appended by name.
   const query = compileInjections(fields.inject_query_json).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -134,7 +140,14 @@ function compileConfig(fields: EffectiveConfig, limitKey: string, egress: Egress
   return {
     target,
     headers,
-    droppedHeaders: new Set([...headers.map((rule) => hyphenated(rule.lower)), ...overridesOf(fields, target), ...signingFields(fields)]),
+    droppedHeaders: new Set([
+      ...headers.map((rule) => hyphenated(rule.lower)),
+      ...overridesOf(fields, target),
+      ...signingFields(fields),
+      // Their values are read, changed and put in again; a body that can't be read can't be changed.
+      ...(actions?.request?.headerNames ?? []),
+      ...(actions?.response?.body.size ? ['accept-encoding'] : []),
+    ]),
     dropsAmazon: fields.upstream_auth?.type === 'aws_sigv4',
     query,
     queryNames: new Set(query.map((rule) => rule.name)),
@@ -153,6 +166,7 @@ function compileConfig(fields: EffectiveConfig, limitKey: string, egress: Egress
     logPayloads: fields.log_payloads,
     signature: compileSignature(fields),
     upstreamAuth: signing,
+    fields: actions,
     unusable:
       fields.mtls_certificate_id !== null
         ? 'mtls_certificate_id'

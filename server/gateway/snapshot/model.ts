@@ -4,6 +4,7 @@ import type { UpstreamAuth } from '#server/domain/routes/config/upstream-auth.sc
 import type { Reference, Template } from '#server/domain/templates/grammar.ts';
 import type { TenantSettings } from '#server/domain/tenants/schema.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
+import type { FieldActions } from './field-actions.ts';
 
 // What the slices of a snapshot compile their rows to.
 
@@ -137,6 +138,8 @@ export type CallConfig = {
   readonly signature: SignatureRule | null;
   /** How calls to the upstream are signed; null when they aren't. */
   readonly upstreamAuth: UpstreamSigning | null;
+  /** What happens to single values of requests and responses; null for most routes. */
+  readonly fields: FieldActions | null;
   /** Names the setting this gateway cannot honour; the call is refused rather than sent without it. */
   readonly unusable: string | null;
 };

@@ -1,14 +1,15 @@
 import type { ConfigRow } from '#server/domain/routes/effective.ts';
 import { compileRoute, type RouteRow } from './compile-route.ts';
+import { compileFieldActions, type FieldActionRow } from './field-actions.ts';
 import type { Route } from './model.ts';
 import { defineSlice, OF_SPACE } from './slice.ts';
 
 type AssignmentRow = { route_id: string; environment_id: string; client_id: string };
-type Rows = { routes: RouteRow[]; configs: ConfigRow[]; assignments: AssignmentRow[] };
+type Rows = { routes: RouteRow[]; configs: ConfigRow[]; assignments: AssignmentRow[]; field_actions: FieldActionRow[] };
 
 export const routes = defineSlice({
   name: 'routes',
-  tables: ['routes', 'route_environment_configs', 'route_client_assignments'],
+  tables: ['routes', 'route_environment_configs', 'route_client_assignments', 'route_field_actions'],
   queries: {
     routes: `select tenant_id, sandbox, id, name, slug, enabled, collection_id, base_environment_id from routes where ${OF_SPACE}`,
     // inject_body_json stays text so that no number loses a digit.
@@ -19,6 +20,9 @@ export const routes = defineSlice({
       ip_allowlist, intercept_enabled, timeout_ms, retry_attempts, body_placeholders, forward_client_ip, log_payloads, upstream_auth, overridden_fields
     from route_environment_configs where ${OF_SPACE}`,
     assignments: `select tenant_id, sandbox, route_id, environment_id, client_id from route_client_assignments where ${OF_SPACE}`,
+    field_actions: `select tenant_id, sandbox, id, route_id, direction, action, location, selectors, key_name, data_role, content_type, mode, mask,
+      signature_header, signature_member
+    from route_field_actions where ${OF_SPACE} and enabled order by route_id, sort_order, created_at, id`,
   },
   compile(rows: Rows, egress) {
     const configs = Map.groupBy(rows.configs, (row) => row.route_id);
@@ -28,11 +32,20 @@ export const routes = defineSlice({
       const clients = assigned.get(pair) ?? new Set<string>();
       assigned.set(pair, clients.add(row.client_id));
     }
+    const actions = Map.groupBy(rows.field_actions, (row) => row.route_id);
     const byId = new Map<string, Route>();
     const bySlug = new Map<string, Route>();
     const byName = new Map<string, Route>();
     for (const row of rows.routes) {
-      const route = compileRoute(row, configs.get(row.id) ?? [], (environment) => assigned.get(`${row.id} ${environment}`) ?? NONE, egress);
+      const own = actions.get(row.id);
+      const route = compileRoute(
+        row,
+        configs.get(row.id) ?? [],
+        (environment) => assigned.get(`${row.id} ${environment}`) ?? NONE,
+        egress,
+        // Compiled at the first call, like the rest of a route.
+        own && (() => compileFieldActions(own)),
+      );
       byId.set(row.id, route);
       byName.set(row.name, route);
       if (row.slug !== null) bySlug.set(row.slug, route);

@@ -216,7 +216,7 @@ test('a change reloads the slice it belongs to and no other, and nothing when no
       () => picture()?.clientsAt('203.0.113.9')[0]?.client.name === 'office',
     ],
     [
-      ['snapshot-routes-routes', 'snapshot-routes-configs', 'snapshot-routes-assignments'],
+      ['snapshot-routes-routes', 'snapshot-routes-configs', 'snapshot-routes-assignments', 'snapshot-routes-field_actions'],
       () => db().routes.update({ where: { id: route.id }, data: { enabled: false } }),
       () => picture()?.route('r')?.enabled === false,
     ],

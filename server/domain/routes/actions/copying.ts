@@ -15,7 +15,9 @@ export async function copyFieldActions(tx: Tx, ctx: Ctx, from: string, to: strin
     await tx.route_field_actions.create({ data: { ...data, created_at: ctx.now, updated_at: ctx.now } });
   }
   if (off.length > 0)
-    ctx.warnings.push(`These field actions were copied switched off, because you lack the right to use their key or vault: ${off.join('; ')}.`);
+    ctx.warnings.push(
+      `These field actions were copied switched off, because you lack the right to use their key or vault: ${off.join('; ')}.`,
+    );
 }
 
 /** A route whose field action uses this key or vault: neither may be deleted while there is one. */

@@ -39,12 +39,13 @@ export const SIGNING_KEY_TYPES: readonly string[] = [
 export const keyTypesOf = (action: FieldActionName): readonly string[] =>
   FIELD_ACTIONS[action].takes !== 'key' ? [] : action === 'sign' ? SIGNING_KEY_TYPES : SEALING_KEY_TYPES;
 
-export const MOST_FIELD_ACTIONS = 50;
+export const MOST_FIELD_ACTIONS = 30;
 
 /** What a value is turned into that nobody may read any more. It keeps its length out of sight, but for what the mask says. */
 export function masked(value: string, mask: Mask): string {
   const characters = [...value];
-  if (mask === 'last4' && characters.length >= SHORTEST_SHOWN) return `${'*'.repeat(characters.length - 4)}${characters.slice(-4).join('')}`;
+  if (mask === 'last4' && characters.length >= SHORTEST_SHOWN)
+    return `${'*'.repeat(characters.length - 4)}${characters.slice(-4).join('')}`;
   const at = value.lastIndexOf('@');
   if (mask === 'email' && at > 0 && at < value.length - 1) return `${characters[0]}***${value.slice(at)}`;
   return '********';

@@ -37,7 +37,11 @@ export function selectorProblem(text: string): string | undefined {
 }
 
 const settings = {
-  selectors: z.array(selector()).min(1).max(MAX_SELECTORS).meta({ examples: [['$.card.number']] }),
+  selectors: z
+    .array(selector())
+    .min(1)
+    .max(MAX_SELECTORS)
+    .meta({ examples: [['$.card.number']] }),
   key_name: z.string().trim().min(1).max(128).nullable(),
   data_role: z
     .string()
@@ -165,7 +169,8 @@ function selectorsProblem({ location, content_type, selectors }: FieldActionSett
     const steps = stepsOf(text);
     const [first] = steps;
     const of = location === 'body' ? 'a form' : location === 'header' ? 'headers' : 'a query';
-    if (steps.length > 1 || first?.to === 'element') return [`selectors.${i}`, `must have one name, such as $.card_number: ${of} can't be nested`];
+    if (steps.length > 1 || first?.to === 'element')
+      return [`selectors.${i}`, `must have one name, such as $.card_number: ${of} can't be nested`];
     if (location !== 'header') continue;
     if (first?.to !== 'member') return [`selectors.${i}`, 'must name one header, such as $.X-Card-Number'];
     const problem = headerNameProblem(first.of);

@@ -18,7 +18,7 @@ export const listFieldActions = (ctx: Ctx, { id }: { id: string }) =>
     return (await actionsOf(tx, ctx, route.id)).map(shown);
   });
 
-/** @throws Refusal not_found, conflict for a route that has fifty, validation_error, and role_denied or forbidden as `assertMayUse` */
+/** @throws Refusal not_found, conflict for a route that has thirty, validation_error, and role_denied or forbidden as `assertMayUse` */
 export function createFieldAction(ctx: Ctx, { id, ...input }: z.output<typeof CreateFieldAction>) {
   return mutate(ctx, async (tx) => {
     const route = await lockRoute(tx, ctx, id);
@@ -80,7 +80,11 @@ export function deleteFieldAction(ctx: Ctx, input: { id: string; actionId: strin
 /** In the order in which they run. */
 export const actionsOf = (tx: Tx, ctx: Ctx, route_id: string) =>
   tx.route_field_actions.findMany({ where: { ...own(ctx), route_id }, orderBy: [...IN_ORDER] });
-export const IN_ORDER = [{ sort_order: 'asc' }, { created_at: 'asc' }, { id: 'asc' }] as const satisfies Prisma.route_field_actionsOrderByWithRelationInput[];
+export const IN_ORDER = [
+  { sort_order: 'asc' },
+  { created_at: 'asc' },
+  { id: 'asc' },
+] as const satisfies Prisma.route_field_actionsOrderByWithRelationInput[];
 
 type Row = Awaited<ReturnType<typeof actionsOf>>[number];
 /** The columns with closed sets are written by this folder only, from the schema. */

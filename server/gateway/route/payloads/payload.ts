@@ -44,7 +44,7 @@ export type MaskedSide = {
 export function rawSides(call: RouteCall, capture: Capture): RawSide[] {
   const { req } = call;
   const { request, response } = capture;
-  const announced = Math.max(0, call.contentLength);
+  const announced = capture.rewritten ? 0 : Math.max(0, call.contentLength);
   return [
     {
       side: 'request',
@@ -63,7 +63,7 @@ export function rawSides(call: RouteCall, capture: Capture): RawSide[] {
       bytes: response.bytes,
       broken: call.error === 'client_closed' || call.error === 'upstream_stream_failed',
       status: call.status,
-      own: NONE,
+      own: call.state.config?.fields?.response?.headerNames ?? NONE,
     },
   ];
 }

@@ -7,6 +7,8 @@ import { readBody, STREAMED_LIMIT } from '../../core/request-body.ts';
 import type { Runtime } from '../../core/runtime.ts';
 import { fixedTarget } from '../../snapshot/compile-route.ts';
 import type { CallConfig, CompiledTemplate } from '../../snapshot/model.ts';
+import { fitsFields, keepRequest, readingOf } from '../fields/request.ts';
+import { answerEdit } from '../fields/response.ts';
 import type { RouteCall } from '../route-call.ts';
 import { injectBody, renderBody } from '../templates/body-inject.ts';
 import { SCAN_LIMIT, type Scan, scanBody, scannable, writeBody } from '../templates/body-scan.ts';
@@ -30,6 +32,13 @@ export function rewrite(call: RouteCall, runtime: Runtime): Result {
   if (config.unusable)
     return refused('route_misconfigured', `This route's ${config.unusable} can't be used by this gateway, so the call wasn't sent.`);
   if (config.malformed !== null) return refused('template_invalid', `A template in this route ${config.malformed}.`);
+  if (config.fields !== null) {
+    const unfit = fitsFields(call);
+    if (unfit) return unfit;
+    const { response } = config.fields;
+    if (response) call.answerEdit = answerEdit(call, runtime, response);
+    if (response?.body.size) call.wholeAnswer = true;
+  }
   return after(takeBody(call, runtime, config), () => compose(call, runtime, config));
 }
 
@@ -43,6 +52,8 @@ function takeBody(call: RouteCall, runtime: Runtime, config: CallConfig): Result
   const injects = config.body !== null && rewritable;
   const signs = signsBody(config);
   if (length === 0) return undefined;
+  const reading = config.fields?.request ? readingOf(call, config.fields.request, injects || signs) : 'unread';
+  if (typeof reading === 'object') return reading;
   const encoded = call.contentEncoding !== '' && call.contentEncoding !== 'identity';
   if (injects && encoded)
     return refused('unsupported_media_type', 'This route injects values into the body, so the request body must not be compressed.');
@@ -50,7 +61,8 @@ function takeBody(call: RouteCall, runtime: Runtime, config: CallConfig): Result
   const small = length > 0 && length <= (config.retryAttempts > 0 ? REPLAYABLE : SMALL);
   // Read for its signature already.
   if (call.state.bodyRead) return scans && length > SCAN_LIMIT && call.body?.includes('{{secret') ? tooLarge(SCANNED) : undefined;
-  const whole = injects || signs;
+  if (reading === 'lines') return stream(call);
+  const whole = injects || signs || reading === 'whole';
   if (!whole && !scans && !small) return stream(call);
   if (whole && length > BUFFERED_LIMIT) return tooLarge('10 MiB');
   acceptBody(call.req, call.res);
@@ -62,7 +74,7 @@ function takeBody(call: RouteCall, runtime: Runtime, config: CallConfig): Result
     call.body = read.body;
     call.requestBytes = read.body.length;
     if (read.state === 'whole') {
-      call.capture?.takeRequest(read.body);
+      keepRequest(call, read.body);
       return undefined;
     }
     if (whole) return tooLarge('10 MiB');

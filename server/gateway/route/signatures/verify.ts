@@ -7,6 +7,7 @@ import { type Refused, refused } from '../../core/refusal.ts';
 import { readBody } from '../../core/request-body.ts';
 import type { Runtime } from '../../core/runtime.ts';
 import type { SignatureRule, Signer } from '../../snapshot/model.ts';
+import { keepRequest } from '../fields/request.ts';
 import type { RouteCall } from '../route-call.ts';
 import { readConcat, readV1 } from './headers.ts';
 import { readHttpMessage } from './http-message.ts';
@@ -64,7 +65,7 @@ export async function takeSignedBody(call: RouteCall, hold: Hold): Promise<Refus
   call.body = body;
   call.requestBytes = body.length;
   call.state.bodyRead = true;
-  call.capture?.takeRequest(body);
+  keepRequest(call, body);
   return undefined;
 }
 

@@ -45,14 +45,14 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 
-function blanks(bytes: Uint8Array, from: number): number {
+export function blanks(bytes: Uint8Array, from: number): number {
   let at = from;
   for (let c = bytes[at]; c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09; c = bytes[at]) at++;
   return at;
 }
 
 /** Behind the value that begins here, -1 when there is none. What is open is kept on a stack of our own: no text can exhaust the real one. */
-function valueEnd(bytes: Uint8Array, from: number): number {
+export function valueEnd(bytes: Uint8Array, from: number): number {
   const open: number[] = [];
   let inside = 0;
   let at = from;
@@ -96,7 +96,7 @@ function afterName(bytes: Uint8Array, name: number): number {
   return bytes[colon] === COLON ? blanks(bytes, colon + 1) : -1;
 }
 
-function stringEnd(bytes: Uint8Array, from: number): number {
+export function stringEnd(bytes: Uint8Array, from: number): number {
   if (bytes[from] !== QUOTE) return -1;
   for (let at = from + 1; at < bytes.length; at++) {
     const c = bytes[at] as number;
@@ -118,7 +118,7 @@ const isDigit = (c: number | undefined): boolean => c !== undefined && c >= 0x30
 
 const WORDS: Readonly<Record<number, string>> = { 116: 'true', 102: 'false', 110: 'null' };
 
-function scalarEnd(bytes: Uint8Array, from: number): number {
+export function scalarEnd(bytes: Uint8Array, from: number): number {
   const word = WORDS[bytes[from] ?? 0];
   if (word !== undefined) {
     for (let i = 0; i < word.length; i++) if (bytes[from + i] !== word.charCodeAt(i)) return -1;

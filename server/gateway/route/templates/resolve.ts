@@ -140,7 +140,7 @@ function opened(call: RouteCall, collectionId: string | null): boolean {
 }
 
 /** Pinned secrets leave only over https to port 443 of a named host (interface rule 30 §13); the operator's test hosts are exempt from the port. */
-function hostAllowed(call: RouteCall, runtime: Runtime, pins: readonly string[]): boolean {
+export function hostAllowed(call: RouteCall, runtime: Runtime, pins: readonly string[]): boolean {
   const target = call.upstream;
   if (!target || call.echo) return false;
   const usual = target.scheme === 'https' && target.port === 443;

@@ -1,0 +1,51 @@
+import type { Actor, HotCtx } from '#server/kernel/context.ts';
+import type { RouteCall } from '../route-call.ts';
+
+/**
+ * In whose name keys and vaults are used in a call. Its rights aren't asked: whoever configured the route had to have them. Audit entries name who called, or
+ * the client that was recognised without a credential.
+ */
+export function fieldContext(call: RouteCall): HotCtx {
+  const { snapshot, requestId, sourceAddress, userAgent } = call;
+  return {
+    tenant_id: snapshot.tenant.id,
+    sandbox: snapshot.sandbox,
+    actor: actorOf(call),
+    plan: snapshot.tenant.plan,
+    request_id: requestId,
+    ip: sourceAddress,
+    user_agent: userAgent,
+    now: new Date(),
+    warnings: [],
+  };
+}
+
+const NOTHING: Actor['capabilities'] = new Set();
+
+function actorOf({ credential, client, test, state }: RouteCall): Actor {
+  const base = { capabilities: NOTHING };
+  const { caller } = credential;
+  // A test works for the person who started it, whose session is no business of the gateway.
+  if (test?.userId) {
+    const minted_by = { type: 'user' as const, id: test.userId, label: `test of the route ${state.route?.name ?? ''}` };
+    return { ...base, type: 'capability_token', id: test.userId, label: minted_by.label, agent_id: '', token_kind: 'oneshot', minted_by };
+  }
+  if (caller?.kind === 'api_key')
+    return { ...base, type: 'api_key', id: caller.apiKeyId ?? caller.ref, label: caller.label, key_id: caller.ref, role_ids: [] };
+  if (caller)
+    return {
+      ...base,
+      type: 'oauth_token',
+      id: caller.oauthClientId ?? caller.ref,
+      label: caller.label,
+      client_id: caller.ref,
+      token_id: caller.id,
+      user_id: caller.userId,
+      person: null,
+      source_key: null,
+      family_id: null,
+      scopes: [],
+      step_up_at: null,
+    };
+  return { ...base, type: 'system', id: null, label: client ? `client ${client.client.name}` : 'caller without a credential' };
+}
