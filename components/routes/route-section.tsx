@@ -10,6 +10,7 @@ import type { ConfigEditor } from './use-config-editor.ts';
 
 const AccessTab = lazyTab(() => import('./access-tab.tsx').then((module) => module.AccessTab));
 const ConfigTab = lazyTab(() => import('./config-tab.tsx').then((module) => module.ConfigTab));
+const FieldsTab = lazyTab(() => import('./fields-tab.tsx').then((module) => module.FieldsTab));
 const RouteCalls = lazyTab(() => import('./route-calls.tsx').then((module) => module.RouteCalls));
 const RouteSettingsTab = lazyTab(() => import('./route-settings-tab.tsx').then((module) => module.RouteSettingsTab));
 const SaveBar = lazyPart(() => import('./save-bar.tsx').then((module) => module.SaveBar));
@@ -39,6 +40,7 @@ export function RouteSection({ tab, route, env, config, base, editor, colors, re
     <>
       {tab === 'overview' && config && <RouteOverview route={route} env={env} config={config} colors={colors} />}
       {tab === 'config' && <ConfigTab key={env} editor={editor} route={route} base={base} colors={colors} onEnvironment={onEnvironment} />}
+      {tab === 'config' && <FieldsTab routeId={route.id} env={env} readOnly={readOnly} />}
       {tab === 'access' && <AccessTab editor={editor} reference={route.slug ?? route.id} />}
       {tab === 'test' && <TestTab key={env} route={route} env={env} readOnly={readOnly} unsaved={editor.dirtyEnvironments.length > 0} />}
       {tab === 'requests' && <RouteCalls routeId={route.id} {...(named ? { environment: named } : {})} />}

@@ -20,6 +20,7 @@ const SECTIONS: Readonly<Record<string, Tab>> = {
   security: 'access',
   limits: 'access',
   upstream: 'config',
+  fields: 'config',
   json: 'config',
   differences: 'config',
 };

@@ -30,6 +30,7 @@ const CREDENTIALS = { select: { kind: true, label: true, is_primary: true, ip_ra
 const ROUTE = {
   configs: { orderBy: [{ is_base: 'desc' }, { environment_name: 'asc' }] },
   assignments: { select: { client_id: true, environment_id: true, environment: { select: { name: true } } } },
+  field_actions: { orderBy: [{ sort_order: 'asc' }, { created_at: 'asc' }, { id: 'asc' }] },
 } as const satisfies Prisma.routesInclude;
 
 export type EnvironmentRow = Prisma.environmentsGetPayload<Record<string, never>>;

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { inTurn } from '#server/domain/environments/service.ts';
 import { withinPlan } from '#server/domain/plans/service.ts';
 import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
+import { unusableActions } from '#server/domain/routes/transfer/service.ts';
 import { acrossSpaces, type Within } from '#server/kernel/across-spaces.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
@@ -73,7 +74,8 @@ async function planned(within: Within, to: Space, input: Input): Promise<Plan> {
     // Before anything is judged by what they become.
     spreadConflicts(builder);
     await deferBreakingChanges(tx, here, builder);
-    const drafts = await planRoutes(builder, here.now);
+    const actions = [...builder.source.routes.values()].flatMap((row) => row.field_actions);
+    const drafts = await planRoutes(builder, here.now, await unusableActions(tx, here, actions));
     spreadConflicts(builder);
     dropUnneeded(builder);
     const limits = await limitsOf(tx, here, builder);

@@ -1,7 +1,10 @@
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { materialOf, mayNotUse } from './material.ts';
+import type { FieldActionName } from './rules.shared.ts';
+import type { FieldActionSettings } from './schema.ts';
 import { actionsOf, settingsOfAction, shown } from './service.ts';
 
 /** Copies the field actions of a route. Those that the caller couldn't save are copied switched off, and named in a warning. */
@@ -18,6 +21,39 @@ export async function copyFieldActions(tx: Tx, ctx: Ctx, from: string, to: strin
     ctx.warnings.push(
       `These field actions were copied switched off, because you lack the right to use their key or vault: ${off.join('; ')}.`,
     );
+}
+
+type Named = Pick<FieldActionSettings, 'action' | 'key_name' | 'selectors' | 'enabled'>;
+/** An action in a few words, for lists of changes. */
+export const actionInWords = ({ action, selectors, enabled }: Pick<Named, 'selectors' | 'enabled'> & { action: string }): string =>
+  `${action} ${selectors.join(', ')}${enabled ? '' : ' (off)'}`;
+
+/** Why an action can't run in the space that it comes to; undefined for one that can, or that is off. */
+export type UnusableActions = (action: { action: string; key_name: string | null; enabled: boolean }) => string | undefined;
+
+/** Judges actions of another space by the keys and vaults of this one, which they name, and by what the caller may have routes do with them. */
+export async function unusableActions(
+  tx: Tx,
+  ctx: Ctx,
+  actions: readonly { action: string; key_name: string | null; enabled: boolean }[],
+): Promise<UnusableActions> {
+  const problems = new Map<string, string | undefined>();
+  for (const { action, key_name, enabled } of actions) {
+    if (!enabled || problems.has(`${action} ${key_name}`)) continue;
+    const name = action as FieldActionName; // checked by the table
+    const material = await materialOf(tx, ctx, { action: name, key_name }).catch(asProblem);
+    const problem = material instanceof Refusal ? material : await mayNotUse(ctx, name, material);
+    problems.set(
+      `${action} ${key_name}`,
+      problem && `${key_name ?? action}: ${problem.message.replace(/^key_name: /, '').replace(/\.$/, '')}`,
+    );
+  }
+  return ({ action, key_name, enabled }) => (enabled ? problems.get(`${action} ${key_name}`) : undefined);
+}
+
+function asProblem(error: unknown): Refusal {
+  if (error instanceof Refusal && error.type === 'validation_error') return error;
+  throw error;
 }
 
 /** A route whose field action uses this key or vault: neither may be deleted while there is one. */

@@ -6,6 +6,8 @@ import { type Found, referencesOf } from '../config/references.ts';
 import { withTexts } from '../config/texts.ts';
 import { CONFIG_FIELDS } from '../effective.ts';
 
+export { actionInWords, type UnusableActions, unusableActions } from '../actions/copying.ts';
+export { settingsOfAction, shown as shownAction } from '../actions/service.ts';
 export { configEntry, routeEntry } from '../audit.ts';
 export { storeSettings } from '../saving.ts';
 export { changedFields, columnsOf, type Draft, draftOf, settingsOf };

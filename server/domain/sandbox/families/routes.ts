@@ -1,6 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { MOST_PER_PAIR } from '#server/domain/clients/service.ts';
-import { contradiction, type Draft, differences, draftOf, merged, upstreamsOf, withIds } from '#server/domain/routes/transfer/service.ts';
+import {
+  actionInWords,
+  contradiction,
+  type Draft,
+  differences,
+  draftOf,
+  merged,
+  settingsOfAction,
+  shownAction,
+  type UnusableActions,
+  upstreamsOf,
+  withIds,
+} from '#server/domain/routes/transfer/service.ts';
 import { addStep, type Change, changesBetween, type PlanBuilder, type Step, stepOf, targetCollectionId, there } from '../plan-builder.ts';
 import type { RouteRow } from '../rows.ts';
 import { type Fault, failureOf, faultsOf, freshOf, waitsFor } from '../secret-faults.ts';
@@ -14,7 +27,7 @@ export type RouteDrafts = Map<string, { before: Draft | null; after: Draft }>;
  * Routes are matched by slug, which callers use and which never changes; those without one by name. Judged last: by now it is known what becomes of
  * everything they refer to.
  */
-export async function planRoutes(builder: PlanBuilder, at: Date): Promise<RouteDrafts> {
+export async function planRoutes(builder: PlanBuilder, at: Date, unusable: UnusableActions): Promise<RouteDrafts> {
   const drafts: RouteDrafts = new Map();
   const [now, then] = [worldOf(builder.find.theirs), worldOf(builder.find.theirs, builder)];
   let since = performance.now();
@@ -37,7 +50,10 @@ export async function planRoutes(builder: PlanBuilder, at: Date): Promise<RouteD
     const changes = match && before ? changesOf(builder, row, match, before, after) : [];
     const problem = namesake
       ? `${there(builder.to)} has another route named ${row.name}${namesake.slug ? ` (${namesake.slug})` : ''}. Rename one of them.`
-      : (unresolved(builder, row, match, after, then) ?? (before ? contradiction(after) : undefined) ?? crowded(builder, row, match));
+      : (unresolved(builder, row, match, after, then) ??
+        (before ? contradiction(after) : undefined) ??
+        crowded(builder, row, match) ??
+        actionsProblem(builder, row, unusable));
     const enabled = match ? match.enabled : row.enabled && builder.to === 'live' && faults.length === 0;
     const step = stepOf(builder, 'route', row, match, {
       changes,
@@ -63,6 +79,12 @@ export async function planRoutes(builder: PlanBuilder, at: Date): Promise<RouteD
 }
 
 const BREATH_MS = 20;
+
+/** A route never arrives without what protects its values. */
+function actionsProblem({ to }: PlanBuilder, row: RouteRow, unusable: UnusableActions): string | undefined {
+  const problem = row.field_actions.map(unusable).find((one) => one !== undefined);
+  return problem && `One of its field actions can't be used in ${there(to)}: ${problem}.`;
+}
 
 /** Clients are only added: those of both sides together may be more than a route may admit. */
 function crowded({ steps, to }: PlanBuilder, row: RouteRow, match: RouteRow | null): string | undefined {
@@ -121,5 +143,11 @@ function changesOf(builder: PlanBuilder, row: RouteRow, match: RouteRow, before:
       to: ones.map((one) => source.clients.get(one.client_id)?.name ?? one.client_id),
     }),
   );
-  return [...facts, ...collection, ...differences(before, after), ...clients];
+  const [mine, theirs] = [match.field_actions, row.field_actions].map((rows) => rows.map(actionInWords));
+  const actions = isDeepStrictEqual(actionSettings(match), actionSettings(row))
+    ? []
+    : [{ field: 'field_actions', environment: null, from: mine, to: theirs }];
+  return [...facts, ...collection, ...differences(before, after), ...clients, ...actions];
 }
+
+const actionSettings = (row: RouteRow) => row.field_actions.map((one) => settingsOfAction(shownAction(one)));

@@ -5,6 +5,8 @@ import {
   type Draft,
   localReferences,
   routeEntry,
+  settingsOfAction,
+  shownAction,
   storeSettings,
 } from '#server/domain/routes/transfer/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -40,6 +42,7 @@ export async function applyRoutes(
   );
   for (const step of steps.filter((one) => one.exists)) await update(tx, ctx, builder, drafts, step, environments);
   await assign(tx, ctx, builder, steps, environments);
+  await replaceActions(tx, ctx, builder, steps);
   await refer(tx, ctx, drafts, steps);
   const after = new Map((await routesWhere(tx, ctx, { id: { in: steps.map((step) => step.there) } })).map((row) => [row.id, row]));
   return steps.flatMap((step) => entriesOf(step, drafts, after.get(step.there) as RouteRow, before.get(step.there), run));
@@ -126,6 +129,23 @@ async function assign(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps: readonly St
     })),
   );
   for (const some of inBatches(rows, 2_000)) await tx.route_client_assignments.createMany({ data: some, skipDuplicates: true });
+}
+
+/** What is done to values there is what is done to them here, in the same order. */
+async function replaceActions(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps: readonly Step[]): Promise<void> {
+  const changed = steps.filter((step) => step.exists).map((step) => step.there);
+  await tx.route_field_actions.deleteMany({ where: { ...own(ctx), route_id: { in: changed } } });
+  const at = { created_at: ctx.now, updated_at: ctx.now };
+  const rows = steps.flatMap((step) =>
+    (builder.source.routes.get(step.id) as RouteRow).field_actions.map((one) => ({
+      ...settingsOfAction(shownAction(one)),
+      ...own(ctx),
+      ...at,
+      id: newId(),
+      route_id: step.there,
+    })),
+  );
+  for (const some of inBatches(rows, 1_000)) await tx.route_field_actions.createMany({ data: some });
 }
 
 /** "Who uses this secret", anew for each of them. */
