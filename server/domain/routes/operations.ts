@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
 import { type AnyOperation, operation } from '#server/kernel/operation.ts';
 import { wholeList } from '#server/kernel/page.ts';
-import { CreateFieldAction, DeletedFieldAction, FieldAction, FieldActionRef, FieldActionsOf, UpdateFieldAction } from './actions/schema.ts';
+import { listActions, removeAction } from './actions/operations.ts';
+import { CreateFieldAction, FieldAction, UpdateFieldAction } from './actions/schema.ts';
 import * as actions from './actions/service.ts';
 import * as clients from './clients/service.ts';
 import { duplicateRoute } from './duplicate.ts';
@@ -153,19 +154,6 @@ export const setClients = operation({
   run: async (ctx, input) => wholeList(await clients.setRouteClients(ctx, input)),
 });
 
-const listActions = operation({
-  id: 'routes.actions.list',
-  summary: 'List the field actions of a route',
-  http: 'GET /routes/{id}/actions',
-  kind: 'read',
-  needs: ['route:read'],
-  refuses: ['not_found'],
-  input: FieldActionsOf,
-  output: z.array(FieldAction),
-  list: 'whole',
-  run: async (ctx, input) => wholeList(await actions.listFieldActions(ctx, input)),
-});
-
 export const createAction = operation({
   id: 'routes.actions.create',
   summary: 'Add a field action to a route',
@@ -190,18 +178,6 @@ export const updateAction = operation({
   output: FieldAction,
   edits: { row: (tx, ctx, { id }) => lockRoute(tx, ctx, id), shown_by: get },
   run: (ctx, input) => actions.updateFieldAction(ctx, input),
-});
-
-const removeAction = operation({
-  id: 'routes.actions.delete',
-  summary: 'Remove a field action from a route',
-  http: 'DELETE /routes/{id}/actions/{actionId}',
-  kind: 'change',
-  needs: ['route:update'],
-  refuses: ['not_found'],
-  input: FieldActionRef,
-  output: DeletedFieldAction,
-  run: (ctx, input) => actions.deleteFieldAction(ctx, input),
 });
 
 export const duplicate = operation({

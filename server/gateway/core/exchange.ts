@@ -1,18 +1,16 @@
-import { freeBytes } from '#server/platform/free-bytes.ts';
 import { classifyFault, UpstreamFault } from '#server/platform/http-out/faults.ts';
-import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { UpstreamCall, UpstreamHandler } from '#server/platform/http-out/upstream-call.ts';
-import { type AnswerPlan, EDITED_RESPONSE, type LineEdit } from './answer-edit.ts';
+import type { AnswerPlan } from './answer-edit.ts';
 import { BufferedResponse, writeCopy } from './buffered-response.ts';
 import type { Call } from './call.ts';
 import type { Capture } from './capture.ts';
-import { CollectedBody } from './collected-body.ts';
+import { ChangedAnswer } from './changed-answer.ts';
 import { afterReads } from './event-loop-turn.ts';
-import { LineStage } from './line-stage.ts';
+import { causeOf, flush, freeBody, inPieces, poolOf, refusalOf, relayOf } from './exchange-parts.ts';
 import { acceptBody } from './listener.ts';
 import { type Refused, refused } from './refusal.ts';
-import { BodyRefused, BodyRelay, BodyStalled, BodyTooLarge, LineRelay, PiecesSource, STREAMED_LIMIT } from './request-body.ts';
+import type { BodyRelay, LineRelay } from './request-body.ts';
 import { Retries } from './retries.ts';
 import type { Runtime } from './runtime.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
@@ -40,7 +38,7 @@ export class Exchange implements UpstreamHandler {
   #sent: UpstreamCall | undefined;
   #relay: BodyRelay | LineRelay | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #state: 'waiting' | 'buffering' | 'discarding' | 'preparing' | 'collecting' | 'lines' | 'streaming' | 'over' = 'waiting';
+  #state: 'waiting' | 'buffering' | 'discarding' | 'changing' | 'streaming' | 'over' = 'waiting';
   #dispatchedAt = 0;
   #spentMs = 0;
   /** An answer that is awaited whole. */
@@ -51,13 +49,7 @@ export class Exchange implements UpstreamHandler {
   #responseHeaders: HeaderList = [];
   #paused = false;
   /** An answer that the plane changes before it is sent. */
-  #collected: CollectedBody | undefined;
-  #lines: LineStage | undefined;
-  /** What came while the head was being changed. */
-  #early: Buffer[] = [];
-  #ended = false;
-  /** Of the request's body, when the answer came. */
-  #heldBefore = 0;
+  #changed: ChangedAnswer | undefined;
   /** Keeps what of the answer passes by; null for most calls. */
   #kept: Capture | null = null;
 
@@ -74,13 +66,7 @@ export class Exchange implements UpstreamHandler {
     res.on('close', () => this.#callerClosed());
     if (this.#call.streamsBody) {
       acceptBody(req, res);
-      const { lineEdit } = this.#call;
-      const capture = this.#call.keepsRequest ? this.#call.capture : null;
-      const failed = (error: Error) => this.#bodyFailed(error);
-      this.#relay =
-        lineEdit === null
-          ? new BodyRelay(req, STREAMED_LIMIT, failed, capture)
-          : new LineRelay(req, STREAMED_LIMIT, failed, { edit: lineEdit, mayHold: (bytes) => this.#mayHold(bytes), tap: capture });
+      this.#relay = relayOf(this.#call, this.#runtime, (error) => this.#bodyFailed(error));
     }
     this.#arm(this.#call.forwarding?.timeoutMs ?? 30_000);
     this.#dispatch();
@@ -96,17 +82,13 @@ export class Exchange implements UpstreamHandler {
     const length = call.contentLength < 0 || call.lineEdit !== null ? null : call.contentLength;
     const body = this.#relay ? { source: this.#relay, length } : call.bodyPieces ? inPieces(call.bodyPieces) : call.body;
     try {
-      this.#sent = this.#pool(target).send({ path: call.upstreamPath, method: call.method, headers: this.#headers, body }, this);
+      this.#sent = poolOf(call, this.#runtime, target).send(
+        { path: call.upstreamPath, method: call.method, headers: this.#headers, body },
+        this,
+      );
     } catch (error) {
       this.onFault(classifyFault(error, target.host));
     }
-  }
-
-  #pool({ scheme, host, port }: NonNullable<Call['upstream']>): OriginPool {
-    const { snapshot, echo } = this.#call;
-    if (!echo) return this.#runtime.pools.get({ tenant: snapshot.tenant.id, space: snapshot.space, scheme, host, port });
-    if (!this.#runtime.echo) throw new UpstreamFault('upstream_unreachable', 'The echo upstream is not running.', { phase: 'connect' });
-    return this.#runtime.echo;
   }
 
   // --- what becomes of the request ---------------------------------------------------------------------------------------------------
@@ -123,10 +105,7 @@ export class Exchange implements UpstreamHandler {
     if (capture?.wants(status)) this.#kept = capture;
     const plan = answerEdit === null ? null : answerEdit(status, headers);
     if (plan === null) this.#begin();
-    else {
-      this.#heldBefore = this.#call.bufferedBytes;
-      this.#change(plan);
-    }
+    else this.#change(plan);
   }
 
   /** An answer whose head is as it will be sent. */
@@ -142,18 +121,10 @@ export class Exchange implements UpstreamHandler {
 
   onData(bytes: Buffer): void {
     this.#received += bytes.length;
-    if (this.#kept !== null && this.#collected === undefined && this.#lines === undefined && this.#state !== 'preparing')
-      this.#kept.takeResponse(bytes);
+    if (this.#kept !== null && this.#state !== 'changing') this.#kept.takeResponse(bytes);
     switch (this.#state) {
-      case 'preparing':
-        this.#early.push(Buffer.from(bytes));
-        break;
-      case 'collecting':
-        this.#collect(bytes);
-        break;
-      case 'lines':
-        this.#timer?.refresh();
-        if (this.#lines?.push(bytes) === false) this.#sent?.pause();
+      case 'changing':
+        this.#changed?.data(bytes);
         break;
       case 'buffering':
         this.#held?.add(bytes);
@@ -175,15 +146,9 @@ export class Exchange implements UpstreamHandler {
 
   onEnd(): void {
     switch (this.#state) {
-      case 'preparing':
-        this.#ended = true;
-        break;
-      case 'collecting':
+      case 'changing':
         this.#spend();
-        this.#changeWhole();
-        break;
-      case 'lines':
-        this.#lines?.end();
+        this.#changed?.end();
         break;
       case 'buffering':
         this.#spend();
@@ -202,7 +167,7 @@ export class Exchange implements UpstreamHandler {
 
   onFault(fault: UpstreamFault): void {
     if (this.#state === 'over') return;
-    if (this.#state === 'streaming' || (this.#state === 'lines' && this.#call.res.headersSent)) {
+    if (this.#streams) {
       this.#breakStream(fault);
       return;
     }
@@ -217,116 +182,42 @@ export class Exchange implements UpstreamHandler {
     }
   }
 
-  // --- answers that the plane changes ------------------------------------------------------------------------------------------------
-
   #change(plan: AnswerPlan): void {
     if ('refuse' in plan) {
       this.#spend();
       this.#refuseAnswer(plan.refuse);
-    } else if (plan.body === 'whole') {
-      this.#state = 'collecting';
-      this.#collected = new CollectedBody(EDITED_RESPONSE);
-      this.#whole = plan.whole;
-    } else {
-      const { body, head } = plan;
-      this.#state = 'preparing';
-      this.#sent?.pause();
-      this.#await(head(), (headers) => {
-        this.#responseHeaders = headers;
-        if (body === null) this.#begin();
-        else this.#startLines(body);
-        this.#catchUp();
-      });
+      return;
     }
-  }
-  #whole: Extract<AnswerPlan, { body: 'whole' }>['whole'] | undefined;
-
-  #collect(bytes: Buffer): void {
-    const collected = this.#collected as CollectedBody;
-    if (collected.bytes + bytes.length > EDITED_RESPONSE)
-      this.#refuseAnswer(
-        refused('upstream_response_too_large', 'The upstream response must not exceed 10 MiB on a route with response actions.'),
-      );
-    else if (!this.#mayHold(collected.bytes + bytes.length))
-      this.#refuseAnswer(refused('response_action_failed', 'Too many response bodies are held in memory. Try again shortly.'));
-    else collected.add(bytes);
-  }
-
-  #changeWhole(): void {
-    const body = this.#collected?.take();
-    this.#state = 'preparing';
-    if (body && this.#whole)
-      this.#await(this.#whole(body), ({ headers, pieces, shown }) => {
-        const { call } = this;
-        this.#responseHeaders = headers;
-        this.#writeHead('complete');
-        this.#received = 0;
-        call.res.cork();
-        for (const piece of pieces) {
-          this.#received += piece.length;
-          call.res.write(piece);
-        }
-        call.res.end();
-        call.res.uncork();
-        for (const bytes of shown ?? []) this.#kept?.takeResponse(bytes);
-        this.#finish();
-      });
-  }
-
-  #startLines(edit: LineEdit): void {
-    this.#state = 'lines';
-    this.#arm(STREAM_IDLE_MS);
-    this.#spend();
-    const { res } = this.#call;
-    const begin = () => {
-      if (!res.headersSent) this.#writeHead('first-byte');
-    };
-    this.#lines = new LineStage(edit, {
-      write: (pieces, shown) => {
-        begin();
-        this.#timer?.refresh();
-        for (const bytes of shown ?? []) this.#kept?.takeResponse(bytes);
-        let more = true;
-        for (const piece of pieces) more = res.write(piece);
-        if (!more) res.once('drain', () => this.#lines?.drained());
-        return more;
-      },
-      end: () => {
-        begin();
-        res.end();
-        this.#finish();
-      },
-      fail: (refusal) => this.#refuseAnswer(refusal),
+    const held = this.#call.bufferedBytes;
+    this.#state = 'changing';
+    this.#changed = new ChangedAnswer(plan, {
+      res: this.#call.res,
+      kept: () => this.#kept,
+      isOver: () => this.#state === 'over',
+      mayHold: (bytes) => this.#runtime.bodies.hold(this.#call, held + bytes),
+      pause: () => this.#sent?.pause(),
       resume: () => this.#sent?.resume(),
-      mayHold: (bytes) => this.#mayHold(bytes),
-      tooLong: () => refused('upstream_response_too_large', 'A line of the upstream response must not exceed 1 MiB on this route.'),
+      pass: (headers) => {
+        this.#responseHeaders = headers;
+        this.#received = 0;
+        this.#begin();
+      },
+      data: (bytes) => this.onData(bytes),
+      end: () => this.onEnd(),
+      writeHead: (headers, streams) => {
+        this.#responseHeaders = headers;
+        this.#spend();
+        if (streams) this.#arm(STREAM_IDLE_MS);
+        this.#writeHead(streams ? 'first-byte' : 'complete');
+      },
+      touched: () => this.#timer?.refresh(),
+      finish: (bytes) => {
+        this.#received = bytes ?? this.#received;
+        this.#finish();
+      },
+      refuse: (refusal) => this.#refuseAnswer(refusal),
     });
-  }
-
-  /** Takes what came meanwhile, and goes on reading. */
-  #catchUp(): void {
-    const early = this.#early;
-    this.#early = [];
-    for (const bytes of early) {
-      this.#received -= bytes.length;
-      this.onData(bytes);
-    }
-    if (this.#ended) this.onEnd();
-    else this.#sent?.resume();
-  }
-
-  /** Goes on with what the plane made of it, unless the call is over by then. */
-  #await<T extends object>(work: Promise<T | Refused>, next: (made: T) => void): void {
-    work
-      .catch((error: unknown) => refused('internal_error', 'The response could not be processed.', { cause: error }))
-      .then((made) => {
-        if (this.#state === 'over') return;
-        if ('code' in made) this.#refuseAnswer(made);
-        else next(made);
-      })
-      .catch((error: unknown) =>
-        this.onFault(new UpstreamFault('internal_error', 'The response could not be processed.', { cause: error })),
-      );
+    this.#changed.start();
   }
 
   /** Nothing of the upstream's answer is sent, or no more of it. */
@@ -341,10 +232,6 @@ export class Exchange implements UpstreamHandler {
     }
     call.upstreamStatus = this.#status;
     this.#refuse(refusal);
-  }
-
-  #mayHold(bytes: number): boolean {
-    return this.#runtime.bodies.hold(this.#call, this.#heldBefore + bytes);
   }
 
   // --- towards the caller ----------------------------------------------------------------------------------------------------------
@@ -417,12 +304,17 @@ export class Exchange implements UpstreamHandler {
   #endBroken(error: string): void {
     const { call } = this;
     call.error = error;
-    this.#lines?.stop();
+    this.#changed?.stop();
     call.responseBytes = this.#received;
     this.#state = 'over';
     clearTimeout(this.#timer);
     call.res.destroy();
     this.#outcome.over();
+  }
+
+  /** Part of the answer is with the caller. */
+  get #streams(): boolean {
+    return this.#state === 'streaming' || (this.#state === 'changing' && this.#call.res.headersSent);
   }
 
   get call(): Call {
@@ -447,7 +339,7 @@ export class Exchange implements UpstreamHandler {
   #timedOut(): void {
     if (this.#state === 'over') return;
     const fault = new UpstreamFault('upstream_timeout', `The host ${this.#call.upstream?.host} did not respond in time.`);
-    if (this.#state === 'streaming' || (this.#state === 'lines' && this.#call.res.headersSent)) this.#breakStream(fault);
+    if (this.#streams) this.#breakStream(fault);
     else {
       if (this.#state !== 'discarding') this.#spend();
       this.#refuse(refused('upstream_timeout', fault.message));
@@ -457,11 +349,9 @@ export class Exchange implements UpstreamHandler {
 
   #bodyFailed(error: Error): void {
     if (this.#state === 'over') return;
-    if (this.#state === 'streaming' || (this.#state === 'lines' && this.#call.res.headersSent))
-      this.#breakStream(new UpstreamFault('aborted', 'The transfer of the body was interrupted.', { cause: error }));
-    else if (error instanceof BodyRefused) this.#refuse(error.refusal);
-    else if (error instanceof BodyTooLarge) this.#refuse(refused('payload_too_large', 'The request body must not exceed 100 MiB.'));
-    else if (error instanceof BodyStalled) this.#refuse(refused('invalid_request', "The request body wasn't fully received."));
+    const refusal = refusalOf(error);
+    if (this.#streams) this.#breakStream(new UpstreamFault('aborted', 'The transfer of the body was interrupted.', { cause: error }));
+    else if (refusal) this.#refuse(refusal);
     else return; // the upstream failed, or the caller went away: both are told elsewhere
     this.#sent?.abort();
   }
@@ -476,7 +366,7 @@ export class Exchange implements UpstreamHandler {
     this.#call.responseBytes = this.#received;
     this.#sent?.abort();
     this.#relay?.stop();
-    this.#lines?.stop();
+    this.#changed?.stop();
     this.#outcome.over();
   }
 
@@ -485,7 +375,7 @@ export class Exchange implements UpstreamHandler {
     this.#state = 'over';
     clearTimeout(this.#timer);
     this.#relay?.stop();
-    this.#lines?.stop();
+    this.#changed?.stop();
     this.#outcome.refuse(refusal);
   }
 
@@ -495,14 +385,8 @@ export class Exchange implements UpstreamHandler {
     // An upstream may answer before it has the whole body: the rest isn't sent.
     this.#relay?.stop();
     this.#call.responseBytes = this.#received;
-    this.#freeBody();
+    freeBody(this.#call, this.#sent);
     this.#outcome.over();
-  }
-
-  /** Of several attempts one may have ended in the middle of sending it, and a test request shows it. */
-  #freeBody(): void {
-    const { body, attempts, test } = this.#call;
-    if (body && attempts === 1 && !test && this.#sent?.bodySent) freeBytes(body);
   }
 
   /** Adds the time since the last dispatch to the time spent waiting for the upstream. */
@@ -512,19 +396,4 @@ export class Exchange implements UpstreamHandler {
     this.#dispatchedAt = 0;
     this.#call.upstreamMs = Math.round(this.#spentMs);
   }
-}
-
-const inPieces = (pieces: readonly Buffer[]) => ({
-  source: new PiecesSource(pieces),
-  length: pieces.reduce((sum, piece) => sum + piece.length, 0),
-});
-
-function flush({ res }: Call): void {
-  if (!res.writableEnded && !res.destroyed) res.flushHeaders();
-}
-
-/** The error's code for the log, e.g. ECONNREFUSED; addresses stay out of it. */
-function causeOf(fault: UpstreamFault): string {
-  const cause = fault.cause as NodeJS.ErrnoException | undefined;
-  return [fault.phase, cause?.code ?? cause?.name ?? fault.type].join(':');
 }

@@ -9,7 +9,8 @@ import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { lockRoute, routeByRef, type StoredRoute } from '../store.ts';
 import { assertMayUse, materialOf } from './material.ts';
 import { MOST_FIELD_ACTIONS } from './rules.shared.ts';
-import { type CreateFieldAction, type FieldActionSettings, settingsProblem, type UpdateFieldAction } from './schema.ts';
+import type { CreateFieldAction, FieldActionSettings, UpdateFieldAction } from './schema.ts';
+import { settingsProblem } from './settings.ts';
 
 /** The field actions of a route in the order in which they run. */
 export const listFieldActions = (ctx: Ctx, { id }: { id: string }) =>

@@ -1,8 +1,9 @@
 import type { Edited, LineEdit } from '../../core/answer-edit.ts';
 import type { Refused } from '../../core/refusal.ts';
 import type { FieldAction } from '../../snapshot/field-actions.ts';
+import { FieldActionFailed } from './failure.ts';
 import type { FieldWork } from './perform.ts';
-import { FieldActionFailed, runOnBody } from './run.ts';
+import { runOnBody } from './run.ts';
 
 const NEWLINE = 0x0a;
 

@@ -14,7 +14,7 @@ import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { keyTypeCan } from '#server/kernel/key-types.ts';
 import { log } from '#server/platform/log.ts';
 import type { FieldAction } from '../../snapshot/field-actions.ts';
-import { FieldActionFailed, failure } from './run.ts';
+import { FieldActionFailed, failure } from './failure.ts';
 import { bytesValue, type FieldValue, jsonKindOf } from './values.ts';
 
 /** Which value of a list it is, for messages. */

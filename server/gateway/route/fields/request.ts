@@ -7,11 +7,12 @@ import type { RouteCall } from '../route-call.ts';
 import { hostAllowed } from '../templates/resolve.ts';
 import { signsBody } from '../upstream-auth/sign.ts';
 import { fieldContext } from './context.ts';
+import { FieldActionFailed } from './failure.ts';
 import { changeLines, linesOf } from './lines.ts';
 import { type BodyActions, bodyActions, uncovered } from './media.ts';
 import { FieldWork } from './perform.ts';
 import { redactedPicks } from './redacted.ts';
-import { type Done, FieldActionFailed, type HeaderValue, runOnBody, runOnHeaders, runOnQuery } from './run.ts';
+import { type Done, type HeaderValue, runOnBody, runOnHeaders, runOnQuery } from './run.ts';
 
 /** A request as templates left it. */
 export type Composed = {

@@ -6,11 +6,12 @@ import type { Runtime } from '../../core/runtime.ts';
 import { fieldOf } from '../../core/upstream-response.ts';
 import type { FieldSide } from '../../snapshot/field-actions.ts';
 import type { RouteCall } from '../route-call.ts';
+import { FieldActionFailed } from './failure.ts';
 import { linesOf } from './lines.ts';
 import { type BodyActions, bodyActions, mediaType, uncovered } from './media.ts';
 import type { FieldWork } from './perform.ts';
 import { workOf } from './request.ts';
-import { FieldActionFailed, type HeaderValue, runOnBody, runOnHeaders } from './run.ts';
+import { type HeaderValue, runOnBody, runOnHeaders } from './run.ts';
 
 /** Says of another body than the one that is sent. */
 const OF_THE_BODY = new Set(['content-length', 'etag', 'content-md5', 'digest', 'content-digest', 'repr-digest', 'accept-ranges']);

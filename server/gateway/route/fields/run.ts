@@ -1,25 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { compileSelectors, type Place } from '#server/custody/fields/selectors.ts';
-import type { FieldActionName } from '#server/domain/routes/actions/rules.shared.ts';
 import type { FieldAction } from '../../snapshot/field-actions.ts';
+import { FieldActionFailed, failure } from './failure.ts';
 import { pickForm } from './form-picks.ts';
 import { pickJson } from './json-picks.ts';
 import type { FieldWork } from './perform.ts';
 import { newPick, type Pick, type Picker, spliced, Unwalkable } from './picks.ts';
 import { type FieldValue, FORM_FORMAT, type Format, HEADER_FORMAT, JSON_FORMAT } from './values.ts';
-
-/** Why a call can't go on. `message` is public and holds no part of a value; `unavailable`: it may work later. */
-export class FieldActionFailed extends Error {
-  override readonly name = 'FieldActionFailed';
-  readonly unavailable: 'tenant_sealed' | 'dependency_unavailable' | undefined;
-  constructor(
-    message: string,
-    { unavailable, cause }: { unavailable?: 'tenant_sealed' | 'dependency_unavailable' | undefined; cause?: unknown } = {},
-  ) {
-    super(message, { cause });
-    this.unavailable = unavailable;
-  }
-}
 
 /**
  * What became of a message. Pieces are in order and share the memory of what came in. `shown` is the same for people and logs: no value that was revealed
@@ -210,11 +197,6 @@ async function apply(one: Applying, action: FieldAction, picks: readonly Pick[],
   }
   return structure;
 }
-
-export const failure = (action: { name: FieldActionName }, pick: { at: string } | string, why: string): FieldActionFailed => {
-  const at = typeof pick === 'string' ? pick : pick.at;
-  return new FieldActionFailed(`The ${action.name} action of this route failed${at === '' ? '' : ` at ${at.slice(0, 200)}`}: ${why}.`);
-};
 
 const sourceText = (bytes: Buffer, { from, to }: Pick): string => bytes.toString('utf8', from, to);
 

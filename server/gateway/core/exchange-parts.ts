@@ -1,0 +1,53 @@
+import { freeBytes } from '#server/platform/free-bytes.ts';
+import { UpstreamFault } from '#server/platform/http-out/faults.ts';
+import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
+import type { UpstreamCall } from '#server/platform/http-out/upstream-call.ts';
+import type { Call } from './call.ts';
+import { type Refused, refused } from './refusal.ts';
+import { BodyRefused, BodyRelay, BodyStalled, BodyTooLarge, LineRelay, PiecesSource, STREAMED_LIMIT } from './request-body.ts';
+import type { Runtime } from './runtime.ts';
+
+// What an exchange asks without being changed by it.
+
+/** The connections that a call goes by. @throws UpstreamFault when the echo upstream isn't running */
+export function poolOf({ snapshot, echo }: Call, runtime: Runtime, { scheme, host, port }: NonNullable<Call['upstream']>): OriginPool {
+  if (!echo) return runtime.pools.get({ tenant: snapshot.tenant.id, space: snapshot.space, scheme, host, port });
+  if (!runtime.echo) throw new UpstreamFault('upstream_unreachable', 'The echo upstream is not running.', { phase: 'connect' });
+  return runtime.echo;
+}
+
+/** The way of a body that streams; its lines are changed where the plane says so. */
+export function relayOf(call: Call, runtime: Runtime, failed: (error: Error) => void): BodyRelay | LineRelay {
+  const tap = call.keepsRequest ? call.capture : null;
+  if (call.lineEdit === null) return new BodyRelay(call.req, STREAMED_LIMIT, failed, tap);
+  // What is kept of its lines is what may be shown of them.
+  const lines = { edit: call.lineEdit, mayHold: (bytes: number) => runtime.bodies.hold(call, bytes), tap: call.capture };
+  return new LineRelay(call.req, STREAMED_LIMIT, failed, lines);
+}
+
+/** Why a body that streamed ends the call; undefined where that is told elsewhere. */
+export function refusalOf(error: Error): Refused | undefined {
+  if (error instanceof BodyRefused) return error.refusal;
+  if (error instanceof BodyTooLarge) return refused('payload_too_large', 'The request body must not exceed 100 MiB.');
+  return error instanceof BodyStalled ? refused('invalid_request', "The request body wasn't fully received.") : undefined;
+}
+
+export const inPieces = (pieces: readonly Buffer[]) => ({
+  source: new PiecesSource(pieces),
+  length: pieces.reduce((sum, piece) => sum + piece.length, 0),
+});
+
+/** Of several attempts one may have ended in the middle of sending it, and a test request shows it. */
+export function freeBody({ body, attempts, test }: Call, sent: UpstreamCall | undefined): void {
+  if (body && attempts === 1 && !test && sent?.bodySent) freeBytes(body);
+}
+
+export function flush({ res }: Call): void {
+  if (!res.writableEnded && !res.destroyed) res.flushHeaders();
+}
+
+/** The error's code for the log, e.g. ECONNREFUSED; addresses stay out of it. */
+export function causeOf(fault: UpstreamFault): string {
+  const cause = fault.cause as NodeJS.ErrnoException | undefined;
+  return [fault.phase, cause?.code ?? cause?.name ?? fault.type].join(':');
+}
