@@ -21,7 +21,6 @@ import { saveDraft } from './saving.ts';
 import { type CreateRoute, type ListRoutes, type RouteRef, routeSlugFrom, type UpdateRoute } from './schema.ts';
 import { environmentIds, freeSlug, lockRoute, routeByRef } from './store.ts';
 
-export { routeUsing } from './actions/copying.ts';
 export { record as recordOf } from './answers.ts';
 export { checkTarget } from './config/target.ts';
 export { fetchDueIcons } from './icon/service.ts';

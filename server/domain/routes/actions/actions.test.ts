@@ -66,3 +66,20 @@ test('a route has at most thirty actions, new ones run last, and another routeâ€
   await assert.rejects(made(ctx, 'routes.actions.delete', { id: other, actionId: last.id }), { type: 'not_found' });
   await assert.rejects(made(ctx, 'routes.actions.update', { id, actionId: last.id, direction: 'request' }), { type: 'validation_error' });
 });
+
+test('a key or vault that a field action names, on or off, is not deleted before the action', async () => {
+  const w = await workspace();
+  await made(w.live, 'crypto_keys.create', { name: 'app-key', key_type: 'ecdh-p256' });
+  await made(w.live, 'crypto_keys.update', { name: 'app-key', deletion_allowed: true });
+  await made(w.live, 'vaults.create', { name: 'cards' });
+  const { id } = await made(w.live, 'routes.create', { name: 'checkout', target_base_url: UPSTREAM });
+  const sealing = await made(w.live, 'routes.actions.create', { id, ...settings, enabled: false });
+  const tokenizing = await made(w.live, 'routes.actions.create', { id, ...settings, action: 'tokenize', key_name: 'cards' });
+  const inUse = { type: 'in_use', message: /route checkout/ };
+  await assert.rejects(made(w.live, 'crypto_keys.delete', { name: 'app-key' }), inUse);
+  await assert.rejects(made(w.live, 'vaults.delete', { vault: 'cards' }), inUse);
+  await made(w.live, 'routes.actions.delete', { id, actionId: sealing.id });
+  await made(w.live, 'routes.actions.delete', { id, actionId: tokenizing.id });
+  await made(w.live, 'crypto_keys.delete', { name: 'app-key' });
+  await made(w.live, 'vaults.delete', { vault: 'cards' });
+});

@@ -55,17 +55,3 @@ function asProblem(error: unknown): Refusal {
   if (error instanceof Refusal && error.type === 'validation_error') return error;
   throw error;
 }
-
-/** A route whose field action uses this key or vault: neither may be deleted while there is one. */
-export async function routeUsing(
-  tx: Tx,
-  ctx: Ctx,
-  used: { key: string } | { vault: string },
-): Promise<{ id: string; name: string } | undefined> {
-  const action = 'vault' in used ? ['tokenize', 'detokenize'] : ['encrypt', 'decrypt', 'sign'];
-  const row = await tx.route_field_actions.findFirst({
-    where: { ...own(ctx), key_name: 'vault' in used ? used.vault : used.key, action: { in: action } },
-    select: { route: { select: { id: true, name: true } } },
-  });
-  return row?.route;
-}
