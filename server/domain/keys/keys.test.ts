@@ -60,7 +60,9 @@ const versionsOf = async (w: Workspace) =>
 
 test('the list of sealed tables is the catalogue of the database', async () => {
   const { rows } = await sql().query<{ table_name: string; column_name: string }>(
-    `select table_name, column_name from information_schema.columns where table_schema = 'public' and data_type = 'bytea' and (column_name like '%cek%' or column_name like '%wrapped%') and table_name <> 'tenant_master_keys' order by 1`,
+    // The values of vault_tokens are sealed by their vault's key, which is in the list.
+    `select table_name, column_name from information_schema.columns where table_schema = 'public' and data_type = 'bytea'
+       and (column_name like '%cek%' or column_name like '%wrapped%') and table_name not in ('tenant_master_keys', 'vault_tokens') order by 1`,
   );
   assert.deepEqual(
     rows.map((r) => `${r.table_name}.${r.column_name}`),
