@@ -27,6 +27,7 @@ import { settings } from './settings/family.ts';
 import type { PageFamily } from './shell/page-family.ts';
 import { sso } from './sso/family.ts';
 import { team } from './team/family.ts';
+import { vaults } from './vaults/family.ts';
 
 /** Every family that has pages in the dashboard. The rail, the palette, shortcuts, links to the documentation and page tests derive from this list. */
 export const families: readonly PageFamily[] = [
@@ -58,4 +59,5 @@ export const families: readonly PageFamily[] = [
   settings,
   team,
   sso,
+  vaults,
 ];

@@ -1,0 +1,28 @@
+import type { z } from 'zod';
+import type { Vault, VaultDetail, VaultUsage } from '#server/domain/vaults/schema.ts';
+
+export type VaultRow = z.output<typeof Vault>;
+export type Detail = z.output<typeof VaultDetail>;
+export type Usage = z.output<typeof VaultUsage>;
+
+/** Each custody mode in one sentence. */
+export const CUSTODY = {
+  managed: { title: 'Managed', description: 'The service keeps the values, encrypted under the vault’s key.' },
+  dual: { title: 'Dual', description: 'You keep the sealed values, the service keeps the key. Neither can read them alone.' },
+} as const;
+
+/** Seconds as people say them: 90 days, 12 hours, 45 minutes. */
+export function lifetime(seconds: number | null): string {
+  if (seconds === null) return 'Never';
+  for (const [unit, length] of UNITS)
+    if (seconds % length === 0) return `${(seconds / length).toLocaleString('en')} ${unit}${seconds === length ? '' : 's'}`;
+  return `${seconds} seconds`;
+}
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/** The name of a vault as a part of a URL. */
+export const nameInPath = ({ name }: Pick<VaultRow, 'name'>): string => encodeURIComponent(name);
