@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { counted } from '#components/ui/numbers.ts';
 import type { Vault, VaultDetail, VaultUsage } from '#server/domain/vaults/schema.ts';
 
 export type VaultRow = z.output<typeof Vault>;
