@@ -14,6 +14,7 @@ import { DataTable } from '#components/ui/data-table.tsx';
 import { EmptyState, NoResults } from '#components/ui/empty-states.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
 import { usePanel } from '#components/ui/panel.ts';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Segmented } from '#components/ui/tabs.tsx';
@@ -67,7 +68,7 @@ const columns = [
   }),
 ];
 
-/** The latest client tokens: what each is bound to, and when and where it was spent. The tokens themselves are nowhere. */
+/** The client tokens, newest first: what each is bound to, and when and where it was spent. The tokens themselves are nowhere. */
 export function TokenList() {
   const trpc = useTRPC();
   const cache = useQueryClient();
@@ -100,14 +101,18 @@ export function TokenList() {
         <Segmented
           label="Status"
           value={search.state ?? 'all'}
-          onValueChange={(state) => void setSearch({ state: state === 'all' ? null : state })}
+          onValueChange={(state) => void setSearch({ state: state === 'all' ? null : state, page: null })}
           options={[{ value: 'all', label: 'All' }, ...TOKEN_STATES.map((value) => ({ value, label: STATES[value].label }))]}
         />
       </div>
       {list.isError ? (
         <QueryError query={list} what="Client tokens" />
       ) : list.data?.data.length === 0 && search.state ? (
-        <NoResults noun="client tokens" filters={[STATES[search.state].label]} onClear={() => void setSearch({ state: null })} />
+        <NoResults
+          noun="client tokens"
+          filters={[STATES[search.state].label]}
+          onClear={() => void setSearch({ state: null, page: null })}
+        />
       ) : (
         <DataTable
           caption="Client tokens"
@@ -132,6 +137,7 @@ export function TokenList() {
           }
         />
       )}
+      <Pagination noun="client tokens" meta={list.data?.meta} onPage={(page) => void setSearch({ page })} />
       <MintSheet open={panel.id === 'mint'} onClose={() => void panel.close()} />
     </Page>
   );

@@ -15,9 +15,8 @@ export const CUSTODY = {
 /** Seconds as people say them: 90 days, 12 hours, 45 minutes. */
 export function lifetime(seconds: number | null): string {
   if (seconds === null) return 'Never';
-  for (const [unit, length] of UNITS)
-    if (seconds % length === 0) return `${(seconds / length).toLocaleString('en')} ${unit}${seconds === length ? '' : 's'}`;
-  return `${seconds} seconds`;
+  for (const [unit, length] of UNITS) if (seconds % length === 0) return counted(seconds / length, unit);
+  return counted(seconds, 'second');
 }
 const UNITS = [
   ['day', 86_400],
