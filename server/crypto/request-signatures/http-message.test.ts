@@ -159,3 +159,20 @@ test('components that a request lacks, or that are read in ways not supported he
   assert.equal(base('"@target-uri"'), '"@target-uri": https://example.com/foo?param=Value&Pet=dog');
   assert.equal(base('"@request-target"'), '"@request-target": /foo?param=Value&Pet=dog');
 });
+
+test('a head full of components, parameters and members is read once, not once for each', () => {
+  const names = Array.from({ length: 28 }, (_, i) => `a${i}`);
+  const covering = (items: readonly string[]) => read(`svc=(${items.join(' ')});created=1`, 'svc=:AAAA:');
+  const many = names.map((name) => `${name}=1`);
+  const query = `?${[...many, ...Array.from({ length: 20_000 }, () => 'z=')].join('&')}`;
+  const field = [...many, ...Array.from({ length: 5_000 }, (_, i) => `z${i}`)].join(', ');
+  const started = process.cpuUsage();
+  for (const component of [(name: string) => `"@query-param";name="${name}"`, (name: string) => `"d";key="${name}"`]) {
+    const base = signatureBase({ ...request, target: `/foo${query}`, fields: () => [field] }, covering(names.map(component)));
+    assert.ok(typeof base !== 'string', String(base));
+    assert.equal(base.toString().split('\n').length, 29);
+  }
+  assert.ok(process.cpuUsage(started).user < 1_000_000, 'the query and the field were read for each component');
+  const more = Array.from({ length: 33 }, (_, i) => `"h${i}"`).join(' ');
+  assert.match(String(readHttpSignature(`svc=(${more});created=1`, 'svc=:AAAA:', 'svc')), /more than 32 components/);
+});

@@ -50,17 +50,22 @@ export function readHttpSignature(inputField: string, signatureField: string, pr
   const member = signatures.get(label);
   if (!isInnerList(input)) return `${label} in Signature-Input is not an inner list`;
   if (!member || isInnerList(member) || !(member[0] instanceof ArrayBuffer)) return `${label} in Signature is not a byte sequence`;
+  if (input[0].length > MAX_COMPONENTS) return `it covers more than ${MAX_COMPONENTS} components`;
   const components = input[0].map((item) => serializeItem(item));
   if (input[0].some(([name]) => typeof name !== 'string')) return 'a covered component is not a string';
   if (new Set(components).size !== components.length) return 'a component is covered twice';
   return { label, signature: Buffer.from(member[0]), components, parameters: input[1], input };
 }
 
+/** Each may need a look at a whole field or query, before anybody knows who calls. */
+const MAX_COMPONENTS = 32;
+
 /** The bytes that are signed (RFC 9421 §2.5), or what is wrong. */
 export function signatureBase(message: HttpMessage, { input }: Pick<HttpSignature, 'input'>): Buffer | string {
   const lines: string[] = [];
+  const read: Read = { dictionaries: new Map(), query: undefined };
   for (const item of input[0]) {
-    const value = componentValue(message, item);
+    const value = componentValue(message, item, read);
     if (value === undefined) return `the component ${serializeItem(item)} is missing or not supported`;
     lines.push(`${serializeItem(item)}: ${value}`);
   }
@@ -114,10 +119,13 @@ function squeezed(text: string): string {
   return out;
 }
 
-function componentValue(message: HttpMessage, [name, parameters]: Item): string | undefined {
+/** What several components may ask for is read once for all of them. */
+type Read = { readonly dictionaries: Map<string, Dictionary | undefined>; query: ReadonlyMap<string, readonly string[]> | undefined };
+
+function componentValue(message: HttpMessage, [name, parameters]: Item, read: Read): string | undefined {
   const text = name as string; // readHttpSignature has looked
   if (text.startsWith('@'))
-    return text === '@query-param' ? queryParameter(message, parameters) : parameters.size > 0 ? undefined : derived(message, text);
+    return text === '@query-param' ? queryParameter(message, parameters, read) : parameters.size > 0 ? undefined : derived(message, text);
   if (text !== text.toLowerCase()) return undefined;
   const values = message.fields(text).map((value) => value.trim());
   if (values.length === 0) return undefined;
@@ -126,7 +134,8 @@ function componentValue(message: HttpMessage, [name, parameters]: Item): string 
   if (parameters.get('bs') === true) return values.map((value) => `:${Buffer.from(value, 'latin1').toString('base64')}:`).join(', ');
   const key = parameters.get('key');
   if (typeof key !== 'string') return undefined;
-  const member = dictionaryOf(values.join(', '))?.get(key);
+  if (!read.dictionaries.has(text)) read.dictionaries.set(text, dictionaryOf(values.join(', ')));
+  const member = read.dictionaries.get(text)?.get(key);
   return member && (isInnerList(member) ? serializeInnerList(member) : serializeItem(member));
 }
 
@@ -158,12 +167,24 @@ const authorityOf = (host: string, scheme: 'http' | 'https'): string =>
   host.toLowerCase().replace(scheme === 'https' ? /:443$/ : /:80$/, '');
 
 /** RFC 9421 §2.2.8. A parameter that occurs several times can't be covered. */
-function queryParameter({ target }: HttpMessage, parameters: Item[1]): string | undefined {
+function queryParameter({ target }: HttpMessage, parameters: Item[1], read: Read): string | undefined {
   const name = parameters.get('name');
   if (parameters.size !== 1 || typeof name !== 'string') return undefined;
   const mark = target.indexOf('?');
-  const found = [...new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1))].filter(([key]) => encoded(key) === name);
-  return found.length === 1 ? encoded(found[0]?.[1] ?? '') : undefined;
+  read.query ??= valuesByName(mark < 0 ? '' : target.slice(mark + 1));
+  const found = read.query.get(name);
+  return found?.length === 1 ? encoded(found[0] ?? '') : undefined;
+}
+
+function valuesByName(query: string): Map<string, string[]> {
+  const values = new Map<string, string[]>();
+  for (const [key, value] of new URLSearchParams(query)) {
+    const name = encoded(key);
+    const known = values.get(name);
+    if (known) known.push(value);
+    else values.set(name, [value]);
+  }
+  return values;
 }
 
 /** The percent-encode set of application/x-www-form-urlencoded, with spaces as %20. */
