@@ -20,9 +20,12 @@ export async function importTokens(ctx: Ctx, { vault: ref, format, content, colu
   const vault = await findVault(ctx, ref);
   if (!vault) throw notFound();
   if (!vault.enabled) throw vaultDisabled();
-  const rows = format === 'csv' ? [...csvRows(content, columns)] : [...jsonRows(content)];
+  const rows: Fields[] = [];
+  for (const row of format === 'csv' ? csvRows(content, columns) : jsonRows(content)) {
+    if (rows.length === MOST_ROWS) throw invalid('content', `has more than ${MOST_ROWS} rows; send at most so many at a time`);
+    rows.push(row);
+  }
   if (rows.length === 0) throw invalid('content', 'has no rows');
-  if (rows.length > MOST_ROWS) throw invalid('content', `has ${rows.length} rows; send at most ${MOST_ROWS} at a time`);
   const items = rows.map((fields, i) => itemOf(fields, columns, i));
   for (const [i, item] of items.entries()) checkedItem(vault, item, naming(i));
   if (dry_run) return { rows: rows.length, imported: 0, reused: 0, dry_run, tokens: [] };
@@ -33,20 +36,20 @@ export async function importTokens(ctx: Ctx, { vault: ref, format, content, colu
 
 const naming = (i: number) => `rows[${i}]`;
 
+/** Only the columns that are asked for: a file may have very many. */
 function* csvRows(content: string, columns: Columns): Iterable<Fields> {
   const records = csvRecords(content);
-  const head = records.next().value ?? [];
-  for (const column of [
-    columns.value,
-    columns.token,
-    columns.ttl_seconds,
-    columns.card_exp_month,
-    columns.card_exp_year,
-    ...Object.values(columns.metadata ?? {}),
-  ])
-    if (column !== undefined && !head.includes(column))
-      throw invalid('columns', `the file has no column ${JSON.stringify(column.slice(0, 60))}`);
-  for (const record of records) yield Object.fromEntries(head.map((name, i) => [name, record[i] === '' ? undefined : record[i]]));
+  const head = new Map((records.next().value ?? []).map((name, i) => [name, i]));
+  const { value, token, ttl_seconds, card_exp_month, card_exp_year, metadata = {} } = columns;
+  const asked = new Map<string, number>();
+  for (const column of [value, token, ttl_seconds, card_exp_month, card_exp_year, ...Object.values(metadata)]) {
+    if (column === undefined) continue;
+    const at = head.get(column);
+    if (at === undefined) throw invalid('columns', `the file has no column ${JSON.stringify(column.slice(0, 60))}`);
+    asked.set(column, at);
+  }
+  for (const record of records)
+    yield Object.fromEntries([...asked].map(([name, i]) => [name, record[i] === '' ? undefined : record[i]] as const));
 }
 
 function* jsonRows(content: string): Iterable<Fields> {

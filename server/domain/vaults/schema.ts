@@ -296,7 +296,10 @@ export const ImportTokens = z.object({
       ttl_seconds: column().optional(),
       card_exp_month: column().optional(),
       card_exp_year: column().optional(),
-      metadata: z.record(column(), column()).optional(),
+      metadata: z
+        .record(column(), column())
+        .refine((members) => Object.keys(members).length <= 100, 'must name at most 100 columns')
+        .optional(),
     })
     .default({ value: 'value' }),
   dry_run: z.boolean().default(false),

@@ -310,6 +310,29 @@ test('tokens are listed without values and metadata, found by what they have, an
   );
 });
 
+test('a file of very many columns, rows or names costs no more than its length', async () => {
+  const w = await workspace();
+  const vault = await makeVault(w.live);
+  const started = process.cpuUsage();
+  const head = Array.from({ length: 200_000 }, (_, i) => `c${i}`).join(',');
+  const wide = await made(w.live, 'vaults.import_tokens', {
+    vault: vault.id,
+    content: `${head},value\n${','.repeat(200_000)}x\n`,
+    dry_run: true,
+  });
+  assert.equal(wide.rows, 1);
+  await assert.rejects(
+    call(w.live, 'vaults.import_tokens', { vault: vault.id, content: `value,${head}\n${'x\n'.repeat(500_000)}` }),
+    refused('validation_error', /more than 10000 rows/),
+  );
+  const members = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`m${i}`, 'value']));
+  await assert.rejects(
+    call(w.live, 'vaults.import_tokens', { vault: vault.id, content: 'value\nx\n', columns: { metadata: members } }),
+    refused('validation_error', /at most 100 columns/),
+  );
+  assert.ok(process.cpuUsage(started).user < 10_000_000, 'columns that nobody asked for were read');
+});
+
 test('metadata is replaced, deleted tokens are gone at once, and deleting many names those that are not there', async () => {
   const w = await workspace();
   const vault = await makeVault(w.live);
