@@ -35,10 +35,17 @@ export async function assertNotGuessing(ctx: HotCtx): Promise<void> {
   if (until > ctx.now.getTime()) throw blocked(Math.ceil((until - ctx.now.getTime()) / 1_000));
 }
 
-/** Counts tokens that were asked for and don't exist. The one too many blocks the credential and mails the Owners. */
+/**
+ * Counts tokens that were asked for and don't exist. The one too many blocks the credential and mails the Owners. @throws Refusal rate_limit_exceeded
+ * then, so that calls made all at once hear no more than calls made in turn
+ */
 export async function countMisses(ctx: HotCtx, n: number): Promise<void> {
   const rule = { what: 'vault-misses', subject: subjectOf(ctx), limit: MOST_MISSES, window_sec: WINDOW_SEC };
-  for (let i = 0; i < n; i++) if (!(await take(rule, ctx.now)).allowed) return block(ctx);
+  for (let i = 0; i < n; i++)
+    if (!(await take(rule, ctx.now)).allowed) {
+      await block(ctx);
+      throw blocked(BLOCKED_MS / 1_000);
+    }
 }
 
 async function block(ctx: HotCtx): Promise<void> {

@@ -25,7 +25,7 @@ test('a credential that guesses is stopped for what exists as well, for five min
   const answers = await detokenizeMany(guesser, vault, guesses);
   assert.ok(answers.every((answer) => answer instanceof Refusal && answer.type === 'not_found'));
   assert.equal((await detokenize(guesser, vault, token?.token ?? '')).value, '123456789', 'a hundred are allowed');
-  await assert.rejects(detokenize(guesser, vault, '999-89-0100'), { type: 'not_found' });
+  await assert.rejects(detokenize(guesser, vault, '999-89-0100'), { type: 'rate_limit_exceeded' });
   await assert.rejects(
     detokenize(guesser, vault, token?.token ?? ''),
     (error: Refusal) => error.type === 'rate_limit_exceeded' && (error.retryAfter ?? 0) > 290,
@@ -33,6 +33,28 @@ test('a credential that guesses is stopped for what exists as well, for five min
   assert.equal((await detokenize(w.live, vault, token?.token ?? '')).value, '123456789');
   const later = { ...guesser, now: new Date(guesser.now.getTime() + 301_000) };
   assert.equal((await detokenize(later, vault, token?.token ?? '')).value, '123456789');
+});
+
+test('guesses made all at once are told no more than guesses made in turn', async () => {
+  const w = await workspace();
+  const vault = await makeVault(w.live, { token_format: 'ssn' });
+  const [token] = await tokenize(w.live, vault, [{ value: '123456789' }]);
+  const guesser = { ...w.live, actor: keyActor('Key - Infrastructure') };
+  const guesses = (n: number) => Array.from({ length: 50 }, (_, i) => `999-89-${String(n * 50 + i).padStart(4, '0')}`);
+  const tries = Array.from({ length: 8 }, (_, n) => detokenizeMany(guesser, vault, [...guesses(n), token?.token ?? '']));
+  const told = (await Promise.allSettled(tries)).filter(({ status }) => status === 'fulfilled');
+  assert.ok(told.length <= 2, `${told.length} calls of 50 guesses were answered`);
+});
+
+test('a text that no database can hold is no token, and disturbs nobody who asks at the same time', async () => {
+  const w = await workspace();
+  const vault = await makeVault(w.live);
+  const [token] = await tokenize(w.live, vault, [{ value: 'v' }]);
+  const [known, ...strange] = await Promise.allSettled(
+    [token?.token ?? '', '\0', 'a\ud800'].map((text) => detokenize(w.live, vault, text)),
+  );
+  assert.equal(known?.status === 'fulfilled' && known.value.value, 'v');
+  for (const one of strange) assert.equal(one.status === 'rejected' && one.reason.type, 'not_found');
 });
 
 test('the Owners are mailed about it', async () => {
