@@ -41,3 +41,9 @@ export async function countAgainstLimit(
     ),
   };
 }
+
+/** Whether nothing is left of the limit in its window. Counts nothing; false when the store doesn't answer. */
+export async function isUsedUp({ id, requests, window_sec }: KeyLimit, now: Date, count: WindowCounter): Promise<boolean> {
+  const window = Math.floor(now.getTime() / 1000 / window_sec);
+  return (await count(`key:${id}`, window, window_sec, undefined, 0).catch(() => 0)) >= requests;
+}

@@ -8,8 +8,11 @@ export type Leaf = {
   kind: LeafKind;
   from: number;
   to: number;
-  /** JSON Pointer (RFC 6901). */
-  pointer: string;
+  /**
+   * JSON Pointer (RFC 6901). Worked out when it is read: names on the way may be as long as the document, and the leaves below one as many as it has
+   * characters.
+   */
+  readonly pointer: string;
 };
 
 /**
@@ -67,7 +70,7 @@ export function eachPicked({ root }: Compiled, text: string, visit: (leaf: Leaf)
   function scalar(kind: LeafKind, { picked }: Place, path: Path): void {
     const from = at;
     at = kind === 'string' ? pastString() : pastWord();
-    if (picked) visit({ kind, from, to: at, pointer: pointerOf(path) });
+    if (picked) visit(leafAt(kind, from, at, path));
   }
 
   function object(place: Place, path: Path): void {
@@ -76,7 +79,7 @@ export function eachPicked({ root }: Compiled, text: string, visit: (leaf: Leaf)
     if (end !== null) {
       at = end;
       const inner = place.member('$b64');
-      if (!inner.closed && (place.picked || inner.picked)) visit({ kind: 'bytes', from, to: end, pointer: pointerOf(path) });
+      if (!inner.closed && (place.picked || inner.picked)) visit(leafAt('bytes', from, end, path));
       return;
     }
     at = from + 1;
@@ -133,6 +136,15 @@ export function isDeeperThan(text: string, levels: number): boolean {
 }
 
 type Path = { up: Path; by: string | number } | null;
+
+const leafAt = (kind: LeafKind, from: number, to: number, path: Path): Leaf => ({
+  kind,
+  from,
+  to,
+  get pointer() {
+    return pointerOf(path);
+  },
+});
 
 function pointerOf(path: Path): string {
   let pointer = '';

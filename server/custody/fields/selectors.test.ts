@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { eachPicked, isDeeperThan, withReplaced } from './json-leaves.ts';
+import { eachPicked, isDeeperThan, type Leaf, withReplaced } from './json-leaves.ts';
 import { compileSelectors, SelectorRefused, stepsOf } from './selectors.ts';
 
 /** JSON Pointers of the picked leaves. */
@@ -172,6 +172,17 @@ test('hostile selectors and documents cost no more than their size', () => {
   eachPicked(compileSelectors(selectors), text, () => {});
   const { user, system } = process.cpuUsage(started);
   assert.ok(user + system < 3_000_000, `${(user + system) / 1000} ms of CPU for ${text.length} characters`);
+});
+
+test('leaves below a name as long as the document cost no more than their size', () => {
+  const text = `{"${'~'.repeat(200_000)}":[${Array(2_000).fill(1).join(',')}]}`;
+  const found: Leaf[] = [];
+  const started = process.cpuUsage();
+  eachPicked(compileSelectors(), text, (leaf) => found.push(leaf));
+  const { user, system } = process.cpuUsage(started);
+  assert.ok(user + system < 1_000_000, `${(user + system) / 1000} ms of CPU for ${text.length} characters`);
+  assert.equal(found.length, 2_000);
+  assert.equal(found[1_999]?.pointer, `/${'~0'.repeat(200_000)}/1999`);
 });
 
 test('depth is counted by brackets outside of strings', () => {

@@ -5,6 +5,7 @@ import { effectiveLimit } from '#server/custody/plan-limits.ts';
 import { opener } from '#server/custody/portable.ts';
 import { lookUp } from '#server/custody/vaults/detokenize.ts';
 import { vaultDisabled } from '#server/custody/vaults/issued.ts';
+import { assertNotGuessing, countMisses } from '#server/custody/vaults/misses.ts';
 import { findVault } from '#server/custody/vaults/vaults.ts';
 import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
 import { type Capability, PERSON_FORBIDDEN } from '#server/kernel/capabilities.ts';
@@ -92,9 +93,14 @@ const BINDINGS: Readonly<Record<ClientTokenAction, (ctx: Ctx, input: Input) => P
     return { payload_sha256: payloadDigest(data), payload_fp: fingerprint(parsed), key_id: key.id };
   },
   async detokenize(ctx, { data = '' }) {
-    const { vault, row } = await lookUp(ctx, null, data, { admit: (one) => assertNoPolicy(ctx, 'detokenize', one) }).catch(
-      inBody('data', 'must be a vault token of this space that can still be opened'),
-    );
+    // Whoever mints learns whether the token exists, so guesses count like those of detokenize (interface rule 42 §8.3).
+    await assertNotGuessing(ctx);
+    const { vault, row } = await lookUp(ctx, null, data, { admit: (one) => assertNoPolicy(ctx, 'detokenize', one) })
+      .catch(async (error: unknown) => {
+        if (error instanceof Refusal && error.type === 'not_found') await countMisses(ctx, 1);
+        throw error;
+      })
+      .catch(inBody('data', 'must be a vault token of this space that can still be opened'));
     // The ID of a token is not its text.
     if (!row || (vault.custody_mode === 'managed' && row.token !== data)) throw invalid('data', 'must be the text of a vault token');
     return { payload_sha256: payloadDigest(data), vault_id: vault.id, token_id: row.id };

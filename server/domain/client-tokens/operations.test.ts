@@ -4,6 +4,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { digest } from '#server/crypto/tokens.ts';
 import { sealValue } from '#server/custody/portable.ts';
 import { flushUses } from '#server/custody/uses.ts';
+import { countMisses } from '#server/custody/vaults/misses.ts';
 import { tokenize } from '#server/custody/vaults/tokenize.ts';
 import { updateVault } from '#server/domain/vaults/service.ts';
 import { makeVault } from '#server/domain/vaults/vaults.fixture.ts';
@@ -393,6 +394,19 @@ test('bindings are exclusive, and what does not exist in this space is one answe
   assert.ok(life > 590_000 && life < 610_000, 'clamped to ten minutes');
   await updateVault(w.live, { vault: vault.id, enabled: false } as never);
   assert.deepEqual(told(await mint({ action: 'tokenize', vault: vault.name, origins: [PAGE] })), [409, 'vault_disabled']);
+});
+
+test('whoever guesses tokens by minting for them is stopped like whoever detokenizes', async () => {
+  const { w, minter, mint } = await arranged();
+  const vault = await makeVault(w.live);
+  const [issued] = await tokenize(w.live, vault, [{ value: 'v' }]);
+  const caller = { ...w.live, actor: { ...w.live.actor, type: 'api_key', id: minter.row.id } } as Ctx;
+  await countMisses(caller, 99);
+  const guess = { action: 'detokenize', data: 'tok_01JD8Z3T9V6Q2M4N8K7H5R1C0B' };
+  assert.deepEqual(told(await mint(guess)), [400, 'validation_error']);
+  assert.deepEqual(told(await mint(guess)), [400, 'validation_error']);
+  assert.deepEqual(told(await mint(guess)), [429, 'rate_limit_exceeded']);
+  assert.deepEqual(told(await mint({ ...guess, data: issued?.token })), [429, 'rate_limit_exceeded']);
 });
 
 test('a token ends with the credential that minted it, and with its vault', async () => {

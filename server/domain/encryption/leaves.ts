@@ -4,6 +4,7 @@ import { type Compiled, compileSelectors, SelectorRefused } from '#server/custod
 import { isMarkedPortable, parsePortable } from '#server/custody/portable.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { type JsonText, jsonText, textOfJson } from '#server/kernel/json-text.ts';
+import { tooDeep } from '#server/platform/lossless-json.ts';
 import { MAX_LEAF_BYTES, MAX_LEAVES } from './schema.ts';
 
 // JSON documents leaf by leaf (interface rule 41 §4, §5): only picked leaves change, every other character stays.
@@ -24,11 +25,22 @@ export function compiled({ selectors, exclude }: Picking): Compiled {
   return compile('selectors', () => compileSelectors(selectors, exclude));
 }
 
+/**
+ * The text, no deeper than any body. The parser of bodies drops what stands below names such as `constructor` without counting its levels; here they are
+ * data. @throws Refusal validation_error
+ */
+function walkable(data: JsonText): string {
+  const text = textOfJson(data);
+  if (isDeeperThan(text, MAX_DEPTH)) throw tooDeep(MAX_DEPTH);
+  return text;
+}
+const MAX_DEPTH = 64;
+
 type Value = { datatype: Datatype; bytes: Buffer };
 
 /** The document with every picked leaf sealed by `seal`. What was sealed before stays as it is. @throws Refusal validation_error beyond the limits */
 export async function sealLeaves(data: JsonText, picking: Picking, seal: (value: Value) => string) {
-  const text = textOfJson(data);
+  const text = walkable(data);
   let skipped = 0;
   const found: Leaf[] = [];
   eachPicked(compiled(picking), text, (leaf) => {
@@ -47,7 +59,7 @@ export async function sealLeaves(data: JsonText, picking: Picking, seal: (value:
 
 /** The sealed values among the picked leaves, in their order. */
 export function sealedLeaves(data: JsonText, picking: Picking): { leaf: Leaf; sealed: string }[] {
-  const text = textOfJson(data);
+  const text = walkable(data);
   const found: { leaf: Leaf; sealed: string }[] = [];
   eachPicked(compiled(picking), text, (leaf) => {
     const sealed = sealedText(text, leaf, isMarkedPortable);
@@ -144,7 +156,7 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);
-    return !isDeeperThan(text, 64);
+    return !isDeeperThan(text, MAX_DEPTH);
   } catch {
     return false;
   }

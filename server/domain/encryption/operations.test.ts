@@ -189,6 +189,15 @@ test('refuses what is too much, too deep or not selected', async () => {
   assert.deepEqual([big.status, big.body.error.type], [413, 'payload_too_large']);
 });
 
+test('what stands below names that reach prototypes is as deep as anything else', async () => {
+  const { post } = await arranged();
+  for (const path of ['/encrypt', '/decrypt', '/encrypt/rewrap']) {
+    const deep = await post(path, undefined, { raw: `{"data":{"constructor":${'['.repeat(100_000)}${']'.repeat(100_000)}}}` });
+    assert.deepEqual([deep.status, deep.body.error?.type], [400, 'validation_error'], path);
+    assert.match(deep.body.error.message, /nested deeper/);
+  }
+});
+
 test('leaves count by the month in Live, exactly, and not in Test', async () => {
   const { w, post } = await arranged('free');
   await db().tenant_limit_overrides.create({ data: { tenant_id: w.tenant.id, kind: 'encryption_leaves', value: 5 } });

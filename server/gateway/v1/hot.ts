@@ -15,7 +15,7 @@ import { ignoredFields, mergedInput } from '#server/api/input.ts';
 import { type Match, matcher } from '#server/api/match.ts';
 import { contextOfToken, limitOfToken, refusalOfToken } from '#server/api/oauth-token.ts';
 import { parsedInput, parsedOutput } from '#server/api/parse.ts';
-import { countAgainstLimit } from '#server/api/rate-limit.ts';
+import { countAgainstLimit, isUsedUp } from '#server/api/rate-limit.ts';
 import { type Finished, finished, success } from '#server/api/respond.ts';
 import { shown } from '#server/api/shown.ts';
 import { resolveVersion } from '#server/api/versions.ts';
@@ -123,6 +123,8 @@ export function createHotV1({ keys, tokens, count, operations = hotOperations }:
     // Both stamps are times of day, which web would set as well.
     stampUse(ctx);
     await authorize(op, ctx, () => raw);
+    // A use leaves traces (tokens, audit entries, monthly counts), so a call over its limit must not come as far as that.
+    if (op.kind === 'use' && limit && counter && (await isUsedUp(limit, now, counter))) return null;
     const result: unknown = await shown(op, ctx, await op.run(ctx, parsedInput(op.input, ctx, raw)));
     const output = parsedOutput(op, ctx, result);
     const ignored = ignoredFields(op, raw);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { flushUses } from '#server/custody/uses.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { storedKey } from '#server/testing/stored-keys.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { ask, startGateway } from '../gateway.fixture.ts';
 import { startWeb } from './web.fixture.ts';
@@ -33,4 +35,22 @@ test('a key limit is spent exactly once a call, whoever answers, and web refuses
   assert.ok(rest.every(({ headers, status }) => status === 200 || (headers['retry-after'] && headers['x-ratelimit-remaining'] === '0')));
   const [counter] = await db().$queryRaw<{ n: number }[]>`select n from rate_counters where key = ${`key:${row.id}`}`;
   assert.equal(counter?.n, 11, 'one refusal is counted');
+});
+
+test('a use beyond the limit of its key does nothing', async () => {
+  const w = await workspace();
+  const aes = await storedKey(w.live, { key_type: 'aes256-gcm' });
+  const { text } = await w.key('live', 'Key - Editor', { rate_limit_requests: 2, rate_limit_window_sec: 86_400 });
+  const statuses: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    const { status } = await ask(port, 'api', `/v1/crypto/keys/${aes.id}/encrypt`, {
+      method: 'POST',
+      body: '{"plaintext":"a"}',
+      headers: { host: 'localhost', 'content-type': 'application/json', authorization: `Bearer ${text}` },
+    });
+    statuses.push(status);
+  }
+  assert.deepEqual(statuses, [200, 200, 429, 429, 429]);
+  await flushUses();
+  assert.equal(await db().audit_logs.count({ where: { tenant_id: w.tenant.id, action: 'execute' } }), 2);
 });
