@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pathId, time } from '#server/kernel/fields.ts';
+import { label, pathId, time } from '#server/kernel/fields.ts';
 import {
   CONTENT_TYPES,
   DIRECTIONS,
@@ -21,7 +21,7 @@ const settings = {
     .min(1)
     .max(50)
     .meta({ examples: [['$.card.number']] }),
-  key_name: z.string().trim().min(1).max(128).nullable(),
+  key_name: label(128).nullable(),
   data_role: z
     .string()
     .regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/, 'must be 1 to 63 lowercase letters, digits, dots, hyphens or underscores')
