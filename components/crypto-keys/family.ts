@@ -21,6 +21,7 @@ export const cryptoKeys: PageFamily = {
   picker: {
     fields: ['crypto_key_id', 'hmac_key_id'],
     nameFields: ['name'],
+    path: '/crypto/keys/',
     list: (trpc) => trpc.cryptoKeys.list.queryOptions({}),
     searches: false,
   },

@@ -2,6 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { refusalView } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
@@ -35,6 +36,7 @@ export function InspectCard() {
             Inspect
           </Button>
         </div>
+        <ApiEquivalent method="POST" path="/inspect" body={{ value: typed.trim() || 'kc:1:s:…:$' }} />
       </form>
       <div role="status" className="mt-3 empty:hidden">
         {found.isError && <p className="text-bad-ink">{refusalView(found.error).message}</p>}

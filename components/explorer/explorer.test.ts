@@ -30,7 +30,10 @@ test('what an answer shows once is known before it comes, and every parameter ha
   assert.deepEqual(Object.fromEntries(marked), {
     'api_keys.create': ['api_key'],
     'api_keys.rotate': ['api_key'],
+    'client_tokens.create': ['token'],
     'clients.create_credential': ['private_key_pem', 'secret'],
+    'crypto_keys.datakey': ['plaintext_b64'],
+    'crypto_keys.decrypt': ['plaintext', 'plaintext_b64'],
     'oauth_clients.create': ['client_secret'],
     'oauth_clients.rotate_secret': ['client_secret'],
     'signup.start': ['claim_handle'],
@@ -69,10 +72,22 @@ test('a refusal says what to do next, also when its body is not ours', () => {
   assert.equal(refusalIn({ status: 502, body: '<html>' }).message, 'The call failed with status 502.');
 });
 
-test('sign-up is not offered to someone signed in, and everything else is', () => {
+test('sign-up is not offered to someone signed in, nor what only machines may do, and everything else is', () => {
   assert.deepEqual(
     operations.filter((op) => op.machineOnly).map(({ id }) => id),
-    ['signup.start', 'signup.claim'],
+    [
+      'crypto_keys.decrypt',
+      'crypto_keys.rewrap',
+      'encryption.decrypt',
+      'encryption.rewrap',
+      'signup.start',
+      'signup.claim',
+      'vaults.list_tokens',
+      'vaults.detokenize',
+      'vaults.detokenize_many',
+      'vaults.export_tokens',
+      'vaults.search_tokens',
+    ],
   );
 });
 

@@ -12,6 +12,11 @@ test('a field takes the IDs of the family it is named after, and `id` those of i
   assert.equal(pickerOf('id', '/api-keys/{id}')?.list, of('api-keys'));
   assert.equal(pickerOf('id', '/roles/{id}'), undefined);
   assert.equal(pickerOf('name', '/routes'), undefined);
+  assert.equal(pickerOf('name', '/crypto/keys'), undefined);
+  assert.deepEqual(
+    [pickerOf('name', '/crypto/keys/{name}')?.list, pickerOf('name', '/crypto/keys/{name}')?.byName],
+    [of('crypto-keys'), true],
+  );
 });
 
 test('environments are chosen by name, except for the ID of a base environment', () => {

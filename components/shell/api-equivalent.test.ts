@@ -11,6 +11,10 @@ const ONE_CLICK: Readonly<Record<string, string>> = {
   'collections.resetRoute': 'a menu entry of the row',
   'collections.deleteVariable': 'a menu entry of the row',
   'cryptoKeys.cancel_destruction': 'a menu entry of the row',
+  'clientTokens.delete': 'a menu entry of the row',
+  'vaults.update': 'a switch',
+  'routes.updateAction': 'a switch of the row, or its place',
+  'routes.deleteAction': 'a button of the row',
 };
 
 const sources = globSync('components/**/*.{ts,tsx}', { cwd: new URL('../..', import.meta.url).pathname })

@@ -62,8 +62,10 @@ export type FamilyResource = {
 export type IdPicker = {
   /** Fields that take an ID of this family; `id` below its own path always does. */
   fields: readonly string[];
-  /** Fields that take a name instead; `id` among them is that below its own path. */
+  /** Fields that take a name instead; `id` and `name` among them are those below its own path. */
   nameFields?: readonly string[];
+  /** Where its own paths begin, when that isn't the name of the family. */
+  path?: string;
   /** A query for a page of rows with `id` and `name`. */
   list: (trpc: TRPCOptionsProxy<AppRouter>, query: { per_page: number; q?: string }) => { queryKey: readonly unknown[] };
   /** Whether that query searches by `q`. */

@@ -22,6 +22,9 @@ import { type Detail, nameInPath } from './vault-labels.ts';
 
 const PER_PAGE = 50;
 
+/** Stands for the token's text, which isn't shown before it is revealed. */
+const TOKEN = 'TOKEN';
+
 /** The tokens of a vault: how many there are, and behind a verification which, a page at a time. */
 export function TokensTab({ vault }: { vault: Detail }) {
   const { stats } = vault;
@@ -145,7 +148,7 @@ function OneToken({ vault }: { vault: Detail }) {
         error={remove.error ? refusalOf(remove.error) : undefined}
         onConfirm={() => remove.mutate({ vault: vault.id, token })}
       >
-        <ApiEquivalent method="DELETE" path={`/vaults/${nameInPath(vault)}/tokens/{token}`} />
+        <ApiEquivalent method="DELETE" path={`/vaults/${nameInPath(vault)}/tokens/${TOKEN}`} />
       </ConfirmDanger>
     </SectionCard>
   );

@@ -162,6 +162,7 @@ export const descriptions: Descriptions = {
     data_role: null,
     content_type: 'application/json',
     mode: 'strict',
+    'request.mode': 'strict',
     mask: 'last4',
     signature_header: null,
     signature_member: null,

@@ -164,6 +164,7 @@ export const descriptions: Descriptions = {
   },
   examples: {
     vault: 'cards',
+    'DeletedVaultTokens.deleted': 2,
     name: 'cards',
     token_format: 'pan',
     alphabet: null,
@@ -172,6 +173,7 @@ export const descriptions: Descriptions = {
     metadata_jsonb: { team: 'payments' },
     description: 'Cards of the shop',
     enabled: true,
+    'request.description': 'Cards of the shop',
     dedupe: false,
     allowed_hosts: null,
     value: '4242424242424242',
