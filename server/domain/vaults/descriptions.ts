@@ -165,6 +165,8 @@ export const descriptions: Descriptions = {
   examples: {
     vault: 'cards',
     'DeletedVaultTokens.deleted': 2,
+    'results.token': null,
+    'results.error': { type: 'not_found', message: 'Not found.' },
     name: 'cards',
     token_format: 'pan',
     alphabet: null,
