@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import pg from 'pg';
 
 /** A value that may be found nowhere, and what to look for: the value as it is and in every spelling software gives such values. */
 export type Needle = { name: string; forms: { spelling: string; bytes: Buffer }[] };
@@ -72,6 +73,27 @@ export function foundInFiles(folder: string, needles: readonly Needle[], skip: (
     for (const piece of piecesOf(file)) for (const hit of search(piece)) hits.add(`${hit} in ${file}`);
   }
   return [...hits];
+}
+
+/** Every row of every table of ours, as text. */
+export async function foundInTables(databaseUrl: string, needles: readonly Needle[]): Promise<string[]> {
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
+  try {
+    const { rows: tables } = await database.query<{ name: string }>(
+      "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
+    );
+    const hits: string[] = [];
+    for (const { name } of tables) {
+      const { rows } = await database.query<{ text: string }>(
+        `select coalesce(string_agg(t::text, ' '), '') as text from ${pg.escapeIdentifier(name)} t`,
+      );
+      hits.push(...found(rows[0]?.text ?? '', needles).map((hit) => `${hit} in ${name}`));
+    }
+    return hits;
+  } finally {
+    await database.end();
+  }
 }
 
 /** One for all files, of which there are thousands; a piece is searched before the next is read. */
