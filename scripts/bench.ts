@@ -1,4 +1,4 @@
-// npm run bench [-- proxy bodies latency memory payloads hot crypto tokens oauth lists scim vaults start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads fields hot crypto tokens oauth lists scim vaults start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import fs from 'node:fs';
@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { measureBodies } from './bench/bodies.ts';
 import { measureCrypto } from './bench/crypto.ts';
+import { measureFields } from './bench/fields.ts';
 import { measureHot } from './bench/hot.ts';
 import { measureLatency } from './bench/latency.ts';
 import { measureLists } from './bench/lists.ts';
@@ -29,6 +30,7 @@ const parts = [
   'latency',
   'memory',
   'payloads',
+  'fields',
   'hot',
   'crypto',
   'tokens',
@@ -45,6 +47,7 @@ const proxyParts: Partial<Record<Part, (bench: Bench) => Promise<Row[]>>> = {
   latency: measureLatency,
   memory: measureMemory,
   payloads: measurePayloads,
+  fields: measureFields,
 };
 
 const machine = `${os.availableParallelism()} cores of ${os.cpus()[0]?.model.trim()}, Node ${process.versions.node}, ${process.platform}-${process.arch}`;

@@ -18,6 +18,8 @@ export type Contender = {
 export type Bench = {
   directory: string;
   upstream: string;
+  /** A token of the workspace, for `fields.ts`. */
+  token: string;
   proxies: Map<Contender['name'], Contender>;
   databasePids: () => number[];
   gatewayPid: number;
@@ -35,7 +37,7 @@ const starts: Record<Peer, (directory: string, where: string, upstreamPort: numb
 export async function startProxies(directory: string, peers: readonly Peer[]): Promise<Bench> {
   const origin = await startUpstream(directory, cores.others);
   const installation = await install(directory);
-  const callable = await makeWorkspace(installation, 'bench', origin.port);
+  const { token, ...callable } = await makeWorkspace(installation, 'bench', origin.port);
   const gateway = await installation.startGateway();
   const gatewayPid = gateway.pid ?? 0;
   const proxies: Contender[] = [{ name: 'sallyport', ...callable, pids: () => [gatewayPid] }];
@@ -55,6 +57,7 @@ export async function startProxies(directory: string, peers: readonly Peer[]): P
   return {
     directory,
     upstream: `http://127.0.0.1:${origin.port}`,
+    token,
     proxies: new Map(proxies.map((proxy) => [proxy.name, proxy])),
     databasePids: installation.databasePids,
     gatewayPid,

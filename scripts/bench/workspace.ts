@@ -3,8 +3,14 @@ import type { Installation } from './service.ts';
 /** Slug of a second route, which is the same but keeps the payloads of its calls. */
 export const KEEPING = 'keeping';
 
+/** Slugs of routes that are the same but put a token in place of the value at `$.card.number` of a body, or the value in place of its token. */
+export const TOKENIZING = 'tokenizing';
+export const DETOKENIZING = 'detokenizing';
+/** The value that is measured with, and whose token a workspace has. */
+export const CARD = '4242424242424242';
+
 /** What a caller needs to make the call that is measured. */
-export type Callable = { url: string; headers: Record<string, string> };
+export type Callable = { url: string; headers: Record<string, string>; token: string };
 
 /**
  * A workspace with one route as a careful customer sets it up: a required client by address, a secret injected as a header, a rate limit,
@@ -18,6 +24,12 @@ export async function makeWorkspace({ ports }: Installation, slug: string, upstr
   const { createRoute } = await import('../../server/domain/routes/service.ts');
   const { CreateRoute } = await import('../../server/domain/routes/schema.ts');
   const { CreateClient } = await import('../../server/domain/clients/schema.ts');
+  const { createFieldAction } = await import('../../server/domain/routes/actions/service.ts');
+  const { CreateFieldAction } = await import('../../server/domain/routes/actions/schema.ts');
+  const { createVault } = await import('../../server/domain/vaults/service.ts');
+  const { CreateVault } = await import('../../server/domain/vaults/schema.ts');
+  const { findVault } = await import('../../server/custody/vaults/vaults.ts');
+  const { tokenize } = await import('../../server/custody/vaults/tokenize.ts');
 
   const tenant = await operator.provisionTenant({ slug, plan: 'enterprise', starter: false });
   await operator.setLimit({ slug, kind: 'tenant_rps', value: 1_000_000, reason: 'benchmark' });
@@ -32,14 +44,26 @@ export async function makeWorkspace({ ports }: Installation, slug: string, upstr
     rate_limit_requests: 1_000_000,
     rate_limit_window_sec: 1,
   };
-  for (const route of [{ slug: 'orders' }, { slug: KEEPING, log_payloads: 'all' }]) {
+  await createVault(ctx(), CreateVault.parse({ name: 'cards', dedupe: true }));
+  const vault = await findVault(ctx(), 'cards');
+  const token = (vault && (await tokenize(ctx(), vault, [{ value: CARD }]))[0]?.token) ?? '';
+  const routes = [
+    { slug: 'orders' },
+    { slug: KEEPING, log_payloads: 'all' },
+    { slug: TOKENIZING, action: 'tokenize' },
+    { slug: DETOKENIZING, action: 'detokenize' },
+  ];
+  for (const { action, ...route } of routes) {
     const { id, base_environment } = await createRoute(ctx(), CreateRoute.parse({ ...settings, name: route.slug, ...route }));
     await setRouteClients(ctx(), { id, env: base_environment ?? '', client_ids: [client.id] });
+    const field = { id, direction: 'request', action, key_name: 'cards', selectors: ['$.card.number'] };
+    if (action) await createFieldAction(ctx(), CreateFieldAction.parse(field));
   }
   const key = await operator.createKey({ slug, space: 'live', role: 'Key - Infrastructure' });
   const { env } = await import('../../server/platform/env.ts');
   return {
     url: `http://127.0.0.1:${ports.proxy}/orders`,
     headers: { Host: `${slug}.${env.PROXY_BASE_HOST}:${ports.proxy}`, 'X-Svc-Key': key.api_key },
+    token,
   };
 }
