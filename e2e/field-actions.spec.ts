@@ -53,7 +53,7 @@ test('C3: encrypt in an application, decrypt on the route', async () => {
       const refused = await call(body(other));
       expect([refused.status, refused.body.error.type], refused.text).toEqual([424, 'field_action_failed']);
       expect(refused.body.error.message).toBe(
-        "The decrypt action of this route failed at $.payment.card: the value can't be opened with this key and role.",
+        "The decrypt action of this route failed at /payment/card: the value can't be opened with this key and role.",
       );
       expect(upstream.seen.length, 'nothing was sent').toBe(before);
     });
