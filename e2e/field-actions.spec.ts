@@ -34,7 +34,7 @@ test('C3: encrypt in an application, decrypt on the route', async () => {
     const call = (text: string) =>
       json(`http://localhost:${setting('E2E_PROXY_PORT')}/p/${slug}/charges/v1/pay`, {
         body: text,
-        headers: { 'x-svc-key': caller, 'x-request-id': 'ignored' },
+        headers: { 'x-svc-key': caller },
       });
     await until('the route serves', async () => (await call('{}')).status === 200, 10_000);
     const action = { direction: 'request', action: 'decrypt', key_name: 'payments', data_role: 'pci' };
