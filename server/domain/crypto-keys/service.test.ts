@@ -5,6 +5,7 @@ import { material } from '#server/custody/material.ts';
 import { sweepLeases } from '#server/domain/leases/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
+import { asRefusal } from '#server/kernel/errors.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';
@@ -15,6 +16,7 @@ import { keyActor, type Workspace, workspace } from '#server/testing/workspace.t
 import { leases } from './leases.ts';
 import { rotateDueKeys } from './schedules.ts';
 import { createKey, destroyAllVersions } from './service.ts';
+import { newVersion } from './versions.ts';
 
 await testDatabase();
 
@@ -32,6 +34,16 @@ const rotate = (ctx: Ctx, name: string) => made(ctx, 'crypto_keys.rotate', { nam
 const unlatch = (ctx: Ctx, name: string) => made(ctx, 'crypto_keys.update', { name, deletion_allowed: true });
 const statesOf = async (ctx: Ctx, name: string): Promise<string[]> =>
   (await get(ctx, name)).versions.map((v: { version: number; status: string }) => `${v.version} ${v.status}`);
+
+test('one workspace generates one RSA key at a time, and is refused when many wait', async () => {
+  const [{ live }, other] = await Promise.all([workspace(), workspace()]);
+  const many = Array.from({ length: 20 }, () => newVersion(live, 'rsa-2048').then(() => 'made', asRefusal));
+  assert.ok((await newVersion(other.live, 'rsa-2048')).id, 'another workspace does not wait for them');
+  const outcomes = (await Promise.all(many)).map((one) => (one === 'made' ? one : one.type));
+  assert.deepEqual([outcomes.filter((one) => one === 'made').length, new Set(outcomes).size], [9, 2]);
+  assert.ok(outcomes.includes('dependency_unavailable'));
+  assert.ok((await newVersion(live, 'rsa-2048')).id);
+});
 
 test('rotations at the same time give consecutive versions, and one of them is active', async () => {
   const { live } = await workspace();
