@@ -54,6 +54,6 @@ function viewOf(ctx: Ctx, row: Row | null): Elements {
 
 function originOf(given: string, at: number, sandbox: boolean): string {
   const verdict = canonicalOrigin(given, sandbox);
-  if (!verdict.ok) throw invalid(`origins.${at}`, verdict.problem);
+  if (!verdict.ok) throw invalid('origins', `entry ${at + 1} ${verdict.problem}`);
   return verdict.value;
 }
