@@ -32,7 +32,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 /** Packages and builtins that only some areas may use, with the reason that the message gives. */
 const restricted: readonly { name: RegExp; only: readonly string[]; type?: boolean; why: string }[] = [
   {
-    name: /^(node:)?crypto$|^jose(\/|$)|^aws4$|^@peculiar\/x509$|^@noble\//,
+    name: /^(node:)?crypto$|^jose(\/|$)|^@peculiar\/x509$|^@noble\//,
     only: ['crypto', 'app', 'components', 'sdk'],
     why: 'cryptography lives in server/crypto',
   },
