@@ -139,9 +139,22 @@ test('plant: secrets of every kind, and refusals that were shown one', async () 
 
   const misplaced = () => plant('value in a wrong place', fresh('Misplaced'));
   const client = await ask('create a client', `${api}/v1/clients`, { key, body: { name: 'c', ip_address: '203.0.113.9' } });
-  const signing = { kind: 'signature_hmac', data: { mode: 'import', secret: misplaced() } };
-  const unchecked = await ask('a signing key', `${api}/v1/clients/${client.body.data.id}/credentials`, { key, body: signing });
-  expect(unchecked.status, unchecked.text).toBe(400);
+  const signing = { kind: 'signature_hmac', data: { mode: 'import', secret: plant('signing key', fresh('Signing')) } };
+  const kept = await ask('a signing key', `${api}/v1/clients/${client.body.data.id}/credentials`, { key, body: signing });
+  expect(kept.status, kept.text).toBe(201);
+  await ask('a crypto key', `${api}/v1/crypto/keys`, { key, body: { name: 'canary' } });
+  await ask('a vault', `${api}/v1/vaults`, { key, body: { name: 'canary' } });
+  const protect: [string, string, Record<string, unknown>][] = [
+    ['encrypt a value', 'crypto/keys/canary/encrypt', { plaintext: plant('encrypted value', fresh('Encrypted')) }],
+    ['encrypt JSON', 'encrypt', { data: { card: plant('sealed value', fresh('Sealed')) } }],
+    ['tokenize', 'vaults/canary/tokens', { value: plant('vault value', fresh('Vault')), metadata: { a: 'b' } }],
+    ['encrypt wrongly', 'crypto/keys/canary/encrypt', { plaintext: misplaced(), plaintext_b64: 'AA==' }],
+    ['tokenize wrongly', 'vaults/canary/tokens', { value: [misplaced()] }],
+  ];
+  for (const [what, address, body] of protect) {
+    const answer = await ask(what, `${api}/v1/${address}`, { key, body, headers: { 'idempotency-key': plain('p') } });
+    expect(answer.status < 300, answer.text).toBe(!what.endsWith('wrongly'));
+  }
   const bad: [string, Init][] = [
     ['no JSON', { body: `{"name":"X","value":"${plain('x')}${needlessQuote(misplaced())}` }],
     ['wrong type', { body: { name: { value: misplaced() }, value: 1 } }],
