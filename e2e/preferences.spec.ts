@@ -113,7 +113,7 @@ test('pages are pinned and groups folded and moved, by keyboard too; another bro
     'API explorer',
     'Quickstart',
     /Routes/,
-    ...Array(6).fill(/./),
+    ...Array(10).fill(/./),
   ]);
   const options = other.getByRole('dialog', { name: 'Command palette' }).getByRole('option');
   // The rail is drawn by the server: it stands there before the page hears keys.
