@@ -1,3 +1,10 @@
+import { aiControls } from './ai-controls/family.ts';
+import { aiDenials } from './ai-denials/family.ts';
+import { aiGateways } from './ai-gateways/family.ts';
+import { aiPlayground } from './ai-playground/family.ts';
+import { aiSpend } from './ai-spend/family.ts';
+import { aiTrust } from './ai-trust/family.ts';
+import { aiUsers } from './ai-users/family.ts';
 import { apiKeys } from './api-keys/family.ts';
 import { audit } from './audit/family.ts';
 import { billing } from './billing/family.ts';
@@ -13,8 +20,11 @@ import { explorer } from './explorer/family.ts';
 import { home } from './home/family.ts';
 import { imports } from './import/family.ts';
 import { logs } from './logs/family.ts';
+import { mcpServers } from './mcp-servers/family.ts';
 import { me } from './me/family.ts';
+import { migrations } from './migrations/family.ts';
 import { oauthClients } from './oauth-clients/family.ts';
+import { opportunities } from './opportunities/family.ts';
 import { policies } from './policies/family.ts';
 import { quickstart } from './quickstart/family.ts';
 import { reveals } from './reveals/family.ts';
@@ -22,15 +32,24 @@ import { roles } from './roles/family.ts';
 import { routes } from './routes/family.ts';
 import { sandbox } from './sandbox/family.ts';
 import { scim } from './scim/family.ts';
+import { secretShares } from './secret-shares/family.ts';
 import { secrets } from './secrets/family.ts';
 import { settings } from './settings/family.ts';
 import type { PageFamily } from './shell/page-family.ts';
 import { sso } from './sso/family.ts';
 import { team } from './team/family.ts';
 import { vaults } from './vaults/family.ts';
+import { wrap } from './wrap/family.ts';
 
 /** Every family that has pages in the dashboard. The rail, the palette, shortcuts, links to the documentation and page tests derive from this list. */
 export const families: readonly PageFamily[] = [
+  aiControls,
+  aiSpend,
+  aiDenials,
+  aiGateways,
+  aiPlayground,
+  aiTrust,
+  aiUsers,
   apiKeys,
   audit,
   billing,
@@ -47,7 +66,9 @@ export const families: readonly PageFamily[] = [
   imports,
   logs,
   me,
+  migrations,
   oauthClients,
+  opportunities,
   policies,
   quickstart,
   reveals,
@@ -55,9 +76,12 @@ export const families: readonly PageFamily[] = [
   routes,
   sandbox,
   scim,
+  secretShares,
   secrets,
   settings,
   team,
   sso,
   vaults,
+  wrap,
+  mcpServers,
 ];

@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { expect, type Page, test } from '@playwright/test';
-import { accessible } from './person.ts';
+import { accessible, hydrated } from './person.ts';
 import { startUpstream } from './running-system.ts';
 
 /**
@@ -23,6 +23,7 @@ test('J1: sign up, paste one line, watch the call arrive with its credential inj
   test.setTimeout(300_000);
   const errors = failOnConsoleErrors(page);
   await page.goto('/signup');
+  await hydrated(page);
   await accessible(page);
   await page.getByLabel('Workspace').fill(person.workspace);
   await page.getByLabel('Your name').fill(person.name);
@@ -174,6 +175,7 @@ test('J1: the first call of Live is a live one: its own route, a live key made o
   // Without the live stream the call still appears.
   await page.route(/\/admin\/logs\/tail/, (route) => route.abort());
   await page.goto('/analytical-engines/live');
+  await hydrated(page);
   await expect(page.getByRole('heading', { name: 'Make your first live call' })).toBeVisible();
   const code = page.locator('pre').first();
   await expect(code).toContainText('/p/analytical-engines/orders/');
@@ -191,6 +193,7 @@ test('J1: the first call of Live is a live one: its own route, a live key made o
 
 async function signIn(page: Page): Promise<void> {
   await page.goto('/signin');
+  await hydrated(page);
   await page.getByLabel('Email').fill(person.email);
   await page.getByRole('button', { name: 'Continue', exact: true }).click();
   await page.getByLabel('Password', { exact: true }).fill(person.password);

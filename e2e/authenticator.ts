@@ -35,3 +35,17 @@ export async function mailTo(page: Page, recipient: string, pattern: RegExp): Pr
   }).toPass();
   return found as string;
 }
+
+/** Registers the device as a passkey of whoever is signed in. */
+export async function addPasskey(page: Page, device: Awaited<ReturnType<typeof virtualAuthenticator>>, email: string): Promise<void> {
+  await page.goto('/me/security');
+  await page.getByRole('button', { name: 'Add passkey' }).click();
+  const code = await mailTo(page, email, /\b(\d{6})\b/);
+  await device.presentFor(async () => {
+    await page.getByLabel('Code from the email').fill(code);
+    await page.getByRole('button', { name: 'Save passkey' }).click();
+    await expect(page.getByRole('heading', { name: 'Save your recovery codes' })).toBeVisible();
+  });
+  await page.getByLabel(/^I saved the/).check();
+  await page.getByRole('button', { name: 'Done' }).click();
+}

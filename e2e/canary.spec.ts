@@ -60,6 +60,12 @@ async function ask(what: string, url: string, init: Init = {}, shows: readonly s
 
 test.beforeAll(async () => {
   upstream = await startUpstream((req, res, body) => {
+    if (req.url?.startsWith('/oauth/')) {
+      const said = `${req.headers.authorization} ${body}`;
+      if (req.url.endsWith('breaks')) return void res.destroy();
+      const sent = { error: said, error_description: said, error_uri: said };
+      return void res.writeHead(req.url.endsWith('fails') ? 500 : 400, { 'content-type': 'application/json' }).end(JSON.stringify(sent));
+    }
     const status = req.url?.includes('fails') ? 500 : 200;
     res.writeHead(status, { 'content-type': 'application/json', 'x-echo': req.headers['x-injected'] ?? '' });
     res.end(req.url?.includes('quiet') ? '{}' : JSON.stringify({ url: req.url, headers: req.headers, body }));
@@ -309,12 +315,97 @@ test('plant: what people type into the explorer, a trial, a look at an upstream,
   expect((await trpc('reset', 'sandbox.reset', { confirm_name: slug, password: changedPassword }, 'test')).status).toBe(200);
 });
 
+test('plant: wrapped keys, gateway tokens, calls of hosts that callers name, shares and connections', async () => {
+  const host = `api.${slug}.example`; // resolves nowhere: what is put into a call that fails must not be in what it leaves behind
+  const escrowed = plant('escrowed key', plain('Escrowed'));
+  const credential = { provider: 'canary', name: 'ESCROWED', value: escrowed, hosts: [host] };
+  const stored = await ask('escrow a key', `${api}/v1/wrap/credentials`, { key, body: credential });
+  expect(stored.status, stored.text).toBe(201);
+  const { secret_id } = stored.body.data;
+  const rotated = { value: plant('second escrowed key', plain('Escrowed')) };
+  expect((await ask('rotate it', `${api}/v1/secrets/${secret_id}/value`, { method: 'PUT', key, body: rotated })).status).toBe(200);
+  for (const more of [
+    { name: 'BAD', hosts: [`https://${plant('password of a host', plain('u:p'))}@${host}`] },
+    { name: 'BAD', hosts: [host], value: `pk_${plant('publishable key', plain('Pk'))}` },
+    { name: 'ESCROWED', hosts: [host], value: plant('key under a taken name', fresh('Taken')) },
+  ])
+    expect((await ask('escrow wrongly', `${api}/v1/wrap/credentials`, { key, body: { ...credential, ...more } })).status).toBeGreaterThan(
+      399,
+    );
+  const minted = await ask('create a gateway token', `${api}/v1/wrap/tokens`, { key, body: { secret: 'ESCROWED' } }, ['gateway token']);
+  expect(minted.status, minted.text).toBe(201);
+  const token = minted.body.data.token as string;
+  plant('gateway token', token.slice('wkt_'.length));
+  const wg = (what: string, target: string, init: Init = {}) => ask(what, `${api}/wg/${target}`, init);
+  const own = {
+    headers: { authorization: `Bearer ${plant("the SDK's own key", plain('Own'))}` },
+    body: { a: plant('body of an SDK', plain('Sdk')) },
+  };
+  expect((await wg('call through /wg', `${token}/${host}/v1/x?k=${plant('query of an SDK', plain('Q'))}`, own)).status).toBeGreaterThan(
+    499,
+  );
+  expect((await wg('call of another host through /wg', `${token}/api.other.example/x`)).status).toBe(403);
+  expect((await wg('climb out of /wg', `${token}/${host}/a%2f..%2fb`)).status).toBe(400);
+  const unknown = Array.from(randomBytes(52), (byte) => 'abcdefghijklmnopqrstuvwxyz234567'[byte % 32]).join('');
+  expect((await wg('an unknown gateway token', `wkt_${plant('unknown gateway token', unknown)}/${host}/x`)).status).toBe(401);
+  await wg('a malformed gateway token', `wkt_${plant('malformed gateway token', plain('Wkt'))}/${host}/x`);
+
+  const called = (what: string, headers: Record<string, string>, body?: unknown) =>
+    ask(what, `${api}/v1/proxy?k=${plant('query of a proxied call', plain('Q'))}`, {
+      key,
+      headers: { 'x-svc-proxy-url': `https://${host}/x?s=${plant('query of an upstream', plain('S'))}`, ...headers },
+      ...(body === undefined ? {} : { body }),
+    });
+  const encrypted = (value: string) => ({ 'x-svc-encrypted': Buffer.from(JSON.stringify({ card: { cvc: value } })).toString('base64') });
+  const held = encrypted(plant('encrypted value of a call', plain('Cvc')));
+  const body = { own: plant('body of a proxied call', plain('Body')), cvc: '{{ encrypted | json: $.card.cvc }}' };
+  expect((await called('proxy with an escrowed key', { 'x-svc-upstream-auth-secret': 'ESCROWED', ...held }, body)).status).toBeGreaterThan(
+    499,
+  );
+  const transit = { 'x-svc-upstream-authorization': `Bearer ${plant('credential in transit', plain('Transit'))}` };
+  expect((await called('proxy with a credential in transit', transit, body)).status).toBe(400);
+  expect((await called('proxy with both credentials', { ...transit, 'x-svc-upstream-auth-secret': 'ESCROWED' })).status).toBe(400);
+  expect((await called('proxy a malformed body', held, `{"x":"${plant('malformed body of a call', plain('Broken'))}`)).status).toBe(400);
+  expect(
+    (await called('proxy an unknown token', held, { a: `{{ token: ${plant('unknown vault token', plain('tok'))} }}` })).status,
+  ).toBeGreaterThan(399);
+  const addressed = { 'x-svc-proxy-url': `https://user:${plant('password of an upstream', plain('Pw'))}@${host}/` };
+  expect((await called('proxy to a URL with a password', addressed)).status).toBe(400);
+  const inside = { 'x-svc-proxy-url': 'https://metadata.google.internal/', ...transit };
+  expect((await called('proxy to a name inside', inside)).status).toBe(403);
+
+  const dashboard = { 'x-tenant-id': slug, 'x-svc-space': 'live', origin: admin, authorization: `Bearer ${session}` };
+  const shared = await ask('store a secret to share', `${api}/v1/secrets`, {
+    key,
+    body: { name: 'SHARED', value: plant('shared value', fresh('Shared')) },
+  });
+  const share = { email: `partner-${email}`, access_level: 'use', allowed_hosts: [host] };
+  const offered = await ask('share it', `${admin}/admin/secrets/${shared.body.data.id}/shares`, { headers: dashboard, body: share });
+  expect(offered.status, offered.text).toBe(201);
+  const claim = { token: plant('wrong claim token', plain('Claim')) };
+  await ask('claim wrongly', `${admin}/admin/secret-shares/claim`, { headers: dashboard, body: claim });
+
+  const client_secret = plant('client secret of a connection', fresh('Client'));
+  const connection = { provider: 'custom', grant_type: 'client_credentials', client_id: 'canary', client_secret };
+  for (const answers of ['says it back', 'fails', 'breaks']) {
+    const token_url = `${upstream.url}/oauth/${answers.replaceAll(' ', '-')}`;
+    const made = await ask(`a connection whose endpoint ${answers}`, `${api}/v1/secrets/oauth2`, {
+      key,
+      body: { name: `CONNECTION_${answers.split(' ')[0]?.toUpperCase()}`, ...connection, token_url },
+    });
+    expect(made.status, made.text).toBeGreaterThan(399);
+  }
+  expect(upstream.seen.filter(({ url }) => url.startsWith('/oauth/')).length, 'the endpoint was asked').toBeGreaterThan(2);
+});
+
 test('search: every answer that is not meant to show it', async () => {
   const pages = [
     '/',
     `/${slug}/live`,
     `/${slug}/live/routes`,
     `/${slug}/live/secrets`,
+    `/${slug}/live/wrap`,
+    `/${slug}/live/wrap?tab=tokens`,
     `/${slug}/live/api-keys`,
     `/${slug}/live/clients`,
     `/${slug}/live/logs`,
@@ -342,6 +433,8 @@ test('search: every answer that is not meant to show it', async () => {
     'roles',
     'routes',
     'secrets',
+    'wrap/credentials',
+    'wrap/tokens',
     'openapi.json',
   ];
   for (const list of lists) {

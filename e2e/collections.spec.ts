@@ -149,7 +149,7 @@ test('the cards tell how a collection does and who answers for it; routes are mo
     await expect(card).toContainText('1 call today', { timeout: 2_000 });
     await expect(card).toContainText(/Owned by.*shelves/);
     await expect(card).toContainText('1 route');
-  }).toPass({ timeout: 20_000 });
+  }).toPass({ timeout: 90_000 });
   await accessible(page);
   upstream.close();
 });

@@ -1,7 +1,7 @@
 import { expect, type Page, test } from '@playwright/test';
 import { TOTP } from 'otpauth';
 import { mailTo, virtualAuthenticator } from './authenticator.ts';
-import { accessible, signIn } from './person.ts';
+import { accessible, hydrated, signIn } from './person.ts';
 import { operator } from './running-system.ts';
 
 /** 22 §5: passkeys, authenticator apps and recovery codes, as a person meets them. */
@@ -135,9 +135,6 @@ test('P4: a lost phone is replaced by a recovery code, and the sessions of befor
   await accessible(page, 'security with an app');
   await phone.close();
 });
-
-/** A press before React listens is lost. */
-const hydrated = (page: Page) => page.waitForFunction(() => Object.keys(document).some((key) => key.startsWith('__reactContainer$')));
 
 /** The card of recovery codes, which are shown once. */
 async function storeCodes(page: Page): Promise<void> {

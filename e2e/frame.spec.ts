@@ -191,7 +191,7 @@ test('what a role may not open is locked with the roles that may, hidden from a 
     await signIn(page, { email, password }, slug);
     const pages = page.getByRole('navigation', { name: 'Pages' });
     await expect(pages.getByRole('link', { name: 'Home', exact: true })).toHaveAttribute('aria-current', 'page');
-    const keys = pages.getByRole('link', { name: 'Key management' });
+    const keys = pages.getByRole('link', { name: 'Tenant KMS' });
     if (role === 'viewer') await expect(keys).toHaveCount(0);
     else await expect(keys).toHaveAccessibleDescription('Locked: requires the Owner or Admin role');
     for (const path of ['settings/keys', role === 'viewer' ? 'test/import' : 'test/secrets']) {

@@ -36,6 +36,65 @@ export async function startOidcProvider(redirectUri: string) {
   };
 }
 
+/** node-oidc-provider as a company's own API has it: short-lived tokens with refresh tokens, which it can take back. */
+export async function startTokenProvider() {
+  const server = http.createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        ...{ ...CLIENT, redirect_uris: ['https://placeholder.example/'] },
+        ...{ grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] },
+      },
+    ],
+    scopes: ['openid', 'offline_access'],
+    // Shorter than a token may live to be used: every call wants a new one.
+    ttl: { AccessToken: 30 },
+    cookies: { keys: ['a key for cookies'] },
+    issueRefreshToken: async () => true,
+    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+  });
+  const grants = new Set<string>();
+  provider.on('access_token.saved', ({ grantId }) => void (grantId && grants.add(grantId)));
+  server.on('request', provider.callback());
+  return {
+    client: CLIENT,
+    auth_url: `${issuer}/auth`,
+    token_url: `${issuer}/token`,
+    /** As a person registers it in the provider's console. */
+    register: async (uri: string) => {
+      const client = await provider.Client.find(CLIENT.client_id);
+      (client as unknown as { redirectUris: string[] }).redirectUris = [uri];
+    },
+    /** Whether a token is one of the provider's and still good. */
+    knows: async (token: string) => (await provider.AccessToken.find(token)) !== undefined,
+    /** Takes back everything that was consented to. */
+    revoke: async () => {
+      for (const id of grants) {
+        await provider.RefreshToken.revokeByGrantId(id);
+        await provider.AccessToken.revokeByGrantId(id);
+        await (await provider.Grant.find(id))?.destroy();
+      }
+      grants.clear();
+    },
+    signIn: async (page: Page, email: string) => {
+      await page.locator('input[name=login]').fill(email);
+      await page.locator('input[name=password]').fill('any');
+      await page.locator('button[type=submit]').click();
+      await page.locator('input[name=prompt][value=consent]').waitFor({ state: 'attached' });
+      await page.locator('button[type=submit]').click();
+    },
+    /** A browser that the provider knows is asked for its consent alone. */
+    consent: async (page: Page) => {
+      await page.locator('input[name=prompt][value=consent]').waitFor({ state: 'attached' });
+      await page.locator('button[type=submit]').click();
+    },
+    close: () => closed(server),
+  };
+}
+
 /** samlify behind a page that asks who signs in, and posts what it says to this service. */
 export async function startSamlProvider(acs: string) {
   const server = http.createServer();

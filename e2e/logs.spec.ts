@@ -72,9 +72,14 @@ test('facets count and narrow, two calls are compared by keyboard, and one is tr
   await expect(panel).toBeHidden();
   expect([page.url(), await step()]).toEqual([list.url, list.step]);
 
-  // The newest two, marked from the keyboard.
-  await rows(page).first().getByRole('button').focus();
+  // The newest two, marked from the keyboard. The panel gives the focus back once it is gone.
+  await expect(panel).toHaveCount(0);
+  await expect(async () => {
+    await rows(page).first().getByRole('button').focus();
+    await expect(rows(page).first().getByRole('button')).toBeFocused({ timeout: 500 });
+  }).toPass();
   await page.keyboard.press('x');
+  await expect(rows(page).first().getByRole('checkbox')).toBeChecked();
   await expect(page.getByText('1 call selected')).toBeVisible();
   await page.keyboard.press('j');
   await page.keyboard.press('x');

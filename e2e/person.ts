@@ -1,5 +1,5 @@
 import AxeBuilder from '@axe-core/playwright';
-import { expect, type Page } from '@playwright/test';
+import { type BrowserContext, expect, type Page } from '@playwright/test';
 
 /** Signs the browser of a page in by what the form of that page sends, and waits for the workspace it lands in. The form itself has journeys of its own. */
 export async function signIn(page: Page, person: { email: string; password: string }, slug: string): Promise<void> {
@@ -9,18 +9,41 @@ export async function signIn(page: Page, person: { email: string; password: stri
   expect(answer.status(), await answer.text()).toBe(200);
   await page.goto('/');
   await page.waitForURL(`**/${slug}/**`);
+  await hydrated(page);
 }
 
-/** A press before React listens is lost, and a slow machine is slow to listen: from here on every page is waited for. */
+/** A click before React has hydrated its target is lost: from here on, opening and reloading a page, in every tab of the context, waits until all controls respond. */
 export function awaitHydration(page: Page): void {
-  const open = page.goto.bind(page);
+  const context = page.context();
+  if (awaited.has(context)) return;
+  awaited.add(context);
+  context.pages().forEach(waitAfterLoading);
+  context.on('page', waitAfterLoading);
+}
+const awaited = new WeakSet<BrowserContext>();
+
+function waitAfterLoading(page: Page): void {
+  const [open, reload] = [page.goto.bind(page), page.reload.bind(page)];
   page.goto = async (...to) => {
     const response = await open(...to);
-    await page.waitForFunction(
-      () => !document.querySelector('script[src*="/_next/"]') || Object.keys(document).some((key) => key.startsWith('__reactContainer$')),
-    );
+    await hydrated(page);
     return response;
   };
+  page.reload = async (...how) => {
+    const response = await reload(...how);
+    await hydrated(page);
+    return response;
+  };
+}
+
+/** The root is hydrated before what is inside of its boundaries: React marks each element once it has props, and so listeners. Editors make their own controls. */
+export async function hydrated(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    if (!document.querySelector('script[src*="/_next/"]')) return true;
+    const isMarked = (node: object, mark: string) => Object.keys(node).some((key) => key.startsWith(mark));
+    const controls = [...document.querySelectorAll('button, input, select, textarea')].filter((one) => !one.closest('.cm-editor'));
+    return isMarked(document, '__reactContainer$') && controls.every((one) => isMarked(one, '__reactProps$'));
+  });
 }
 
 /** Fills in and sends the form that stands there. */

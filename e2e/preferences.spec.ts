@@ -97,24 +97,16 @@ test('pages are pinned and groups folded and moved, by keyboard too; another bro
   await expect(page.getByRole('button', { name: 'Move Audit up' })).toBeFocused();
   await kept(() => rail.getByRole('button', { name: 'Settings', exact: true }).click());
   await expect(rail.getByRole('link', { name: 'Usage' })).toHaveCount(0);
-  await kept(() => page.getByRole('list', { name: 'Group order' }).getByText('Developers').dragTo(page.getByText('Gateway').last()));
+  const order = page.getByRole('list', { name: 'Group order' });
+  await kept(() => order.getByText('Developers').dragTo(order.getByText('Gateway', { exact: true })));
   await accessible(page);
 
   const context = await browser.newContext();
   const other = await context.newPage();
   await signIn(other, person, slug);
   const links = other.getByRole('navigation', { name: 'Pages' }).getByRole('link');
-  await expect(links).toHaveText([
-    'Audit',
-    'Logs',
-    'Home',
-    'API keys',
-    'OAuth clients',
-    'API explorer',
-    'Quickstart',
-    /Routes/,
-    ...Array(10).fill(/./),
-  ]);
+  const first = ['Audit', 'Logs', 'Home', 'API keys', 'OAuth clients', 'API explorer', 'Quickstart', /Routes/];
+  for (const [index, name] of first.entries()) await expect(links.nth(index)).toHaveText(name);
   const options = other.getByRole('dialog', { name: 'Command palette' }).getByRole('option');
   // The rail is drawn by the server: it stands there before the page hears keys.
   await expect(async () => {

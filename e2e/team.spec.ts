@@ -1,7 +1,7 @@
 import { expect, type Page, test } from '@playwright/test';
 import { TOTP } from 'otpauth';
 import { mailTo } from './authenticator.ts';
-import { accessible, signIn } from './person.ts';
+import { accessible, hydrated, signIn } from './person.ts';
 import { json, operator, setting, until } from './running-system.ts';
 
 /** 22 §4 and 32 §3: a colleague comes, is trusted with values, and goes. */
@@ -108,7 +108,6 @@ test('P2: a colleague joins from the mail, reveals a secret only once the Owner 
 
 const there = { 'x-tenant-id': slug, 'x-svc-space': 'test' };
 const member = (page: Page) => page.getByRole('table', { name: 'Members' }).getByRole('row', { name: colleague.email });
-const hydrated = (page: Page) => page.waitForFunction(() => Object.keys(document).some((key) => key.startsWith('__reactContainer$')));
 
 /** Gives whoever is signed in an authenticator app. */
 async function enroll(page: Page) {

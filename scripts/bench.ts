@@ -1,10 +1,12 @@
-// npm run bench [-- proxy bodies latency memory payloads fields hot crypto tokens oauth lists scim vaults start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads fields wrap connections hot crypto tokens oauth lists scim vaults ai migrations start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { measureAi } from './bench/ai.ts';
 import { measureBodies } from './bench/bodies.ts';
+import { measureConnections } from './bench/connections.ts';
 import { measureCrypto } from './bench/crypto.ts';
 import { measureFields } from './bench/fields.ts';
 import { measureHot } from './bench/hot.ts';
@@ -12,6 +14,7 @@ import { measureLatency } from './bench/latency.ts';
 import { measureLists } from './bench/lists.ts';
 import { cores, endChildren, findTool, moveSelfTo, requireMachine } from './bench/machine.ts';
 import { measureMemory } from './bench/memory.ts';
+import { measureMigrations } from './bench/migrations.ts';
 import { measureOAuth } from './bench/oauth.ts';
 import { measurePayloads } from './bench/payloads.ts';
 import { type Bench, type Peer, startProxies } from './bench/proxies.ts';
@@ -21,6 +24,7 @@ import { measureScim } from './bench/scim.ts';
 import { measureStart } from './bench/start.ts';
 import { measureTokenCheck } from './bench/token-check.ts';
 import { measureVaults } from './bench/vaults.ts';
+import { measureWrap } from './bench/wrap.ts';
 import { fail, Problem } from './command.ts';
 import { postmaster } from './database.ts';
 
@@ -31,6 +35,8 @@ const parts = [
   'memory',
   'payloads',
   'fields',
+  'wrap',
+  'connections',
   'hot',
   'crypto',
   'tokens',
@@ -38,6 +44,8 @@ const parts = [
   'lists',
   'scim',
   'vaults',
+  'ai',
+  'migrations',
   'start',
 ] as const;
 type Part = (typeof parts)[number];
@@ -48,6 +56,8 @@ const proxyParts: Partial<Record<Part, (bench: Bench) => Promise<Row[]>>> = {
   memory: measureMemory,
   payloads: measurePayloads,
   fields: measureFields,
+  wrap: measureWrap,
+  connections: measureConnections,
 };
 
 const machine = `${os.availableParallelism()} cores of ${os.cpus()[0]?.model.trim()}, Node ${process.versions.node}, ${process.platform}-${process.arch}`;
@@ -56,7 +66,7 @@ const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'sallyport-bench-'));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 process.on('exit', () => {
   endChildren();
-  for (const part of ['proxies', 'hot', 'crypto', 'tokens', 'oauth', 'lists', 'scim', 'vaults']) {
+  for (const part of ['proxies', 'hot', 'crypto', 'tokens', 'oauth', 'lists', 'scim', 'vaults', 'ai', 'migrations']) {
     const database = postmaster(path.join(directory, part, 'data/postgres/data'));
     if (database) process.kill(database.pid, 'SIGQUIT');
   }
@@ -80,6 +90,8 @@ try {
   if (wanted.includes('lists')) rows.push(...(await measureLists(path.join(directory, 'lists'))));
   if (wanted.includes('scim')) rows.push(...(await measureScim(path.join(directory, 'scim'))));
   if (wanted.includes('vaults')) rows.push(...(await measureVaults(path.join(directory, 'vaults'))));
+  if (wanted.includes('ai')) rows.push(...(await measureAi(path.join(directory, 'ai'))));
+  if (wanted.includes('migrations')) rows.push(...(await measureMigrations(path.join(directory, 'migrations'))));
   console.log(`
 ${machine}
 `);

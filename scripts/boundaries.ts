@@ -5,23 +5,23 @@ import { unsharedState } from './module-state.ts';
 
 // Who may import whom: the table of CONTRIBUTING.md, and the few things that have one home, checked over the import graph.
 
-const planes = ['api', 'trpc', 'oauth', 'scim', 'mcp', 'ai', 'gateway', 'jobs', 'auth'];
+const planes = ['api', 'trpc', 'oauth', 'scim', 'gateway', 'jobs', 'auth'];
 
 /** From an area to the areas it may import, itself left out. `generated:type` allows the generated client's types and not its code. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   kernel: ['generated:type'],
   crypto: ['kernel'],
   platform: ['kernel', 'crypto', 'generated'],
-  custody: ['kernel', 'crypto', 'platform'],
-  domain: ['kernel', 'crypto', 'platform', 'custody', 'generated'],
-  api: ['domain', 'kernel', 'crypto', 'platform', 'generated:type'],
+  ai: ['kernel', 'crypto'],
+  mcp: ['kernel', 'crypto', 'ai'],
+  custody: ['kernel', 'crypto', 'platform', 'ai'],
+  domain: ['kernel', 'crypto', 'platform', 'custody', 'ai', 'mcp', 'generated'],
+  api: ['domain', 'kernel', 'crypto', 'platform', 'mcp', 'generated:type'],
   oauth: ['domain', 'kernel', 'crypto', 'platform', 'api', 'generated:type'],
   scim: ['domain', 'kernel', 'crypto', 'platform', 'api', 'generated:type'],
-  mcp: ['domain', 'kernel', 'crypto', 'platform', 'api', 'generated:type'],
-  ai: ['domain', 'kernel', 'crypto', 'platform', 'api', 'generated:type'],
   trpc: ['api', 'auth', 'domain', 'kernel', 'platform', 'generated:type'],
   auth: ['domain', 'kernel', 'crypto', 'platform', 'api', 'trpc', 'generated:type'],
-  gateway: ['domain', 'kernel', 'crypto', 'platform', 'custody'],
+  gateway: ['domain', 'kernel', 'crypto', 'platform', 'custody', 'ai', 'mcp'],
   jobs: ['domain', 'kernel', 'platform', 'custody', 'generated:type'],
   web: ['domain', 'kernel', 'platform', 'custody'],
   app: ['components', ...planes.filter((plane) => plane !== 'gateway' && plane !== 'jobs')],
@@ -205,11 +205,21 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
   return undefined;
 }
 
+/** What every plane may import. */
+const BELOW = ['core', 'snapshot', 'credentials'];
+/** What planes need whose calls go by a route. */
+const BY_ROUTE = [...BELOW, 'templates', 'upstream-auth'];
 /** From a folder of the gateway to the folders it may import. Any other folder is a plane. */
 const GATEWAY_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   snapshot: [],
   credentials: [],
   core: ['snapshot', 'credentials'],
+  'upstream-auth': [...BELOW, 'templates'],
+  route: BY_ROUTE,
+  ephemeral: [...BELOW, 'templates'],
+  governance: BY_ROUTE,
+  ai: [...BY_ROUTE, 'governance'],
+  mcp: [...BY_ROUTE, 'governance'],
   oauth: ['core', 'credentials', 'v1'],
   elements: ['core', 'snapshot'],
   'front-door': ['core', 'v1', 'oauth', 'elements'],
@@ -221,18 +231,18 @@ function whyGatewayForbidden(file: string, target: string): string | undefined {
   const [from, to] = [folder(file), folder(target)];
   if (from === undefined || from === to) return undefined;
   if (to === undefined) return 'only assemble.ts and its neighbours wire the gateway';
-  const rights = GATEWAY_FOLDERS[from] ?? ['core', 'snapshot', 'credentials'];
+  const rights = GATEWAY_FOLDERS[from] ?? BELOW;
   return rights.includes(to) ? undefined : `gateway/${from} may import only ${rights.join(', ') || 'no other folder'} of the gateway`;
 }
 
-/** zod describes every wire. ipaddr.js parses addresses, which the gateway, the API and the forms must all read the same way. */
-const KERNEL_PACKAGES = /^(zod|ipaddr\.js|node:)/;
+/** zod describes every wire. ipaddr.js parses addresses, which the gateway, the API and the forms must all read the same way; tldts knows public suffixes. */
+const KERNEL_PACKAGES = /^(zod|ipaddr\.js|tldts|node:)/;
 
 function whyPackageForbidden(file: string, from: string, name: string, type: boolean): string | undefined {
   if (isSchema(file)) return name === 'zod' ? undefined : 'a schema is isomorphic: zod, kernel, shared files and other schemas only';
   if (isShared(file)) return 'a shared file has no packages';
   if (from === 'kernel' && name.startsWith('@prisma/') && type) return undefined;
-  if (from === 'kernel' && !KERNEL_PACKAGES.test(name)) return 'the kernel may load no packages but zod and ipaddr.js';
+  if (from === 'kernel' && !KERNEL_PACKAGES.test(name)) return 'the kernel may load no packages but zod, ipaddr.js and tldts';
   for (const rule of restricted) {
     if (rule.name.test(name) && !rule.only.includes(from) && !(rule.type && type)) return rule.why;
   }

@@ -13,7 +13,7 @@ import { type TestDatabase, template } from './test-database.ts';
 /** Runs Playwright files in a real browser against the whole system, started on free ports with a fresh database. */
 export async function runJourneys(files: readonly string[], database: TestDatabase): Promise<Counts> {
   await database.create('journeys', template);
-  const [api, sandbox, admin, proxy] = await freePorts(4);
+  const [api, sandbox, admin, proxy, kms] = await freePorts(5);
   const browser = await findBrowser();
   const data = path.join(database.directory, 'journeys');
   const settings = {
@@ -25,6 +25,14 @@ export async function runJourneys(files: readonly string[], database: TestDataba
     SVC_TEST_MODE: '1',
     LOG_LEVEL: 'info',
     GEOIP_DB_PATH: path.join(database.directory, 'journeys.mmdb'),
+    // A KMS that a journey starts and breaks, asked at the pace of a test.
+    AWS_ENDPOINT_URL_KMS: `http://127.0.0.1:${kms}`,
+    AWS_ENDPOINT_URL_STS: `http://127.0.0.1:${kms}`,
+    AWS_ACCESS_KEY_ID: 'operator',
+    AWS_SECRET_ACCESS_KEY: 'operator',
+    KMS_CACHE_SECONDS: '1',
+    KMS_POLL_SECONDS: '1',
+    KMS_AWS_ACCOUNT_ID: '999988887777',
   };
   fs.writeFileSync(settings.GEOIP_DB_PATH, mmdb({ '203.0.113.0/24': placeIn('DE', 'Berlin') }));
   const report = path.join(database.directory, 'journeys.json');
@@ -46,6 +54,7 @@ export async function runJourneys(files: readonly string[], database: TestDataba
         E2E_API_URL: `http://localhost:${api}`,
         E2E_SANDBOX_API_URL: `http://localhost:${sandbox}`,
         E2E_PROXY_PORT: String(proxy),
+        E2E_KMS_PORT: String(kms),
         E2E_LOG: system.log,
         E2E_OPERATOR: operator,
       },

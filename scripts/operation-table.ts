@@ -13,6 +13,7 @@ type Schema = {
   properties?: Readonly<Record<string, Schema>>;
   required?: readonly string[];
   'x-secret'?: boolean;
+  'x-needed-without'?: string;
 };
 type Parameter = { $ref?: string; name: string; in: 'path' | 'query' | 'header'; required?: boolean; description?: string; schema: Schema };
 type Described = {
@@ -98,6 +99,7 @@ function fieldOf(document: Document, name: string, place: Field['in'], given: Sc
     nullable: kinds.includes('null'),
     ...(values.length > 0 ? { values } : {}),
     ...(schema['x-secret'] ? { secret: true as const } : {}),
+    ...(schema['x-needed-without'] ? { neededWithout: schema['x-needed-without'] } : {}),
   };
 }
 

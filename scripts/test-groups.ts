@@ -12,12 +12,12 @@ const ALONE =
   /process\.(?:env|on|once|off|exit|chdir|emit|kill|stdout|stderr|cwd)|\bmock\b|\b(?:before|after)(?:Each)?\(|testDatabase\([^)]|ownDatabase|quickPasswords|globalThis|\b(?:spawn|fork)\(|concurrency|fixture/;
 /** Lets the tests of a group begin when all of its files are loaded, which would take its time from them. */
 export const GATE = 'all files of the group are loaded';
-const SIZES = { family: 2, database: 6, plain: 12 };
+const SIZES = { family: 3, database: 6, plain: 12 };
 
-/** The files as they are run: each alone, or with others in a group, whose entry is written into `folder`. What is over soon comes last. */
-export function groupsOf(files: readonly string[], folder: string): Group[] {
+/** The files as they are run: each alone, as what takes `long` is, or with others in a group, whose entry is written into `folder`. What is over soon comes last. */
+export function groupsOf(files: readonly string[], long: readonly string[], folder: string): Group[] {
   const texts = new Map(files.map((file) => [file, fs.readFileSync(file, 'utf8')]));
-  const alone = files.filter((file) => ALONE.test(texts.get(file) ?? ''));
+  const alone = files.filter((file) => long.includes(file) || ALONE.test(texts.get(file) ?? ''));
   const shared = Map.groupBy(
     files.filter((file) => !alone.includes(file)),
     (file) => {
@@ -27,9 +27,9 @@ export function groupsOf(files: readonly string[], folder: string): Group[] {
   );
   const groups = (kind: keyof typeof SIZES) =>
     pieces(shared.get(kind) ?? [], SIZES[kind]).map((members, i) => group(members, path.join(folder, `${kind}-${i}.mjs`)));
-  const long = [...groups('family'), ...groups('database'), ...alone.map((file) => ({ entry: file, files: [file] }))];
+  const first = [...groups('family'), ...groups('database'), ...alone.map((file) => ({ entry: file, files: [file] }))];
   const place = ({ files: [first = ''] }: Group) => files.indexOf(first);
-  return [...long.sort((a, b) => place(a) - place(b)), ...groups('plain')];
+  return [...first.sort((a, b) => place(a) - place(b)), ...groups('plain')];
 }
 
 function group(files: readonly string[], entry: string): Group {

@@ -47,7 +47,7 @@ try {
   const groupsIn = path.join(database.directory, 'groups');
   fs.mkdirSync(groupsIn);
   // Beside the node tests, which leave the processor idle now and then; asked for with a name, journeys do not run.
-  const building = journeys.length > 0 && !name && nodeFiles.length > 0 ? buildWeb(10) : undefined;
+  const building = journeys.length > 0 && !name ? buildWeb(nodeFiles.length > 0 ? 10 : undefined) : undefined;
   building?.catch(() => {}); // told below
   add(await runNodeTests(nodeFiles, { verbose: !all, name: name ? new RegExp(name) : undefined, ...(all && { groupsIn }) }));
   if (all) console.log(`Node tests: ${elapsed()}`);

@@ -28,6 +28,8 @@ export type Field = {
   values?: readonly string[];
   /** Never taken from the command line, where other processes and the shell's history see it. */
   secret?: true;
+  /** Needed although not required, unless this other field is given. */
+  neededWithout?: string;
 };
 
 export type Family = { name: string; description: string };

@@ -13,6 +13,8 @@ export function environmentSettings(env: Environment = process.env) {
     subject_token: of('SERVICE_SUBJECT_TOKEN'),
     tenant: of('SERVICE_TENANT'),
     profile: of('SERVICE_PROFILE'),
+    intercept: of('SERVICE_INTERCEPT')?.toLowerCase(),
+    observe_uncovered: of('SERVICE_OBSERVE_UNCOVERED')?.toLowerCase(),
     credentials_file: of('SERVICE_CREDENTIALS_FILE'),
     config_home: of('XDG_CONFIG_HOME'),
     no_color: env.NO_COLOR !== undefined && env.NO_COLOR !== '',

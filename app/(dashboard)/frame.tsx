@@ -9,7 +9,7 @@ import { readSpace, SPACE_COOKIE } from '#components/shell/space-cookie.ts';
 import { PreferencesProvider } from '#components/theme/preferences-provider.tsx';
 import { DashboardData } from '#components/trpc/provider.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
-import { addressesOf, frameOf, shrinkingOf } from '#server/trpc/frame.ts';
+import { addressesOf, frameOf, sealOf, shrinkingOf } from '#server/trpc/frame.ts';
 
 /** Signed in and a member, or sent where that can be mended; then the frame around a page. `slug` null: the person's own pages. */
 export async function DashboardFrame({
@@ -33,7 +33,7 @@ export async function DashboardFrame({
   if (!current) notFound();
   // Its calls would all be refused: the way in is to add a factor.
   if (slug !== null && frame.needing_factor.includes(current.slug)) redirect(`/me/security?required=${current.slug}`);
-  const windows = await shrinkingOf(current.id);
+  const [windows, seal] = await Promise.all([shrinkingOf(current.id), sealOf(current)]);
   const hidden = jar.get(SHRINKING_COOKIE)?.value === shrinkingMark(current.slug, windows);
   const { csrf, secret_fields } = frame;
   const scope = {
@@ -57,6 +57,7 @@ export async function DashboardFrame({
           partitioned={partitioned}
           lastSpace={readSpace(jar.get(SPACE_COOKIE)?.value)}
           shrinking={{ windows, hidden }}
+          seal={seal}
           user={frame.user}
           news={frame.news}
           railCollapsed={readRailCollapsed(jar.get(RAIL_COOKIE)?.value)}

@@ -41,6 +41,7 @@ export function actorOf(entry: Pick<Entry, 'actor'>): string {
   return type === 'system' ? 'Sallyport' : type ? `Unknown ${nounOf(type)}` : 'Unknown';
 }
 
+const VALUES = new Set(['secret', 'wrap_credential']);
 const REFLEXIVE = new Set(['login', 'logout', 'login_failed']);
 
 /** "dana@acme.example", "changed", "route", "payments": the parts of the sentence an entry makes. */
@@ -50,7 +51,7 @@ export function sentenceOf(entry: Entry): { actor: string; verb: string; thing: 
   if (entry.resource_type === 'sandbox' && entry.action === 'reset')
     return { actor: actorOf(entry), verb: verbOf(entry.action), thing: '', name: nameOf(entry) };
   // A secret rotates when somebody gives it a new value; people do not call that rotating.
-  const verb = entry.resource_type === 'secret' && entry.action === 'rotate' ? 'set a new value for' : verbOf(entry.action);
+  const verb = VALUES.has(entry.resource_type) && entry.action === 'rotate' ? 'set a new value for' : verbOf(entry.action);
   const tried = entry.resource_type === 'route' && entry.action === 'execute';
   return { actor: actorOf(entry), verb: tried ? 'tested' : verb, thing: nounOf(entry.resource_type), name: nameOf(entry) };
 }

@@ -10,6 +10,7 @@ import { Button } from '#components/ui/button.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
+import { saveJson } from '#components/ui/save-json.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 
@@ -38,7 +39,7 @@ export function KeyCard() {
       footer={
         ref && (
           <>
-            <Button size="sm" icon={<Download />} onClick={() => download(data)}>
+            <Button size="sm" icon={<Download />} onClick={() => saveJson(data, 'sealing-bundle.json')}>
               Download bundle
             </Button>
             <Button
@@ -77,11 +78,4 @@ export function KeyCard() {
       )}
     </SectionCard>
   );
-}
-
-function download(bundle: object): void {
-  const url = URL.createObjectURL(new Blob([`${JSON.stringify(bundle, null, 2)}\n`], { type: 'application/json' }));
-  const link = Object.assign(document.createElement('a'), { href: url, download: 'sealing-bundle.json' });
-  link.click();
-  URL.revokeObjectURL(url);
 }

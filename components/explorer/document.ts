@@ -18,6 +18,7 @@ export type Schema = {
   minimum?: number;
   maximum?: number;
   'x-secret'?: boolean;
+  'x-needed-without'?: string;
   'x-shown-once'?: boolean;
 };
 type Parameter = { $ref?: string; name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema: Schema; description?: string };

@@ -28,6 +28,9 @@ test('material that must not be shown is edited as a secret', () => {
 test('what an answer shows once is known before it comes, and every parameter has its words', () => {
   const marked = operations.filter(({ shownOnce }) => shownOnce.length > 0).map(({ id, shownOnce }) => [id, [...shownOnce].sort()]);
   assert.deepEqual(Object.fromEntries(marked), {
+    'ai_gateways.agents.tokens.create': ['token'],
+    'ai_gateways.agents.tokens.rotate': ['token'],
+    'ai_gateways.tokens.create': ['token'],
     'api_keys.create': ['api_key'],
     'api_keys.rotate': ['api_key'],
     'client_tokens.create': ['token'],
@@ -36,8 +39,10 @@ test('what an answer shows once is known before it comes, and every parameter ha
     'crypto_keys.decrypt': ['plaintext', 'plaintext_b64'],
     'oauth_clients.create': ['client_secret'],
     'oauth_clients.rotate_secret': ['client_secret'],
+    'secrets.oauth2_token': ['access_token'],
     'signup.start': ['claim_handle'],
     'signup.claim': ['api_key'],
+    'wrap.create_token': ['base_url', 'token'],
   });
   for (const op of operations)
     for (const { name, schema } of [...op.inPath, ...op.inQuery, ...op.inHeader]) assert.ok(schema.description, `${op.id} ${name}`);
@@ -80,6 +85,7 @@ test('sign-up is not offered to someone signed in, nor what only machines may do
       'crypto_keys.rewrap',
       'encryption.decrypt',
       'encryption.rewrap',
+      'secrets.oauth2_token',
       'signup.start',
       'signup.claim',
       'vaults.list_tokens',

@@ -104,7 +104,7 @@ export function StarterKey({ apiKey, onKey }: StarterKeyProps) {
           <Button
             variant="primary"
             icon={<KeyRound />}
-            loading={create.isPending}
+            loading={create.isPending || roles.isPending}
             disabledReason={readOnly}
             onClick={() =>
               create.mutate({ name: `First call ${new Date().toISOString().slice(0, 16)}`, ...(invoke ? { role_ids: [invoke.id] } : {}) })

@@ -8,6 +8,7 @@ import { MutationError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { grouped } from '#components/ui/numbers.ts';
+import { saveJson } from '#components/ui/save-json.ts';
 import type { LogProof } from '#server/domain/request-logs/proof.schema.ts';
 
 type Answer = z.output<typeof LogProof>;
@@ -51,13 +52,4 @@ function Verdict({ proof }: { proof: Answer }) {
     );
   const tampered = proof.reason === 'root_mismatch' || proof.reason === 'range_grew' || proof.reason === 'row_not_in_range';
   return <Callout tone={tampered ? 'bad' : 'info'} title={proof.detail ?? 'No proof is available yet.'} />;
-}
-
-function saveJson(value: unknown, name: string): void {
-  const url = URL.createObjectURL(new Blob([JSON.stringify(value, null, 2), '\n'], { type: 'application/json' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }

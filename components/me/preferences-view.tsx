@@ -21,7 +21,7 @@ export function PreferencesView({ workspaces }: { workspaces: readonly { id: str
   const { preferences, save } = usePreferences();
   const { theme, density, setTheme, setDensity } = useKeptAppearance();
   const today = useToday();
-  const { times, date_format, home_workspace_id, home_space, home_page, single_keys } = preferences;
+  const { times, date_format, home_workspace_id, home_space, home_page, single_keys, opportunity_mails } = preferences;
   const utc = { times: 'utc', date_format } as const;
   return (
     <Page className="max-w-3xl">
@@ -109,6 +109,14 @@ export function PreferencesView({ workspaces }: { workspaces: readonly { id: str
         </div>
       </SectionCard>
       <NavigationCard />
+      <SectionCard title="Email">
+        <Switch
+          checked={opportunity_mails}
+          onCheckedChange={(on) => save({ opportunity_mails: on })}
+          label="Weekly summary of opportunities"
+          description="On Mondays, for each workspace where you are an Owner or Admin and hosts wait for a decision. Emails about security and billing are always sent."
+        />
+      </SectionCard>
       <SectionCard title="Keyboard">
         <Switch
           checked={single_keys}

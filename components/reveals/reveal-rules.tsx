@@ -16,6 +16,11 @@ const RULES = [
     description: 'Nothing is revealed until the person says why. The reason is recorded in the audit log.',
   },
   {
+    name: 'escrow_never_reveal',
+    label: 'Never reveal wrap credentials',
+    description: 'Keys in escrow are only ever used. Nobody is shown their values, whatever their role.',
+  },
+  {
     name: 'details_withheld',
     label: 'Withhold audit details',
     description: 'Owners and Admins see what an audit entry changed only as a reveal, entry by entry. Lists and exports leave it out.',

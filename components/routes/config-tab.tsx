@@ -8,6 +8,7 @@ import { BodyEditor } from './body-editor.tsx';
 import type { Config } from './config-draft.ts';
 import { ForwardingCard, UpstreamCard } from './forwarding-cards.tsx';
 import { InjectionEditor } from './injection-editor.tsx';
+import { InterceptionCard } from './interception-card.tsx';
 import { MethodSettings } from './method-settings.tsx';
 import { PayloadsCard } from './payloads-card.tsx';
 import type { RouteDetailData } from './route-data.ts';
@@ -45,14 +46,14 @@ export function ConfigTab({ editor, route, base, colors, onEnvironment }: Config
           onValueChange={(next) => void setView(next)}
         />
       </div>
-      {view === 'form' && <ConfigForm editor={editor} routeName={route.name} />}
+      {view === 'form' && <ConfigForm editor={editor} route={route} />}
       {view === 'json' && <JsonTab editor={editor} base={base} />}
       {view === 'differences' && <DifferencesTab route={route} editor={editor} colors={colors} onEnvironment={onEnvironment} />}
     </>
   );
 }
 
-function ConfigForm({ editor, routeName }: { editor: ConfigEditor; routeName: string }) {
+function ConfigForm({ editor, route }: { editor: ConfigEditor; route: RouteDetailData }) {
   return (
     <>
       <UpstreamCard editor={editor} />
@@ -69,7 +70,7 @@ function ConfigForm({ editor, routeName }: { editor: ConfigEditor; routeName: st
                 onChange={set}
                 disabled={disabled}
                 environment={editor.env}
-                routeName={routeName}
+                routeName={route.name}
                 errors={editor.below('inject_headers_json')}
               />
             )}
@@ -88,7 +89,7 @@ function ConfigForm({ editor, routeName }: { editor: ConfigEditor; routeName: st
                 onChange={set}
                 disabled={disabled}
                 environment={editor.env}
-                routeName={routeName}
+                routeName={route.name}
                 errors={editor.below('inject_query_json')}
               />
             )}
@@ -100,13 +101,14 @@ function ConfigForm({ editor, routeName }: { editor: ConfigEditor; routeName: st
             hint="Merged into JSON and form bodies of POST, PUT and PATCH. Other body types are refused with 415."
           >
             {({ value, set, disabled }) => (
-              <BodyEditor value={value} onChange={set} disabled={disabled} environment={editor.env} routeName={routeName} />
+              <BodyEditor value={value} onChange={set} disabled={disabled} environment={editor.env} routeName={route.name} />
             )}
           </Setting>
         </div>
       </SectionCard>
       <UpstreamAuthCard editor={editor} />
       <ForwardingCard editor={editor} />
+      <InterceptionCard editor={editor} route={route} />
       <PayloadsCard editor={editor} />
       <SectionCard title="Method overrides" description="Headers, body, limits and timeout for single methods.">
         <MethodSettings editor={editor} />

@@ -36,10 +36,16 @@ const schema = CreateRouteSchema.pick({
 /** A select takes an empty value for no choice at all, so none has a value of its own. */
 const NONE = 'none';
 
-export type CreateRouteProps = { open: boolean; onClose: () => void; collectionId?: string };
+export type CreateRouteProps = {
+  open: boolean;
+  onClose: () => void;
+  collectionId?: string;
+  /** The upstream URL that another page proposes. */
+  target?: string;
+};
 
 /** Makes a route: where it goes, with which credential; then how to call it. */
-export function CreateRoute({ open, onClose, collectionId }: CreateRouteProps) {
+export function CreateRoute({ open, onClose, collectionId, target }: CreateRouteProps) {
   const { space } = useScope();
   const [made, setMade] = useState<Made>();
   const [dirty, setDirty] = useUnsavedIn(open);
@@ -73,6 +79,7 @@ export function CreateRoute({ open, onClose, collectionId }: CreateRouteProps) {
         open && (
           <RouteForm
             collectionId={collectionId}
+            target={target}
             onMade={(route) => {
               setDirty(false);
               setMade(route);
@@ -85,9 +92,14 @@ export function CreateRoute({ open, onClose, collectionId }: CreateRouteProps) {
   );
 }
 
-type RouteFormProps = { collectionId: string | undefined; onMade: (made: Made) => void; onDirty: (dirty: boolean) => void };
+type RouteFormProps = {
+  collectionId: string | undefined;
+  target: string | undefined;
+  onMade: (made: Made) => void;
+  onDirty: (dirty: boolean) => void;
+};
 
-function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
+function RouteForm({ collectionId, target, onMade, onDirty }: RouteFormProps) {
   const trpc = useTRPC();
   const cache = useQueryClient();
   const { proxy_url } = useScope();
@@ -95,7 +107,13 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
   const collections = useQuery(trpc.collections.list.queryOptions({ per_page: 100 }));
   const form = useZodForm({
     schema,
-    defaultValues: { name: '', target_base_url: '', collection_id: collectionId ?? null, inject_headers_json: {}, requires_clients: false },
+    defaultValues: {
+      name: '',
+      target_base_url: target ?? '',
+      collection_id: collectionId ?? null,
+      inject_headers_json: {},
+      requires_clients: false,
+    },
   });
   const { refusal, panel, refuse, clear, forget } = useFormRefusal(form, {
     draft: { name: `routes/new/${collectionId ?? ''}`, secret: ['inject_headers_json'] },

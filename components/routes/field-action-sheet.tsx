@@ -2,10 +2,12 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
+import type { z } from 'zod';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { Combobox } from '#components/ui/combobox.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
@@ -24,7 +26,10 @@ import {
   type Mask,
   type Mode,
 } from '#server/domain/routes/actions/rules.shared.ts';
-import { ACTION_WORDS, TYPE_WORDS } from './field-action-words.ts';
+import type { FieldAction as Wire } from '#server/domain/routes/actions/schema.ts';
+import { ACTION_WORDS, placeInWords, TYPE_WORDS } from './field-action-words.ts';
+
+type FieldAction = z.output<typeof Wire>;
 
 const FORM = 'field-action-form';
 const MASK_WORDS: Readonly<Record<Mask, string>> = {
@@ -33,20 +38,20 @@ const MASK_WORDS: Readonly<Record<Mask, string>> = {
   email: 'All of an email address but its domain',
 };
 
-/** Adds a field action to a route. The service judges selectors, keys and vaults; what it refuses is shown below the fields. */
-export function FieldActionSheet({ routeId, onClose }: { routeId: string; onClose: () => void }) {
+/** Adds a field action to a route, or changes `edited`. The service judges selectors, keys and vaults; what it refuses is shown below the fields. */
+export function FieldActionSheet({ routeId, edited, onClose }: { routeId: string; edited?: FieldAction | undefined; onClose: () => void }) {
   const trpc = useTRPC();
   const cache = useQueryClient();
-  const [action, setAction] = useState<FieldActionName>('encrypt');
-  const [direction, setDirection] = useState<Direction>('response');
-  const [location, setLocation] = useState<Location>('body');
-  const [type, setType] = useState<(typeof CONTENT_TYPES)[number]>('application/json');
-  const [selectors, setSelectors] = useState('');
-  const [key, setKey] = useState<string | null>(null);
-  const [role, setRole] = useState('');
-  const [mode, setMode] = useState<Mode>('strict');
-  const [mask, setMask] = useState<Mask>('last4');
-  const [header, setHeader] = useState('X-Signature');
+  const [action, setAction] = useState<FieldActionName>(edited?.action ?? 'encrypt');
+  const [direction, setDirection] = useState<Direction>(edited?.direction ?? 'response');
+  const [location, setLocation] = useState<Location>(edited?.location ?? 'body');
+  const [type, setType] = useState<(typeof CONTENT_TYPES)[number]>(edited?.content_type ?? 'application/json');
+  const [selectors, setSelectors] = useState((edited?.selectors ?? []).join('\n'));
+  const [key, setKey] = useState<string | null>(edited?.key_name ?? null);
+  const [role, setRole] = useState(edited?.data_role ?? '');
+  const [mode, setMode] = useState<Mode>(edited?.mode ?? 'strict');
+  const [mask, setMask] = useState<Mask>(edited?.mask ?? 'last4');
+  const [header, setHeader] = useState(edited?.signature_header ?? 'X-Signature');
   const { takes } = FIELD_ACTIONS[action];
   const signs = action === 'sign';
   const place: Location = signs || (location === 'query' && direction === 'response') ? 'body' : location;
@@ -73,70 +78,82 @@ export function FieldActionSheet({ routeId, onClose }: { routeId: string; onClos
     ...(signs ? { signature_header: header } : {}),
     ...((action === 'encrypt' || action === 'decrypt') && role !== '' ? { data_role: role } : {}),
   };
-  const create = useMutation(
-    trpc.routes.createAction.mutationOptions({
-      onSuccess: async () => {
-        notifyDone('Field action added');
-        await cache.invalidateQueries(trpc.routes.pathFilter());
-        onClose();
-      },
-    }),
-  );
+  const saved = {
+    onSuccess: async () => {
+      notifyDone(edited ? 'Field action saved' : 'Field action added');
+      await cache.invalidateQueries(trpc.routes.pathFilter());
+      onClose();
+    },
+  };
+  const create = useMutation(trpc.routes.createAction.mutationOptions(saved));
+  const update = useMutation(trpc.routes.updateAction.mutationOptions(saved));
+  const { direction: _, action: __, location: ___, ...settings } = input;
+  // An emptied role is taken away; what is only left out stays.
+  const changes = 'data_role' in settings || !edited?.data_role ? settings : { ...settings, data_role: null };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    create.mutate({ id: routeId, ...input });
+    if (edited) update.mutate({ id: routeId, actionId: edited.id, ...changes });
+    else create.mutate({ id: routeId, ...input });
   };
   const kind = takes === 'vault' ? 'Vault' : 'Crypto key';
   return (
     <Sheet
       open
       onOpenChange={(next) => next || onClose()}
-      title="Add field action"
+      title={edited ? `${ACTION_WORDS[edited.action].label} ${edited.selectors.join(', ')}` : 'Add field action'}
       description="It applies from the next call. You need the right to use the key or vault yourself."
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={FORM} keys="mod+enter" loading={create.isPending}>
-            Add action
+          <Button variant="primary" type="submit" form={FORM} keys="mod+enter" loading={create.isPending || update.isPending}>
+            {edited ? 'Save' : 'Add action'}
           </Button>
         </>
       }
     >
       <form id={FORM} onSubmit={submit} className="flex flex-col gap-5">
-        <Field label="Action">
-          <Select
-            value={action}
-            onValueChange={(next) => {
-              setAction(next);
-              setKey(null);
-            }}
-            options={FIELD_ACTION_NAMES.map((value) => ({ value, ...ACTION_WORDS[value] }))}
-          />
-        </Field>
-        <Field label="Direction" group>
-          <Segmented
-            label="Direction"
-            value={direction}
-            onValueChange={setDirection}
-            options={[
-              { value: 'request', label: 'Request' },
-              { value: 'response', label: 'Response' },
-            ]}
-          />
-        </Field>
-        {!signs && (
-          <Field label="Location" group>
-            <Segmented
-              label="Location"
-              value={place}
-              onValueChange={setLocation}
-              options={[
-                { value: 'body', label: 'Body' },
-                { value: 'header', label: 'Header' },
-                ...(direction === 'request' ? [{ value: 'query' as const, label: 'Query' }] : []),
-              ]}
-            />
-          </Field>
+        {edited ? (
+          <p className="text-ink-2">
+            {capitalize(placeInWords(edited))}. Action, direction and location can’t be changed: add another action instead.
+          </p>
+        ) : (
+          <>
+            <Field label="Action">
+              <Select
+                value={action}
+                onValueChange={(next) => {
+                  setAction(next);
+                  setKey(null);
+                }}
+                options={FIELD_ACTION_NAMES.map((value) => ({ value, ...ACTION_WORDS[value] }))}
+              />
+            </Field>
+            <Field label="Direction" group>
+              <Segmented
+                label="Direction"
+                value={direction}
+                onValueChange={setDirection}
+                options={[
+                  { value: 'request', label: 'Request' },
+                  { value: 'response', label: 'Response' },
+                ]}
+              />
+            </Field>
+            {!signs && (
+              <Field label="Location" group>
+                <Segmented
+                  label="Location"
+                  value={place}
+                  onValueChange={setLocation}
+                  options={[
+                    { value: 'body', label: 'Body' },
+                    { value: 'header', label: 'Header' },
+                    ...(direction === 'request' ? [{ value: 'query' as const, label: 'Query' }] : []),
+                  ]}
+                />
+              </Field>
+            )}
+          </>
         )}
         {place === 'body' && (
           <Field label="Media type" hint="Bodies of another type are refused by actions that protect values.">
@@ -204,8 +221,12 @@ export function FieldActionSheet({ routeId, onClose }: { routeId: string; onClos
             ]}
           />
         </Field>
-        <MutationError error={create.error} />
-        <ApiEquivalent method="POST" path={`/routes/${routeId}/actions`} body={input} />
+        <MutationError error={create.error ?? update.error} />
+        {edited ? (
+          <ApiEquivalent method="PATCH" path={`/routes/${routeId}/actions/${edited.id}`} body={changes} />
+        ) : (
+          <ApiEquivalent method="POST" path={`/routes/${routeId}/actions`} body={input} />
+        )}
       </form>
     </Sheet>
   );

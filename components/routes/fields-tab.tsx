@@ -1,7 +1,7 @@
 'use client';
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Plus, Trash2 } from 'lucide-react';
+import { Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTRPC, useTRPCClient } from '#components/trpc/provider.tsx';
 import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
@@ -22,9 +22,10 @@ export function FieldsTab({ routeId, env, readOnly }: { routeId: string; env: st
   const trpc = useTRPC();
   const client = useTRPCClient();
   const cache = useQueryClient();
-  const [adding, setAdding] = useState(false);
+  const [open, setOpen] = useState<string>();
   const query = useQuery(trpc.routes.actions.queryOptions({ id: routeId }));
   const actions = query.data?.data ?? [];
+  const edited = actions.find(({ id }) => id === open);
   const reload = () => cache.invalidateQueries(trpc.routes.pathFilter());
   const order = useMutation({
     mutationFn: async (ids: readonly string[]) => {
@@ -45,7 +46,7 @@ export function FieldsTab({ routeId, env, readOnly }: { routeId: string; env: st
         title="Field actions"
         description="Encrypt, tokenize, sign or mask single values of requests and responses. They run from top to bottom, in every environment."
         actions={
-          <Button size="sm" icon={<Plus />} disabledReason={readOnly} onClick={() => setAdding(true)}>
+          <Button size="sm" icon={<Plus />} disabledReason={readOnly} onClick={() => setOpen('new')}>
             Add action
           </Button>
         }
@@ -73,6 +74,12 @@ export function FieldsTab({ routeId, env, readOnly }: { routeId: string; env: st
                     onCheckedChange={(enabled) => turn.mutate({ id: routeId, actionId: one.id, enabled })}
                   />
                   <IconButton
+                    label={`Edit ${one.action} ${one.selectors.join(', ')}`}
+                    icon={<Pencil />}
+                    disabledReason={readOnly}
+                    onClick={() => setOpen(one.id)}
+                  />
+                  <IconButton
                     label={`Remove ${one.action} ${one.selectors.join(', ')}`}
                     icon={<Trash2 />}
                     disabledReason={readOnly}
@@ -86,7 +93,7 @@ export function FieldsTab({ routeId, env, readOnly }: { routeId: string; env: st
         {failed && <MutationError error={failed} />}
       </SectionCard>
       {actions.some(({ direction }) => direction === 'request') && <FieldTrial routeId={routeId} env={env} readOnly={readOnly} />}
-      {adding && <FieldActionSheet routeId={routeId} onClose={() => setAdding(false)} />}
+      {(open === 'new' || edited) && <FieldActionSheet key={open} routeId={routeId} edited={edited} onClose={() => setOpen(undefined)} />}
     </>
   );
 }

@@ -2,7 +2,7 @@
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Import, Plus, Power, PowerOff } from 'lucide-react';
-import { useRouter } from 'next/navigation';
+import { useRouter, useSearchParams } from 'next/navigation';
 import { useQueryStates } from 'nuqs';
 import { useMemo, useState } from 'react';
 import { useLimit } from '#components/trpc/plan.tsx';
@@ -46,6 +46,7 @@ export function RouteList() {
   const namesOnly = useNamesOnly();
   const [search, setSearch] = useQueryStates(routeSearch);
   const form = usePanel('create');
+  const proposed = useSearchParams().get('target');
   const [selected, setSelected] = useState<Set<string>>(new Set());
   const [deleting, setDeleting] = useState<RouteItem>();
   const enable = useEnableRoutes();
@@ -177,7 +178,11 @@ export function RouteList() {
         </Button>
         <MoveToCollection ids={selected} onDone={() => setSelected(new Set())} />
       </BulkBar>
-      <CreateRoute open={form.id === 'true' && !readOnly} onClose={form.close} />
+      <CreateRoute
+        open={form.id === 'true' && !readOnly}
+        onClose={form.close}
+        {...(proposed?.startsWith('https://') ? { target: proposed } : {})}
+      />
       <DeleteRoute route={deleting} onClose={() => setDeleting(undefined)} />
     </Page>
   );

@@ -2,6 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
+import { useState } from 'react';
 import { z } from 'zod';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
@@ -13,8 +14,10 @@ import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
+import { lazyTab } from '#components/ui/lazy.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
+import { Segmented } from '#components/ui/tabs.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
@@ -22,6 +25,9 @@ import { secretName, secretValue } from '#server/domain/secrets/schema.ts';
 import { listOf } from './secret-text.ts';
 import { collectionOptions, environmentOptions, NO_COLLECTION, useCollections, useEnvironments } from './use-environments.ts';
 import { ValueInput } from './value-input.tsx';
+
+const CreateConnectionForm = lazyTab(() => import('./create-connection-form.tsx').then((module) => module.CreateConnectionForm));
+const CreateCertificateForm = lazyTab(() => import('./create-certificate-form.tsx').then((module) => module.CreateCertificateForm));
 
 const NewSecret = z.object({
   name: secretName(),
@@ -44,8 +50,27 @@ export function CreateSecretSheet({ open, onClose }: { open: boolean; onClose: (
       title="New secret"
       description="Routes inject it into calls. Callers never see it."
     >
-      {open && <CreateForm onDone={onClose} />}
+      {open && <Kinds onDone={onClose} />}
     </Sheet>
+  );
+}
+
+const KINDS = [
+  { value: 'value', label: 'Value' },
+  { value: 'connection', label: 'OAuth2 connection' },
+  { value: 'certificate', label: 'Certificate' },
+] as const;
+
+/** What the secret holds decides what is asked. */
+function Kinds({ onDone }: { onDone: () => void }) {
+  const [kind, setKind] = useState<(typeof KINDS)[number]['value']>('value');
+  return (
+    <>
+      <Segmented label="What it holds" value={kind} onValueChange={setKind} options={[...KINDS]} />
+      {kind === 'value' && <CreateForm onDone={onDone} />}
+      {kind === 'connection' && <CreateConnectionForm onDone={onDone} />}
+      {kind === 'certificate' && <CreateCertificateForm onDone={onDone} />}
+    </>
   );
 }
 

@@ -1,8 +1,7 @@
 'use client';
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { FileUp } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import type { z } from 'zod';
 import { isPlanRefusal, PlanPanel } from '#components/trpc/plan.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -19,6 +18,7 @@ import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { ImportedEnv } from '#server/domain/secrets/schema.ts';
+import { FileButton } from './file-button.tsx';
 import { collectionOptions, environmentOptions, NO_COLLECTION, useCollections, useEnvironments } from './use-environments.ts';
 import { ValueInput } from './value-input.tsx';
 
@@ -75,7 +75,7 @@ function ImportForm({ onDone }: { onDone: () => void }) {
       <Field
         label=".env content"
         required
-        action={<FileButton onText={edit} />}
+        action={<FileButton onFile={(file) => void file.text().then(edit)} />}
         hint="Supports comments, quotes, export and multi-line values. Variables aren’t expanded."
       >
         <ValueInput value={content} onChange={edit} />
@@ -122,29 +122,6 @@ function ImportForm({ onDone }: { onDone: () => void }) {
         </div>
       </SheetFooter>
     </div>
-  );
-}
-
-function FileButton({ onText }: { onText: (text: string) => void }) {
-  const input = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <input
-        ref={input}
-        type="file"
-        className="sr-only"
-        tabIndex={-1}
-        aria-label="Upload file"
-        onChange={(event) => {
-          const file = event.target.files?.[0];
-          if (file) void file.text().then(onText);
-          event.target.value = '';
-        }}
-      />
-      <Button size="sm" variant="ghost" icon={<FileUp />} onClick={() => input.current?.click()}>
-        Upload file
-      </Button>
-    </>
   );
 }
 

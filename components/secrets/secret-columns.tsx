@@ -7,6 +7,7 @@ import { Time } from '#components/ui/time.tsx';
 import { Coverage, type EnvironmentLook } from './coverage.tsx';
 import type { SecretRow } from './secret-row.ts';
 import { SecretState } from './secret-state.tsx';
+import { ShareBadges } from './share-badges.tsx';
 
 const kinds = {
   string: { icon: KeyRound, label: 'String' },
@@ -53,7 +54,12 @@ export const secretColumns = (environments: readonly EnvironmentLook[] | undefin
     id: 'state',
     header: 'Status',
     meta: { hideBelow: 'sm' },
-    cell: ({ row }) => <SecretState secret={row.original} />,
+    cell: ({ row }) => (
+      <span className="flex flex-wrap items-center gap-1.5">
+        <SecretState secret={row.original} />
+        <ShareBadges secret={row.original} />
+      </span>
+    ),
   }),
   column.accessor('reference_count', {
     header: 'Used by',

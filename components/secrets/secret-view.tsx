@@ -18,19 +18,36 @@ import { Time } from '#components/ui/time.tsx';
 import { SecretKind } from './secret-columns.tsx';
 import { SecretState } from './secret-state.tsx';
 import { shortcodeByName } from './secret-text.ts';
+import { ShareBadges } from './share-badges.tsx';
 import { SecretValues } from './values-tab.tsx';
 
 const SecretHistory = lazyTab(() => import('./history-tab.tsx').then((module) => module.SecretHistory));
 const SecretUsageTab = lazyTab(() => import('./usage-tab.tsx').then((module) => module.SecretUsageTab));
+const SecretSharing = lazyTab(() => import('./sharing-tab.tsx').then((module) => module.SecretSharing));
 const SecretSettings = lazyTab(() => import('./settings-tab.tsx').then((module) => module.SecretSettings));
-const TABS = ['values', 'history', 'usage', 'settings', 'activity'] as const;
-const LABELS = { values: 'Values', history: 'History', usage: 'Usage', settings: 'Settings', activity: 'Activity' } as const;
+const SecretConnection = lazyTab(() => import('./connection-tab.tsx').then((module) => module.SecretConnection));
+const SecretCertificate = lazyTab(() => import('./certificate-tab.tsx').then((module) => module.SecretCertificate));
+const TABS = ['values', 'connection', 'certificate', 'history', 'usage', 'sharing', 'settings', 'activity'] as const;
+/** Where the value of each type is shown. */
+const FIRST = { string: 'values', oauth2: 'connection', certificate: 'certificate' } as const;
+const isTabOf = (type: keyof typeof FIRST) => (tab: (typeof TABS)[number]) =>
+  tab === FIRST[type] || !(Object.values(FIRST) as string[]).includes(tab);
+const LABELS = {
+  values: 'Values',
+  connection: 'Connection',
+  certificate: 'Certificate',
+  history: 'History',
+  usage: 'Usage',
+  sharing: 'Sharing',
+  settings: 'Settings',
+  activity: 'Activity',
+} as const;
 
 /** One secret: where it has values, who uses it, what became of it. A value only behind its gate. */
 export function SecretView({ id }: { id: string }) {
   const trpc = useTRPC();
   const path = usePath();
-  const [tab] = useQueryState('tab', parseAsStringLiteral(TABS).withDefault('values'));
+  const [asked] = useQueryState('tab', parseAsStringLiteral(TABS));
   const query = useQuery(trpc.secrets.get.queryOptions({ id }));
   const traffic = useTraffic('secret', [id])(id);
   const back = { href: path('/secrets'), label: 'Secrets' };
@@ -49,6 +66,7 @@ export function SecretView({ id }: { id: string }) {
         <Skeleton lines={6} label="Loading secret" />
       </Page>
     );
+  const shown = asked && isTabOf(secret.secret_type)(asked) ? asked : FIRST[secret.secret_type];
   return (
     <Page>
       <Crumbs crumbs={[{ label: secret.name }]} />
@@ -60,6 +78,7 @@ export function SecretView({ id }: { id: string }) {
           <>
             <SecretKind type={secret.secret_type} />
             <SecretState secret={secret} />
+            <ShareBadges secret={secret} />
             {secret.tags.map((tag) => (
               <Badge key={tag}>{tag}</Badge>
             ))}
@@ -91,18 +110,21 @@ export function SecretView({ id }: { id: string }) {
       </PageHeader>
       <TabLinks
         label="Secret"
-        tabs={TABS.map((one) => ({
-          href: one === 'values' ? '?' : `?tab=${one}`,
+        tabs={TABS.filter(isTabOf(secret.secret_type)).map((one) => ({
+          href: one === FIRST[secret.secret_type] ? '?' : `?tab=${one}`,
           label: LABELS[one],
-          active: tab === one,
+          active: shown === one,
           ...(one === 'values' ? { count: secret.environments.length } : {}),
         }))}
       />
-      {tab === 'values' && <SecretValues secret={secret} />}
-      {tab === 'history' && <SecretHistory secret={secret} />}
-      {tab === 'usage' && <SecretUsageTab id={secret.id} />}
-      {tab === 'settings' && <SecretSettings key={secret.id} secret={secret} />}
-      {tab === 'activity' && <Activity resource_type="secret" resource_id={secret.id} />}
+      {shown === 'values' && <SecretValues secret={secret} />}
+      {shown === 'connection' && <SecretConnection secret={secret} />}
+      {shown === 'certificate' && <SecretCertificate secret={secret} />}
+      {shown === 'history' && <SecretHistory secret={secret} />}
+      {shown === 'usage' && <SecretUsageTab id={secret.id} />}
+      {shown === 'sharing' && <SecretSharing secret={secret} />}
+      {shown === 'settings' && <SecretSettings key={secret.id} secret={secret} />}
+      {shown === 'activity' && <Activity {...(secret.escrow ? {} : { resource_type: 'secret' })} resource_id={secret.id} />}
     </Page>
   );
 }

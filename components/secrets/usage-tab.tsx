@@ -55,6 +55,32 @@ const columns = [
   }),
 ];
 
+type SharedCalls = { share_id: string; recipient: string; day: string; host: string; calls: number; last_at: string };
+const shared = columnsFor<SharedCalls>();
+const sharedColumns = [
+  shared.accessor('recipient', { header: 'Used by', cell: ({ getValue }) => getValue() }),
+  shared.accessor('host', {
+    header: 'Host',
+    cell: ({ getValue }) => <span className="font-mono text-xs">{getValue() === '*' ? 'Other hosts' : getValue()}</span>,
+  }),
+  shared.accessor('day', { header: 'Day', meta: { hideBelow: 'sm' }, cell: ({ getValue }) => getValue() }),
+  shared.accessor('calls', { header: 'Calls', cell: ({ getValue }) => grouped(getValue()) }),
+  shared.accessor('last_at', { header: 'Last used', meta: { hideBelow: 'md' }, cell: ({ getValue }) => <Time value={getValue()} /> }),
+];
+
+/** The page of what refers to the secret, as far as it has one. */
+function pageOf({ kind, id }: { kind: string; id: string }, path: (to: string) => string): string | undefined {
+  if (kind.startsWith('route')) return path(`/routes/${id}`);
+  const page = PAGES[kind];
+  return page && path(page(id));
+}
+const PAGES: Readonly<Record<string, (id: string) => string>> = {
+  ai_agent: (id) => `/ai/agents/${id}`,
+  mcp_server: (id) => `/ai/mcp/${id}`,
+  oauth2_secret: (id) => `/secrets/${id}`,
+  wrap_token: () => '/wrap',
+};
+
 /** Where a secret is referred to and how much it is used: what one wants to know before changing or deleting it. */
 export function SecretUsageTab({ id }: { id: string }) {
   const trpc = useTRPC();
@@ -74,11 +100,21 @@ export function SecretUsageTab({ id }: { id: string }) {
           <NameById secret={{ id }} references={usage.references} />
         </Callout>
       )}
+      {usage && usage.shared_calls.length > 0 && (
+        <DataTable
+          columns={sharedColumns}
+          rows={usage.shared_calls}
+          rowId={(row) => `${row.share_id}/${row.day}/${row.host}`}
+          rowName={(row) => `${row.recipient}, ${row.day}`}
+          caption="Calls of workspaces this secret is shared with"
+          empty={null}
+        />
+      )}
       <DataTable
         columns={columns}
         rows={usage?.references.map((reference) => ({
           ...reference,
-          href: reference.kind.startsWith('route') ? path(`/routes/${reference.id}`) : undefined,
+          href: pageOf(reference, path),
         }))}
         rowId={(row) => `${row.kind}/${row.id}/${row.environment}/${row.field}`}
         rowName={(row) => row.name ?? row.id}

@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 import type { Secret } from '#server/domain/secrets/schema.ts';
 
-type Row = Pick<z.output<typeof Secret>, 'environments' | 'expires_at' | 'strict_expiry_enforcement' | 'rotation_due_at'>;
+type SecretOut = z.output<typeof Secret>;
+type Row = Pick<SecretOut, 'expires_at' | 'strict_expiry_enforcement' | 'rotation_due_at'> & {
+  environments: readonly Pick<SecretOut['environments'][number], 'environment_name' | 'value_version' | 'expires_at_override'>[];
+};
 export type CellState = { state: 'missing' } | { state: 'set' | 'expiring' | 'expired'; version: number; ends_at: string | null };
 export type Health = 'ok' | 'empty' | 'due' | 'expiring' | 'expired';
 

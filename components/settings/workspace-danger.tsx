@@ -95,6 +95,7 @@ function DeleteDialog({ name, onClose }: { name: string; onClose: () => void }) 
       confirmLabel="Delete workspace"
       consequences={[
         'Routes, API keys and this dashboard stop working at once, in Live and Test, for everyone.',
+        'Secrets it shares with other workspaces are refused there, and after 14 days every share ends.',
         'Every Owner gets an email and can restore the workspace for 14 days, from their profile.',
         'After 14 days its encryption keys are destroyed and all rows are deleted. Nobody can bring it back, backups included.',
         'A paid subscription isn’t renewed.',

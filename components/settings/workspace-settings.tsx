@@ -20,6 +20,7 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
+import { AiTokensCard } from './ai-tokens-card.tsx';
 import { CommandLineCard } from './command-line-card.tsx';
 import { PayloadsCard } from './payloads-card.tsx';
 import { REGIONS } from './plan-labels.ts';
@@ -108,6 +109,7 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
           <PayloadsCard />
           <AccessCard />
           <TokenRules />
+          <AiTokensCard />
           <CommandLineCard />
           <SpacesCard slug={slug} />
           <DangerZone name={account.name} />

@@ -5,6 +5,19 @@ import { listedOperations } from '#server/trpc/listed-operations.ts';
 
 /** Changes that a page makes without a form or a question: one click on a cell, a switch, a menu. The developer pane shows their calls. */
 const ONE_CLICK: Readonly<Record<string, string>> = {
+  'aiGateways.clearStepUp': 'a menu entry of the row, with a second factor',
+  'aiGateways.closeCircuit': 'a button of the row',
+  'aiGateways.resume': 'a button',
+  'aiGateways.resumeAgent': 'a button',
+  'aiSpend.deleteUser': 'a menu entry of the row',
+  'aiTrust.delete': 'a menu entry of the row',
+  'aiControls.installPack': 'a button of the card',
+  'aiSpend.deleteLimit': 'a menu entry of the row',
+  'aiSpend.deletePrice': 'a menu entry of the row',
+  'mcpServers.grant_revoke': 'a button of the row',
+  'mcpServers.grants_revoke': 'a button',
+  'mcpServers.refresh': 'a button',
+  'mcpServers.update': 'switches, and a secret picked for a header',
   'clients.assign': 'a cell of the matrix',
   'clients.unassign': 'a cell of the matrix',
   'clients.updateCredential': 'a switch of the row',
@@ -13,6 +26,8 @@ const ONE_CLICK: Readonly<Record<string, string>> = {
   'cryptoKeys.cancel_destruction': 'a menu entry of the row',
   'clientTokens.delete': 'a menu entry of the row',
   'vaults.update': 'a switch',
+  'wrap.deleteCredential': 'a confirmation',
+  'wrap.deleteToken': 'a menu entry of the row',
   'routes.updateAction': 'a switch of the row, or its place',
   'routes.deleteAction': 'a button of the row',
 };

@@ -10,8 +10,9 @@ import { useLastSpace } from './last-space.ts';
 import { forgetRecents } from './recents.ts';
 import type { Shrinking } from './retention-notice.ts';
 
-// Most workspaces never see either; the server sends them drawn to those that do.
+// Most workspaces never see any of these; the server sends them drawn to those that do.
 const RetentionBar = lazyPart(() => import('./retention-bar.tsx').then((module) => module.RetentionBar));
+const SealedBar = lazyPart(() => import('./sealed-bar.tsx').then((module) => module.SealedBar));
 const SubscriptionBar = lazyPart(() => import('./subscription-bar.tsx').then((module) => module.SubscriptionBar));
 
 /** The shell with what talks to the server: signing out. */
@@ -19,12 +20,15 @@ export function Frame({
   children,
   lastSpace,
   shrinking,
+  seal,
   ...props
 }: Omit<AppShellProps, 'onSignOut' | 'children' | 'banner'> & {
   current: { status: string };
   lastSpace: AppShellProps['space'];
   /** Logs that a smaller plan is about to take, and whether this person has put the notice away. */
   shrinking: { windows: readonly Shrinking[]; hidden: boolean };
+  /** Why the workspace is sealed, for Owners and Admins. */
+  seal: { reason: string; error: string | null } | null;
   children: ReactNode;
 }) {
   const space = useLastSpace(props.space, props.partitioned ?? true, lastSpace);
@@ -44,6 +48,7 @@ export function Frame({
   };
   const banner = (
     <>
+      {seal && <SealedBar slug={props.current.slug} initial={seal} />}
       {props.current.status !== 'active' && <SubscriptionBar status={props.current.status} />}
       {shrinking.windows.length > 0 && <RetentionBar slug={props.current.slug} {...shrinking} />}
     </>

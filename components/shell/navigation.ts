@@ -13,6 +13,7 @@ const labels: Record<(typeof RAIL_GROUPS)[number], string> = {
   gateway: 'Gateway',
   secrets: 'Secrets',
   data: 'Data protection',
+  ai: 'AI gateway',
   observe: 'Observe',
   developers: 'Developers',
   settings: 'Settings',
@@ -35,14 +36,16 @@ export function hrefOf(item: Pick<FamilyPage, 'scope' | 'path'>, { slug, space }
   return item.scope === 'workspace' ? `/${slug}${item.path}` : `/${slug}/${space}${item.path}`;
 }
 
-/** The item whose page, or a page under it, is open. */
+/** The item whose page, or a page under it, is open: the nearest, since some pages stand below others. */
 export function activeItem(pathname: string, place: Place): FamilyPage | undefined {
   const all = [...navigation.flatMap((group) => group.items), ...personal];
   // Home has nothing below it: every other page of the space would count as its child.
-  return all.find((item) => {
-    const href = hrefOf(item, place);
-    return pathname === href || (item.path !== '' && pathname.startsWith(`${href}/`));
-  });
+  return all
+    .filter((item) => {
+      const href = hrefOf(item, place);
+      return pathname === href || (item.path !== '' && pathname.startsWith(`${href}/`));
+    })
+    .toSorted((a, b) => b.path.length - a.path.length)[0];
 }
 
 /** What of an open address one must hold, and by what name; undefined when everybody may open it. */

@@ -39,6 +39,8 @@ export type FamilyPage = {
   below?: Capability;
   /** The page of the documentation about it: `/docs/{docs}`. */
   docs?: string;
+  /** Beside its label in the rail: how many things wait for a person. */
+  waiting?: 'tool_calls';
   /** Offered as a start page, at this position. */
   landing?: number;
   /** The list keeps views under this name; `share` is the capability that sharing one takes. */
@@ -80,6 +82,10 @@ export type PageSamples = {
   create?: (run: number) => Record<string, unknown>;
   /** Where that is when the family's name isn't its path: below `/v1`, and the page below the space. */
   paths?: { api: string; page: string };
+  /**
+   * Makes what takes more calls than one, by `POST /v1{path}`, which answers the `data`, and answers paths below the space. `run` is different in each run.
+   */
+  make?: (post: (path: string, body: object) => Promise<{ id: string; request_id?: string }>, run: number) => Promise<readonly string[]>;
   /** What of the page of the result is opened besides: `?tab=usage`. */
   views?: readonly string[];
   /** Paths below the space, of what an API key with this key_id brings. */

@@ -12,7 +12,8 @@ import type { ArrangedGroup } from './arrangement.ts';
 import { hrefOf, type Place } from './navigation.ts';
 import type { SeenItem } from './use-navigation.ts';
 
-// Nobody pins before the page is there.
+// Nobody pins before the page is there, and nothing waits that long.
+const railCount = onDemand(() => import('./rail-count.tsx').then((module) => module.RailCount));
 const pinButton = onDemand(() => import('./pin-button.tsx').then((module) => module.PinButton));
 
 type RailGroupProps = {
@@ -78,6 +79,7 @@ type RailLinkProps = Pick<RailGroupProps, 'collapsed' | 'onNavigate'> & { item: 
 function RailLink({ item, href, active, collapsed, onNavigate }: RailLinkProps) {
   const { icon: Icon, locked } = item;
   const PinButton = pinButton.use(false);
+  const RailCount = railCount.use(false);
   const id = useId();
   const link = (
     <Link
@@ -94,6 +96,7 @@ function RailLink({ item, href, active, collapsed, onNavigate }: RailLinkProps) 
     >
       <Icon aria-hidden className={cn('size-4 shrink-0', active ? 'text-accent-ink' : 'text-ink-3')} strokeWidth={1.75} />
       <span className={cn('truncate', collapsed && 'sr-only')}>{item.label}</span>
+      {item.waiting && !locked && !collapsed && RailCount && <RailCount />}
       {locked && !collapsed && <Lock aria-hidden className="ml-auto size-3.5 shrink-0 text-ink-3" strokeWidth={1.75} />}
     </Link>
   );

@@ -19,7 +19,7 @@ export function QueryError({ query, what, actions }: { query: Asked; what: strin
   const refusal = refusalOf(query.error);
   const name = capitalize(what.replace(/^(?:the|this|your) /i, ''));
   // Asking again brings nothing back; and "this credential" is the API's word for a person.
-  if (refusal.code === 'not_found')
+  if (/(?:^|_)not_found$/.test(refusal.code))
     return (
       <EmptyState icon={<SearchX />} title={`${name} not found`} action={actions ?? <NearestPage />}>
         It may have been deleted or be in the other space. Check the URL.
@@ -69,7 +69,7 @@ function NearestPage() {
   const place = useScopeIfAny();
   const near = place && activeItem(pathname, place);
   return near && hrefOf(near, place) !== pathname ? (
-    <LinkButton href={hrefOf(near, place)}>View {near.label.toLowerCase()}</LinkButton>
+    <LinkButton href={hrefOf(near, place)}>View {inSentence(near.label)}</LinkButton>
   ) : null;
 }
 
@@ -84,3 +84,6 @@ function WayOut({ code }: { code: string }) {
     </LinkButton>
   );
 }
+
+/** Its first letter small, but not that of an abbreviation. */
+const inSentence = (label: string) => label.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());

@@ -8,10 +8,12 @@ export type ChartTableProps = {
   corner: string;
   columns: readonly string[];
   rows: readonly { key: string; name: string; values: readonly number[] }[];
+  /** How a number is written; in groups of three digits unless told otherwise. */
+  figure?: (value: number) => string;
 };
 
 /** The numbers of a chart, for whoever cannot see or use the bars. */
-export function ChartTable({ caption, corner, columns, rows }: ChartTableProps) {
+export function ChartTable({ caption, corner, columns, rows, figure = grouped }: ChartTableProps) {
   return (
     <Scroll className="max-h-64 overflow-auto rounded-md border border-line-strong">
       <table className="figures w-full text-right text-xs">
@@ -36,7 +38,7 @@ export function ChartTable({ caption, corner, columns, rows }: ChartTableProps) 
               </th>
               {columns.map((label, index) => (
                 <td key={label} className="px-2 py-1">
-                  {grouped(values[index] ?? 0)}
+                  {figure(values[index] ?? 0)}
                 </td>
               ))}
             </tr>

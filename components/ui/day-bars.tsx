@@ -13,6 +13,8 @@ export type DayBarsProps = {
   series: readonly { label: string; values: readonly number[] }[];
   /** What is counted, in the plural: "calls". */
   unit: string;
+  /** How a figure is written, when it isn't a count. */
+  figure?: (value: number) => string;
   /** A day was clicked, or chosen with the arrow keys and Enter. */
   onPick?: (day: string) => void;
   height?: number;
@@ -33,7 +35,8 @@ const lookOf = (index: number, count: number): CSSProperties =>
   (index === count - 1 && count > 1 ? LOOKS.at(-1) : LOOKS[index % LOOKS.length]) ?? {};
 
 /** Figures by day, stacked. Arrow keys walk the days and read them out, Enter opens one; the table button shows the same numbers as a table. */
-export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsProps) {
+export function DayBars({ days, series, unit, figure, onPick, height = 140 }: DayBarsProps) {
+  const written = figure ?? grouped;
   const [asTable, setAsTable] = useState(false);
   const [at, setAt] = useState<number>();
   const totals = days.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
@@ -61,7 +64,7 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
               style={lookOf(index, series.length)}
             />
             <span className="max-w-56 truncate">{label}</span>
-            <span className="figures text-ink-3">{grouped(values.reduce((a, b) => a + b, 0))}</span>
+            <span className="figures text-ink-3">{written(values.reduce((a, b) => a + b, 0))}</span>
           </span>
         ))}
         <AsTableButton pressed={asTable} onChange={setAsTable} className="ml-auto size-6" />
@@ -70,6 +73,7 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
         <ChartTable
           caption={`${unit} by day`}
           corner="Day (UTC)"
+          figure={written}
           columns={[...series.map(({ label }) => label), ...(series.length > 1 ? ['Total'] : [])]}
           rows={days.map((day, index) => ({
             key: day,
@@ -82,11 +86,12 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
           <p aria-live="polite" className="figures min-h-4.5 text-ink-2 text-xs">
             {told?.day !== undefined && (
               <>
-                <b className="font-semibold text-ink">{dayOf(told.day)}</b>: {inUnits(told.total ?? 0, unit)}
+                <b className="font-semibold text-ink">{dayOf(told.day)}</b>:{' '}
+                {figure ? figure(told.total ?? 0) : inUnits(told.total ?? 0, unit)}
                 {series.length > 1 &&
                   (told.total ?? 0) > 0 &&
                   ` (${series
-                    .flatMap(({ label, values }) => (values[told.index] ? [`${label} ${grouped(values[told.index] ?? 0)}`] : []))
+                    .flatMap(({ label, values }) => (values[told.index] ? [`${label} ${written(values[told.index] ?? 0)}`] : []))
                     .join(', ')})`}
               </>
             )}
@@ -94,11 +99,11 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
           <div className="flex gap-2">
             <div
               aria-hidden
-              className="figures flex w-9 shrink-0 flex-col justify-between text-right text-2xs text-ink-3"
+              className="figures flex min-w-9 shrink-0 flex-col justify-between text-right text-2xs text-ink-3"
               style={{ height }}
             >
-              <span>{short(top)}</span>
-              <span>{short(top / 2)}</span>
+              <span>{(figure ?? short)(top)}</span>
+              <span>{(figure ?? short)(top / 2)}</span>
               <span>0</span>
             </div>
             {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would bring form semantics into a chart. */}

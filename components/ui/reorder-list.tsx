@@ -24,7 +24,7 @@ export type ReorderListProps<Id extends string> = {
 
 /** A list in an order that is the person's own: moved with the arrows of a row, or by dragging the row. */
 export function ReorderList<Id extends string>({ label, items, onOrder }: ReorderListProps<Id>) {
-  const { box, focusAfter } = useFocusAfter();
+  const { box, focusAfter } = useFocusAfter(items.map(({ id }) => id).join(' '));
   const [said, setSaid] = useState('');
   const [dragged, setDragged] = useState<Id>();
   const [over, setOver] = useState<number>();

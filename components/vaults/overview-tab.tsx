@@ -28,7 +28,6 @@ export function VaultOverview({ vault }: { vault: Detail }) {
         <SectionCard title="Details">
           <KeyValueList
             items={[
-              { label: 'ID', value: vault.id, copy: vault.id },
               { label: 'Format', value: about.label, hint: `Keeps: ${about.kept.toLowerCase()}` },
               ...(vault.alphabet === null ? [] : [{ label: 'Alphabet', value: vault.alphabet }]),
               { label: 'Custody', value: CUSTODY[vault.custody_mode].title, hint: CUSTODY[vault.custody_mode].description },
@@ -36,6 +35,9 @@ export function VaultOverview({ vault }: { vault: Detail }) {
               { label: 'One token per value', value: vault.dedupe ? 'Yes' : 'No' },
               { label: 'Hosts', value: vault.allowed_hosts?.join(', ') ?? 'Any', hint: 'Where the proxy may send values.' },
               { label: 'Key version', value: vault.key_version },
+              ...(Object.keys(vault.metadata_jsonb).length === 0
+                ? []
+                : [{ label: 'Metadata', value: JSON.stringify(vault.metadata_jsonb) }]),
               { label: 'Created', value: <Time value={vault.created_at} format="datetime" /> },
             ]}
           />
@@ -75,7 +77,7 @@ function TokenizeOne({ vault }: { vault: Detail }) {
   const failed = tokenize.error ? refusalOf(tokenize.error) : undefined;
   const disabled = forbidden ?? (vault.enabled ? undefined : 'The vault is disabled');
   return (
-    <SectionCard title="Tokenize a value" description="Metadata is stored in clear: never put the value there.">
+    <SectionCard title="Tokenize a value" description="Keeps the value in this vault and shows the token to store instead.">
       <form
         className="flex flex-col gap-3"
         onSubmit={(event) => {

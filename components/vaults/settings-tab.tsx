@@ -1,7 +1,7 @@
 'use client';
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Trash2 } from 'lucide-react';
+import { Pencil, Trash2 } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
@@ -14,17 +14,21 @@ import { Switch } from '#components/ui/choices.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { DangerRow } from '#components/ui/danger-row.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { type Detail, nameInPath } from './vault-labels.ts';
 
-/** What stops a vault, and what ends it. */
+const EditVaultSheet = lazyOverlay(() => import('./edit-sheet.tsx').then((module) => module.EditVaultSheet), whenOpen);
+
+/** What of a vault can be changed, what stops it, and what ends it. */
 export function SettingsTab({ vault }: { vault: Detail }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const cannotUpdate = useForbidden('vault:update');
   const cannotDelete = useForbidden('vault:delete');
   const [deleting, setDeleting] = useState(false);
+  const [editing, setEditing] = useState(false);
   const update = useMutation(
     trpc.vaults.update.mutationOptions({
       onError: (error) => notifyRefused(error),
@@ -35,28 +39,41 @@ export function SettingsTab({ vault }: { vault: Detail }) {
     }),
   );
   return (
-    <SectionCard title="Danger zone" tone="danger">
-      <div className="flex flex-col divide-y divide-line">
-        <DangerRow
-          title="Vault enabled"
-          text="While this is off, nothing is tokenized or detokenized, and open client tokens of the vault end. Listing and deleting still work."
-        >
-          <Switch
-            hideLabel
-            label="Vault enabled"
-            checked={vault.enabled}
-            disabledReason={update.isPending ? 'Saving…' : cannotUpdate}
-            onCheckedChange={(enabled) => update.mutate({ vault: vault.id, enabled })}
-          />
-        </DangerRow>
-        <DangerRow title="Delete the vault" text="Destroys its key. No token of it can ever be detokenized again.">
-          <Button variant="danger-quiet" icon={<Trash2 />} disabledReason={cannotDelete} onClick={() => setDeleting(true)}>
-            Delete vault
+    <>
+      <SectionCard
+        title="Settings"
+        description="Description, lifetime of tokens, hosts and metadata. Name, format and custody can’t be changed."
+      >
+        <div>
+          <Button icon={<Pencil />} disabledReason={cannotUpdate} onClick={() => setEditing(true)}>
+            Edit vault
           </Button>
-        </DangerRow>
-      </div>
-      <DeleteDialog vault={vault} open={deleting} onClose={() => setDeleting(false)} />
-    </SectionCard>
+        </div>
+      </SectionCard>
+      <EditVaultSheet open={editing} vault={vault} onClose={() => setEditing(false)} />
+      <SectionCard title="Danger zone" tone="danger">
+        <div className="flex flex-col divide-y divide-line">
+          <DangerRow
+            title="Vault enabled"
+            text="While this is off, nothing is tokenized or detokenized, and open client tokens of the vault end. Listing and deleting still work."
+          >
+            <Switch
+              hideLabel
+              label="Vault enabled"
+              checked={vault.enabled}
+              disabledReason={update.isPending ? 'Saving…' : cannotUpdate}
+              onCheckedChange={(enabled) => update.mutate({ vault: vault.id, enabled })}
+            />
+          </DangerRow>
+          <DangerRow title="Delete the vault" text="Destroys its key. No token of it can ever be detokenized again.">
+            <Button variant="danger-quiet" icon={<Trash2 />} disabledReason={cannotDelete} onClick={() => setDeleting(true)}>
+              Delete vault
+            </Button>
+          </DangerRow>
+        </div>
+        <DeleteDialog vault={vault} open={deleting} onClose={() => setDeleting(false)} />
+      </SectionCard>
+    </>
   );
 }
 

@@ -49,7 +49,7 @@ function TokenList({ vault }: { vault: Detail }) {
   const pages = Math.max(1, Math.ceil(vault.stats.token_count / PER_PAGE));
   return (
     <SectionCard
-      title="List"
+      title="Tokens"
       description={`Newest first, ${PER_PAGE} for each verification. Values aren’t shown.`}
       actions={
         <div className="flex items-center gap-2">

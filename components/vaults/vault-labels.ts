@@ -12,17 +12,22 @@ export const CUSTODY = {
   dual: { title: 'Dual', description: 'You keep the sealed values, the service keeps the key. Neither can read them alone.' },
 } as const;
 
+/** Units of a lifetime with their seconds, the longest first. */
+export const UNITS = { day: 86_400, hour: 3_600, minute: 60, second: 1 } as const;
+export const UNIT_NAMES = Object.keys(UNITS) as [keyof typeof UNITS, ...(keyof typeof UNITS)[]];
+
+/** Seconds as a whole number of the longest unit that fits. */
+export function inUnits(seconds: number): { amount: number; unit: keyof typeof UNITS } {
+  const unit = UNIT_NAMES.find((name) => seconds % UNITS[name] === 0) ?? 'second';
+  return { amount: seconds / UNITS[unit], unit };
+}
+
 /** Seconds as people say them: 90 days, 12 hours, 45 minutes. */
 export function lifetime(seconds: number | null): string {
   if (seconds === null) return 'Never';
-  for (const [unit, length] of UNITS) if (seconds % length === 0) return counted(seconds / length, unit);
-  return counted(seconds, 'second');
+  const { amount, unit } = inUnits(seconds);
+  return counted(amount, unit);
 }
-const UNITS = [
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-] as const;
 
 /** The name of a vault as a part of a URL. */
 export const nameInPath = ({ name }: Pick<VaultRow, 'name'>): string => encodeURIComponent(name);

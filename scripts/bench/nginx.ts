@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { freePorts } from '../ports.ts';
@@ -13,15 +14,19 @@ export type Nginx = {
   stop: () => Promise<void>;
 };
 
+/** A public name that the bench maps to the upstream's TLS port. */
+export const SECURE_HOST = 'api.upstream.example';
+
 /** `/small` 210 bytes of JSON, `/large` 100 KB, `/sink` takes a body whole and answers like `/small`. */
-export async function startUpstream(directory: string, where: string): Promise<Nginx> {
+export async function startUpstream(directory: string, where: string): Promise<Nginx & { securePort: number; root: string }> {
   const files = path.join(directory, 'files');
   fs.mkdirSync(files, { recursive: true });
   fs.writeFileSync(path.join(files, 'large'), Buffer.alloc(100 * 1024, '{"some":"json"}\n'));
-  const [port, inner] = (await freePorts(2)) as [number, number];
+  const [port, inner, securePort] = (await freePorts(3)) as [number, number, number];
+  const certificate = selfSigned(directory);
   const small = JSON.stringify({ id: 'ch_1', object: 'charge', amount: 2000, currency: 'eur', note: 'x'.repeat(210 - 73) });
   const answer = `default_type application/json; return 200 '${small}';`;
-  return start(directory, 'upstream', where, port, [
+  const upstream = await start(directory, 'upstream', where, port, [
     LARGE_BUFFERS,
     `upstream small { server 127.0.0.1:${inner}; keepalive 64; }`,
     `server { listen 127.0.0.1:${inner}; access_log off; keepalive_requests 1000000000; location / { ${answer} } }`,
@@ -31,7 +36,18 @@ export async function startUpstream(directory: string, where: string): Promise<N
     // Passing it on is what makes nginx wait for the whole body before it answers.
     '  location /sink { proxy_pass http://small; proxy_pass_request_body off; proxy_set_header Content-Length ""; proxy_set_header Connection ""; proxy_http_version 1.1; }',
     '}',
+    `server { listen 127.0.0.1:${securePort} ssl backlog=1024; access_log off; keepalive_requests 1000000000;`,
+    `  ssl_certificate ${certificate}.pem; ssl_certificate_key ${certificate}.key; location /small { ${answer} } }`,
   ]);
+  return { ...upstream, securePort, root: `${certificate}.pem` };
+}
+
+/** A certificate for SECURE_HOST that is its own root. */
+function selfSigned(directory: string): string {
+  const name = path.join(directory, 'upstream');
+  const made = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=${SECURE_HOST} -addext subjectAltName=DNS:${SECURE_HOST}`;
+  execFileSync('openssl', [...made.split(' '), '-keyout', `${name}.key`, '-out', `${name}.pem`], { stdio: 'pipe' });
+  return name;
 }
 
 /** proxy_pass with kept-alive connections and one injected header; all else as nginx comes. */

@@ -3,10 +3,10 @@ import { get } from './http.ts';
 import { drive, type Load, type LoadResult } from './load.ts';
 import { cores, cpuSeconds } from './machine.ts';
 import { startNextPeer } from './next-peer.ts';
-import { type Nginx, startPeer, startTunedPeer, startUpstream } from './nginx.ts';
+import { type Nginx, SECURE_HOST, startPeer, startTunedPeer, startUpstream } from './nginx.ts';
 import { say } from './report.ts';
 import { install } from './service.ts';
-import { makeWorkspace } from './workspace.ts';
+import { makeWorkspace, type Wrapped } from './workspace.ts';
 
 /** One of the proxies compared: where to call it and whose CPU time is its. */
 export type Contender = {
@@ -20,6 +20,8 @@ export type Bench = {
   upstream: string;
   /** A token of the workspace, for `fields.ts`. */
   token: string;
+  /** The same key in a route and in escrow, for `wrap.ts`. */
+  wrapped: Wrapped;
   proxies: Map<Contender['name'], Contender>;
   databasePids: () => number[];
   gatewayPid: number;
@@ -36,8 +38,15 @@ const starts: Record<Peer, (directory: string, where: string, upstreamPort: numb
 /** Upstream, our gateway and the peers, all answering. Only one of them is given load at a time, so they share the measured core. */
 export async function startProxies(directory: string, peers: readonly Peer[]): Promise<Bench> {
   const origin = await startUpstream(directory, cores.others);
+  // The ephemeral proxy calls public names over TLS alone.
+  Object.assign(process.env, {
+    SVC_TEST_MODE: '1',
+    SVC_EGRESS_TEST_HOSTS: `${SECURE_HOST}:443=127.0.0.1:${origin.securePort}`,
+    NODE_EXTRA_CA_CERTS: origin.root,
+    WRAP_TOKEN_RPS: '100000',
+  });
   const installation = await install(directory);
-  const { token, ...callable } = await makeWorkspace(installation, 'bench', origin.port);
+  const { token, wrapped, ...callable } = await makeWorkspace(installation, 'bench', origin.port);
   const gateway = await installation.startGateway();
   const gatewayPid = gateway.pid ?? 0;
   const proxies: Contender[] = [{ name: 'sallyport', ...callable, pids: () => [gatewayPid] }];
@@ -58,6 +67,7 @@ export async function startProxies(directory: string, peers: readonly Peer[]): P
     directory,
     upstream: `http://127.0.0.1:${origin.port}`,
     token,
+    wrapped,
     proxies: new Map(proxies.map((proxy) => [proxy.name, proxy])),
     databasePids: installation.databasePids,
     gatewayPid,

@@ -41,7 +41,8 @@ async function bodyOf(operation: Operation, flags: Flags, terminal: Terminal): P
   if (base !== undefined && (typeof base !== 'object' || base === null || Array.isArray(base)))
     throw new CliError('--data must be a JSON object.');
   const body: Record<string, unknown> = { ...base };
-  for (const field of fields) {
+  // What is asked for depends on the rest.
+  for (const field of [...fields].sort((a, b) => Number(a.secret ?? false) - Number(b.secret ?? false))) {
     const value = field.secret ? await secretOf(field, body, flags, terminal) : flagValue(field, flags);
     if (value !== undefined) body[field.name] = value;
   }
@@ -80,7 +81,8 @@ async function secretOf(field: Field, body: Flags, flags: Flags, terminal: Termi
     return value;
   }
   if (flags[camel(`${flag}-stdin`)] === true) return withoutLineEnd(await terminal.readInput());
-  if (!field.required || body[field.name] !== undefined) return undefined;
+  const needed = field.required || (field.neededWithout !== undefined && body[field.neededWithout] === undefined);
+  if (!needed || body[field.name] !== undefined) return undefined;
   if (terminal.canAsk) return terminal.askSecret(`${field.name}: `);
   throw new CliError(`${field.name} is needed.`, { next_step: `Send it with --${flag}-stdin or --${flag}-from-env NAME.` });
 }

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import table from '../generated/operations.json' with { type: 'json' };
 import type { OperationTable } from '../operation.ts';
 import { addAccountCommands } from './account-commands.ts';
+import { addAiCommands } from './ai/commands.ts';
 import { addApiCommand } from './api-command.ts';
 import { addCallCommand } from './call.ts';
 import { EXIT, report } from './exit.ts';
@@ -60,6 +61,7 @@ export function programOf(shared: Shared): Command {
   addCallCommand(program, shared);
   addLogsCommand(program, shared);
   addRunCommand(program, shared);
+  addAiCommands(program, shared);
   addOperationCommands(program, shared);
   program.commandsGroup('Other:');
   addApiCommand(program, shared);

@@ -2,7 +2,7 @@ import { recordVersionUse } from '#server/domain/api-keys/versions/service.ts';
 import { freshNonce } from '#server/domain/oauth-grants/dpop.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
-import { type AnyOperation, isChange, takesIdempotencyKey } from '#server/kernel/operation.ts';
+import { type AnyOperation, isChange, streamOf, takesIdempotencyKey } from '#server/kernel/operation.ts';
 import { textOf } from '#server/kernel/raw-body.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
@@ -10,6 +10,7 @@ import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { clientAnswer, isClientPath, preflight } from './client-calls.ts';
 import { type Edge, edgeOf } from './edge.ts';
+import { isKnownTag } from './entity-tag.ts';
 import { idempotencyKeyOf, runIdempotently } from './idempotency.ts';
 import { bodyOf, ignoredFields, mergedInput } from './input.ts';
 import { matchV1 } from './operations.ts';
@@ -71,7 +72,7 @@ async function answer(call: Call, plane: Plane): Promise<Wire> {
   if (op.needs === 'client_token') return clientAnswer(op, { req, edge, headers: call.headers }, body);
   if (op.needs === 'anonymous') {
     const ctx = anonymous(edge);
-    return performed(op, ctx, mergedInput(op, req, params, body));
+    return performed(op, ctx, mergedInput(op, req, params, body), req.headers);
   }
   const { ctx: caller, limit, legacy_key, legacy_key_auth } = await plane.authenticate(req, edge);
   const ctx: Ctx = { ...caller, db: db() };
@@ -86,7 +87,7 @@ async function answer(call: Call, plane: Plane): Promise<Wire> {
   const key = takesIdempotencyKey(op) ? idempotencyKeyOf(req.headers) : null;
   await authorize(op, ctx, () => mergedInput(op, req, params, body));
   if (isChange(op)) call.changed = `${ctx.tenant_id}:${edge.space}`;
-  const run = (c: Ctx) => performed(op, c, mergedInput(op, req, params, body));
+  const run = (c: Ctx) => performed(op, c, mergedInput(op, req, params, body), req.headers);
   if (key === null) return run(ctx);
   return runIdempotently(
     {
@@ -103,14 +104,24 @@ async function answer(call: Call, plane: Plane): Promise<Wire> {
   );
 }
 
-async function performed(op: AnyOperation, ctx: Ctx, raw: Record<string, unknown>): Promise<Wire> {
-  if (op.stream) {
-    const body = await performRaw(op, op.stream, ctx, raw);
+async function performed(op: AnyOperation, ctx: Ctx, raw: Record<string, unknown>, asked: Headers): Promise<Wire> {
+  const stream = streamOf(op, raw);
+  if (stream) {
+    const body = await performRaw(op, stream, ctx, raw);
     return { status: body.status, headers: body.headers, body: await textOf(body) };
   }
   const { output, result } = await execute(op, ctx, raw);
   const ignored = ignoredFields(op, raw);
-  return success(op, output, result, ctx.request_id, ignored ? [...ctx.warnings, ignored] : ctx.warnings);
+  const wire = success(op, output, result, ctx.request_id, ignored ? [...ctx.warnings, ignored] : ctx.warnings);
+  return op.etag === undefined ? wire : tagged(wire, op.etag(output), asked.get('if-none-match'));
+}
+
+/** Adds the entity tag; a caller who has it already gets no body (RFC 9110 §13.1.2, weak comparison). */
+function tagged(wire: Wire, etag: string, known: string | null): Wire {
+  const headers = { ...wire.headers, etag };
+  if (!isKnownTag(known, etag)) return { ...wire, headers };
+  const { 'content-type': _, ...bare }: Record<string, string> = headers;
+  return { status: 304, body: '', headers: bare };
 }
 
 const anonymous = (edge: Edge): Ctx => ({

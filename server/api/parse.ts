@@ -1,20 +1,15 @@
 import { z } from 'zod';
 import { seesNamesOnly } from '#server/kernel/capabilities.ts';
 import type { HotCtx } from '#server/kernel/context.ts';
-import { invalid, Refusal } from '#server/kernel/errors.ts';
-import { isUnstored, REQUIRED_FROM_MACHINES } from '#server/kernel/fields.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { isUnstored } from '#server/kernel/fields.ts';
 import { capabilitiesOf } from '#server/kernel/needs.ts';
 import type { Operation } from '#server/kernel/operation.ts';
 
-/**
- * The input of an operation as its schema gives it. Fields that people may leave out are required from machines where the schema says so.
- * @throws Refusal validation_error for the first problem, never with the value
- */
-export function parsedInput<I extends z.ZodType>(schema: I, { actor }: Pick<HotCtx, 'actor'>, raw: unknown): z.output<I> {
+/** The input of an operation as its schema gives it. @throws Refusal validation_error for the first problem, never with the value */
+export function parsedInput<I extends z.ZodType>(schema: I, raw: unknown): z.output<I> {
   const input = schema.safeParse(raw);
   if (!input.success) throw new Refusal('validation_error', firstProblem(asSent(schema, input.error)));
-  const missing = actor.type === 'member' ? undefined : missingFromMachine(schema, input.data);
-  if (missing !== undefined) throw invalid(missing, 'is required');
   const field = unstorableField(storedPart(schema, input.data));
   if (field !== null) throw new Refusal('validation_error', unstorable(field));
   return input.data;
@@ -40,13 +35,6 @@ function asSent(schema: z.ZodType, error: z.ZodError): z.ZodError {
   return new z.ZodError(
     error.issues.map((issue) => ({ ...issue, path: issue.path.map((name, i) => (i === 0 && headerOf(name)) || name) })),
   );
-}
-
-/** A field that people may leave out and machines may not. */
-function missingFromMachine(schema: z.ZodType, data: unknown): string | undefined {
-  const { shape = {} } = schema as { shape?: Record<string, z.ZodType> };
-  const given = data as Record<string, unknown>;
-  return Object.keys(shape).find((name) => given[name] === undefined && shape[name]?.meta()?.[REQUIRED_FROM_MACHINES]);
 }
 
 /** What of an input may reach a table. */

@@ -34,7 +34,7 @@ export async function performRaw<I extends z.ZodType>(
 ): Promise<RawBody> {
   if (op.kind === 'reveal') return throughGate<I, RawBody>(op, ctx, raw, stream);
   await authorize(op, ctx, () => fieldsOf(raw));
-  const input = parsedInput(op.input, ctx, raw);
+  const input = parsedInput(op.input, raw);
   if (op.feature) requireFeature(ctx, op.feature);
   return stream(ctx, input);
 }
@@ -50,7 +50,7 @@ export async function execute<I extends z.ZodType, O extends z.ZodType>(
       const result: unknown = await op.run(granted, input, families);
       return { output: parsedOutput(op, ctx, result), result };
     });
-  const input = parsedInput(op.input, ctx, raw);
+  const input = parsedInput(op.input, raw);
   if (op.feature) requireFeature(ctx, op.feature);
   const result: unknown = await shown(op, ctx, await confirmed(op, ctx, input, () => guarded(op, ctx, input, raw)));
   return { output: parsedOutput(op, ctx, result), result };

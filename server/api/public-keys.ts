@@ -6,6 +6,7 @@ import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { edgeOf } from './edge.ts';
+import { isKnownTag } from './entity-tag.ts';
 import { secured, type Wire } from './respond.ts';
 
 /**
@@ -37,7 +38,7 @@ async function answer(req: Request): Promise<Wire> {
   const ctx = systemContext(db(), { tenant_id: tenant.id, sandbox: asked.sandbox, now: new Date(), label: 'public key set' });
   const body = JSON.stringify(await getPublicJwks(ctx, key_id.toLowerCase()));
   const headers = { ...ANYWHERE, 'cache-control': 'public, max-age=300', etag: `"${digest(body).toString('base64url')}"` };
-  if (knows(req.headers.get('if-none-match'), headers.etag)) return { status: 304, body: '', headers };
+  if (isKnownTag(req.headers.get('if-none-match'), headers.etag)) return { status: 304, body: '', headers };
   return { status: 200, body, headers: { ...headers, 'content-type': 'application/jwk-set+json' } };
 }
 
@@ -56,7 +57,3 @@ const PATHS = [
 
 const ANYWHERE = { 'access-control-allow-origin': '*', 'access-control-allow-methods': 'GET', 'access-control-expose-headers': 'ETag' };
 const MISSING: Wire = { status: 404, body: '', headers: ANYWHERE };
-
-/** RFC 9110 §13.1.2: any of the tags, weak or strong. */
-const knows = (header: string | null, etag: string): boolean =>
-  header !== null && (header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag));

@@ -72,7 +72,7 @@ export async function finished(wire: Wire, requestId: string, reader: Reader): P
     ...(reader !== 'uncompressed' && isCompressible(wire.body) ? { vary: 'Accept-Encoding' } : {}),
     ...wire.headers,
   };
-  if (status === 204) return { status, headers, body: null };
+  if (status === 204 || status === 304) return { status, headers, body: null };
   const compressing = reader !== null && reader !== 'uncompressed';
   const { body, encoding } = compressing ? await encoded(wire.body, reader.accept) : { body: wire.body, encoding: null };
   if (encoding !== null) headers['x-sallyport-encoding'] = encoding;

@@ -28,11 +28,15 @@ export async function throughGate<I extends z.ZodType, T>(
 ): Promise<T> {
   const gate: Reveal<z.output<I>> | undefined = op.reveal;
   if (!gate) throw new Error(`${op.id} shows a secret and declares no gate`);
-  const { member, input, entry, also } = await checked<I>(op, gate, ctx, raw).catch(failedCheck);
-  const { granted, left } = await spend({ ctx: member, scope: gate.scope, route: pathOf(op), entry, also }); // 7 to 10
+  const { member, input, entry, also, critical } = await checked<I>(op, gate, ctx, raw).catch(failedCheck);
+  const beside: Parameters<typeof spend>[0]['beside'] = (tx, granted) => gate.beside?.(tx, ctx, input, granted) ?? Promise.resolve();
+  const { granted, left } = await spend({ ctx: member, scope: gate.scope, route: pathOf(op), entry, also, critical, beside }); // 7 to 10
   ctx.reveals_left = left;
+  const shown: Ctx = { ...ctx, granted: granted.details ?? {} };
   try {
-    return await decrypt({ ...ctx, granted: granted.details ?? {} }, input); // 11
+    const answer = await decrypt(shown, input); // 11
+    if (shown.changed_elsewhere) ctx.changed_elsewhere = shown.changed_elsewhere;
+    return answer;
   } catch (error) {
     const refusal = asRefusal(sealed(error));
     await recordFailure(ctx, granted, { error: refusal.type }).catch((cause: unknown) =>
@@ -45,7 +49,7 @@ export async function throughGate<I extends z.ZodType, T>(
 /** Steps 1 to 6: they spend nothing. */
 async function checked<I extends z.ZodType>(op: AnyOperation, gate: Reveal<z.output<I>>, ctx: Ctx, raw: unknown) {
   const member = requireMember(ctx); // 1
-  const parsed = attempt(() => parsedInput<I>(op.input, ctx, raw));
+  const parsed = attempt(() => parsedInput<I>(op.input, raw));
   // 2: an input that names nothing is refused with the other parameters, after the person's rights.
   const subject = 'value' in parsed ? await gate.subject(ctx, parsed.value) : undefined;
   requireRole(op, gate, member.actor); // 3a, 3b
@@ -67,7 +71,8 @@ async function checked<I extends z.ZodType>(op: AnyOperation, gate: Reveal<z.out
     ...(reason === undefined ? {} : { reason }),
     details: { kind: op.id, class: gate.class, route: pathOf(op), http_method, ...details, ...state },
   };
-  return { member, input: parsed.value, entry, also: gate.also?.(ctx, parsed.value, state ?? {}) ?? [] };
+  const and = [ctx, parsed.value, state ?? {}] as const;
+  return { member, input: parsed.value, entry, also: gate.also?.(...and) ?? [], critical: gate.critical?.(...and) ?? [] };
 }
 
 /** Whatever fails unforeseen before anything is spent is one answer. */
@@ -101,11 +106,14 @@ function requireMember(ctx: Ctx): MemberCtx {
 }
 
 /** Class B needs an Owner or Admin whatever the capability says; of class A an Editor has what the Reveal secrets setting gives. */
-function requireRole(op: AnyOperation, gate: Pick<Reveal<unknown>, 'class'>, { role, reveal_secrets }: MemberCtx['actor']): void {
+function requireRole(op: AnyOperation, gate: Pick<Reveal<unknown>, 'class' | 'reviewers'>, actor: MemberCtx['actor']): void {
+  const { role, reveal_secrets, migration_reviewer } = actor;
   const cells = capabilitiesOf(op.needs).map((capability) => ROLE_MATRIX.get(capability)?.[role] ?? '-');
   const granted = cells.every((cell) => cell === 'y' || cell === 'B' || cell === 't');
   if (!granted || (gate.class === 'B' && role !== 'owner' && role !== 'admin'))
     throw new Refusal('reveal_role_denied', `Your role (${role}) can't reveal this. Ask an Owner or Admin.`);
+  if (gate.reviewers && !migration_reviewer)
+    throw new Refusal('reveal_role_denied', 'Your membership lacks Review migrations. Ask an Owner to turn it on under Team.');
   if (cells.includes('t') && !reveal_secrets)
     throw new Refusal('reveal_tick_required', 'Your membership lacks Reveal secrets. Ask an Owner or Admin to turn it on under Team.');
 }

@@ -13,6 +13,7 @@ import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 import { log } from '#server/platform/log.ts';
+import { CONNECTION_CALLBACK, connectionCallback } from './connection-callback.ts';
 import { consentForm, isConsentForm } from './consent-forms.ts';
 import { emailPage, useEmailForm } from './email-page.ts';
 import { magicPage, useMagicForm } from './magic-page.ts';
@@ -102,6 +103,7 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
   const page = reads && PAGES.get(`GET ${url.pathname}`);
   if (page) return page(ctx, url.searchParams.get('token') ?? '');
   if (url.pathname === '/auth/email') return emailButton(req, ctx);
+  if (url.pathname.startsWith(CONNECTION_CALLBACK)) return connectionCallback(req, ctx);
   if (isConsentForm(url.pathname)) return consentForm(req, ctx);
   const match = matchPerson(req.method, url.pathname);
   if (!match) throw new Refusal('not_found', 'No such path.');

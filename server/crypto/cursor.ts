@@ -35,7 +35,7 @@ function seqOf(content: unknown, scope: CursorScope): bigint | undefined {
   if (typeof content !== 'object' || content === null) return undefined;
   const { v, seq, space, filter_hash } = content as Record<string, unknown>;
   if (v !== 1 || space !== scope.space || filter_hash !== filterHash(scope.filters)) return undefined;
-  return typeof seq === 'string' && /^\d{1,19}$/.test(seq) ? BigInt(seq) : undefined;
+  return typeof seq === 'string' && /^\d{1,64}$/.test(seq) ? BigInt(seq) : undefined;
 }
 
 /** The first 16 bytes of SHA-256 over the canonical filters; members that are undefined do not count. */

@@ -3,7 +3,12 @@ import type { RootKey, RootKeys } from './root-key.ts';
 import { secretKey } from './secret-key.ts';
 
 /** Uses of a tenant key besides wrapping (interface rule 31 §2.2). */
-export type TenantKeyUse = 'svc/capability-hmac/v1' | 'svc/idempotency-fp/v1' | 'svc/lookup-hmac/v1' | `svc/ai-pii/v1:${string}`;
+export type TenantKeyUse =
+  | 'svc/capability-hmac/v1'
+  | 'svc/idempotency-fp/v1'
+  | 'svc/lookup-hmac/v1'
+  | 'svc/ai-canary/v1'
+  | `svc/ai-pii/v1:${string}`;
 
 /** Uses of the deployment's root key besides wrapping. */
 export type RootKeyUse =

@@ -24,6 +24,20 @@ export type TenantKeyRow = {
   wrap_method: 'global' | 'operator_kms' | 'customer_kms';
   wrapped_key: Uint8Array | null;
   root_key_id: string | null;
+  status?: string;
+  /** Where a KMS holds the key that wraps it, as it was when it was wrapped. */
+  kms?: KmsPlace | null;
+  /** Why the workspace is sealed; null or absent while it isn't. */
+  sealed?: string | null;
+};
+
+/** A key of a customer's KMS. `config` holds roles and IDs, never credentials. */
+export type KmsPlace = {
+  provider: string;
+  key_ref: string;
+  config: Readonly<Record<string, string>>;
+  /** The version that wrapped it, where the provider needs it to unwrap. */
+  key_version: string | null;
 };
 
 /** Reads one row, or null. What it throws (a sealed tenant, a lost database) reaches the caller and is remembered for 5 s. */
@@ -32,10 +46,10 @@ export type LoadTenantKey = (tenantId: string, version: number | 'active') => Pr
 /** There is no key to decrypt with: no such version, or its bytes were erased (revoked). Not a wrong or damaged blob. */
 export class TenantKeyUnavailable extends Error {
   override readonly name = 'TenantKeyUnavailable';
-  readonly reason: 'missing' | 'revoked' | 'no_kms';
+  readonly reason: 'missing' | 'revoked' | 'no_kms' | 'sealed';
 
-  constructor(reason: 'missing' | 'revoked' | 'no_kms') {
-    super(`the tenant key is unavailable (${reason})`);
+  constructor(reason: 'missing' | 'revoked' | 'no_kms' | 'sealed', options?: ErrorOptions) {
+    super(`the tenant key is unavailable (${reason})`, options);
     this.reason = reason;
   }
 
@@ -45,15 +59,30 @@ export class TenantKeyUnavailable extends Error {
   }
 }
 
+/** The workspace is sealed: the KMS that holds its key refuses, or doesn't answer (interface rule 31 §9). It ends when the KMS answers again. */
+export class TenantSealed extends TenantKeyUnavailable {
+  constructor(options?: ErrorOptions) {
+    super('sealed', options);
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof TenantKeyUnavailable && value.reason === 'sealed';
+  }
+}
+
 export type KeyringOptions = {
   /** Unwraps operator_kms and customer_kms rows; gives the 32 bytes, which the keyring wipes. */
   unwrapByKms?: (tenantId: string, row: TenantKeyRow) => Promise<Uint8Array>;
+  /** Milliseconds that a key under a customer's KMS is kept; 5 minutes. */
+  customerLifetime?: number;
+  /** A key of the tenant left memory; what was decrypted with it goes too. */
+  onDrop?: (tenantId: string) => void;
   /** Milliseconds of a clock that never goes back. */
   now?: () => number;
 };
 
 const hour = 3_600_000;
-const lifetime = { global: hour, operator_kms: hour, customer_kms: 300_000 } as const;
+const fiveMinutes = 300_000;
 const failureLifetime = 5_000;
 
 type Cached = TenantKey & { expires: number; timer: NodeJS.Timeout };
@@ -67,16 +96,24 @@ export class Keyring {
   readonly #load: LoadTenantKey;
   readonly #roots: RootKeys;
   readonly #unwrapByKms: KeyringOptions['unwrapByKms'];
+  readonly #onDrop: KeyringOptions['onDrop'];
   readonly #now: () => number;
+  readonly #lifetime: Readonly<Record<TenantKeyRow['wrap_method'], number>>;
   readonly #keys = new Map<string, Map<number, Cached>>();
   readonly #active = new Map<string, number>();
   readonly #pending = new Map<string, Promise<TenantKey>>();
   readonly #failures = new Map<string, { error: unknown; until: number }>();
 
-  constructor(load: LoadTenantKey, roots: RootKeys, { unwrapByKms, now = () => performance.now() }: KeyringOptions = {}) {
+  constructor(
+    load: LoadTenantKey,
+    roots: RootKeys,
+    { unwrapByKms, customerLifetime = fiveMinutes, onDrop, now = () => performance.now() }: KeyringOptions = {},
+  ) {
+    this.#lifetime = { global: hour, operator_kms: hour, customer_kms: customerLifetime };
     this.#load = load;
     this.#roots = roots;
     this.#unwrapByKms = unwrapByKms;
+    this.#onDrop = onDrop;
     this.#now = now;
   }
 
@@ -192,6 +229,8 @@ export class Keyring {
 
   async #open(tenantId: string, row: TenantKeyRow): Promise<KeyObject> {
     if (!row.wrapped_key) throw new TenantKeyUnavailable('revoked');
+    // Sealed, the workspace opens nothing, versions that another key wraps included. Only the poll asks the KMS meanwhile.
+    if (row.sealed) throw new TenantSealed();
     if (row.wrap_method === 'global') {
       return unwrapTenantKey(this.#roots, tenantId, row.version, { wrapped_key: row.wrapped_key, root_key_id: row.root_key_id ?? '' });
     }
@@ -201,7 +240,7 @@ export class Keyring {
 
   #keep(tenantId: string, row: TenantKeyRow, key: KeyObject, started: number, active: boolean): void {
     this.#drop(tenantId, row.version);
-    const ttl = lifetime[row.wrap_method];
+    const ttl = this.#lifetime[row.wrap_method];
     // An idle key must leave memory as well, so its end does not wait for the next look-up.
     const timer = setTimeout(() => this.#drop(tenantId, row.version), ttl).unref();
     const versions = this.#keys.get(tenantId) ?? new Map<number, Cached>();
@@ -218,6 +257,7 @@ export class Keyring {
     versions.delete(version);
     if (versions.size === 0) this.#keys.delete(tenantId);
     if (this.#active.get(tenantId) === version) this.#active.delete(tenantId);
+    this.#onDrop?.(tenantId);
   }
 
   #remember(slot: string, error: unknown): void {

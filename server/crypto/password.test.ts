@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { argon2Sync, createSecretKey } from 'node:crypto';
 import test from 'node:test';
+import { cpuTime } from '#server/testing/cpu-time.ts';
 import { commonPasswords } from './common-passwords.ts';
 import { hashPassword, verifyPassword } from './password.ts';
 import { passwordProblem } from './password-policy.ts';
@@ -161,8 +162,6 @@ test('passphrases and random passwords are accepted', () => {
 });
 
 test('a hostile password costs no time', () => {
-  const start = performance.now();
   for (const text of ['the'.repeat(42), `${'my'.repeat(60)}!x`, `${'abc1'.repeat(31)}z`, `${'1'.repeat(127)}x`, '!'.repeat(128)])
-    passwordProblem(text, 'someone@example.com');
-  assert.ok(performance.now() - start < 500);
+    assert.ok(cpuTime(() => passwordProblem(text, 'someone@example.com')) < 500, text.slice(0, 8));
 });

@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { randomBase32, randomBase62, randomBase64url, randomOf } from './random.ts';
+import { base32 } from './base32.ts';
+import { randomBase32, randomBase62, randomBase64url, randomBuffer, randomOf } from './random.ts';
 
 /** A credential at its birth: `token` is shown once, `digest` (SHA-256 of the whole text, 32 bytes) is stored. */
 export type Minted = { token: string; digest: Buffer };
@@ -57,6 +58,11 @@ export function mintApiKey(space: Space): MintedKey {
 /** `AKE<16>:<40>`, 60 characters; Live only. */
 export function mintAccessKey(): MintedKey {
   return mintedKey(`AKE${randomBase32(16)}`, `:${randomBase62(34)}`);
+}
+
+/** `wkt_…`, 56 characters: base32 in lower case, because a host name may carry it. The bytes are 32 random ones. */
+export function mintGatewayToken(bytes: Uint8Array = randomBuffer(32)): Minted {
+  return minted(`wkt_${base32(bytes).toLowerCase()}`);
 }
 
 /** `svc_client_…` (31 characters), or `svc_cli_…` (28) of a workspace's own client of service-cli. An identifier, not a secret. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { base32 } from './base32.ts';
 import { randomBuffer } from './random.ts';
-import { base32, matchingStep, otpauthUri, totpCode, totpStep } from './totp.ts';
+import { matchingStep, otpauthUri, totpCode, totpStep } from './totp.ts';
 
 test('the codes of RFC 6238 appendix B', () => {
   const seed = Buffer.from('12345678901234567890');

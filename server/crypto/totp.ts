@@ -1,4 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto';
+import { base32 } from './base32.ts';
 import { digestEquals } from './tokens.ts';
 
 /** Authenticator apps (RFC 6238 with SHA-1, six digits and 30 seconds, which is what all of them speak). */
@@ -28,21 +29,6 @@ export function matchingStep(seed: KeyObject | Uint8Array, code: string, at: Dat
   for (const step of [now - 1, now, now + 1])
     if (digestEquals(given, Buffer.from(totpCode(seed, step))) && step > last && found === null) found = step;
   return found;
-}
-
-const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-
-/** RFC 4648 base32 without padding, in which people type a seed. */
-export function base32(bytes: Uint8Array): string {
-  let bits = 0;
-  let held = 0;
-  let text = '';
-  for (const byte of bytes) {
-    held = (held << 8) | byte;
-    for (bits += 8; bits >= 5; bits -= 5) text += alphabet.charAt((held >> (bits - 5)) & 31);
-    held &= (1 << bits) - 1;
-  }
-  return bits === 0 ? text : text + alphabet.charAt((held << (5 - bits)) & 31);
 }
 
 /** What an authenticator app scans. The label says whose account it is. */

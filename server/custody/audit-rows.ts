@@ -1,3 +1,4 @@
+import type { PoolClient } from 'pg';
 import { type AuditEntry, auditDetails } from '#server/kernel/audit-entry.ts';
 import { auditActor, type HotCtx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -42,6 +43,15 @@ export function auditRow(ctx: HotCtx, entry: AuditEntry): AuditRow {
 /** Writes rows of one workspace and space in their order, by one statement under row-level security. Durable when it resolves. */
 export async function insertAuditRows(space: Pick<HotCtx, 'tenant_id' | 'sandbox'>, rows: readonly AuditRow[]): Promise<void> {
   await ownSql().query({ name: 'custody-audit', text: INSERT, values: [space.tenant_id, space.sandbox, JSON.stringify(rows)] });
+}
+
+/** The same as part of the caller's transaction. */
+export async function insertAuditRowsIn(
+  client: Pick<PoolClient, 'query'>,
+  space: Pick<HotCtx, 'tenant_id' | 'sandbox'>,
+  rows: readonly AuditRow[],
+): Promise<void> {
+  await client.query({ name: 'custody-audit', text: INSERT, values: [space.tenant_id, space.sandbox, JSON.stringify(rows)] });
 }
 
 /** The context is set by the statement, for the statement, before a row is read (`server/platform/own-rows.ts`). */

@@ -22,7 +22,7 @@ const state = processState(
  * Counts uses of a key; `encryptedWith` is the version whose random IVs they took. An addition in memory: sums are written every ten seconds. What a
  * process hasn't written when it is killed is not counted.
  */
-export function countUse(ctx: HotCtx, key: UsableKey, operation: CountedUse, n: number, encryptedWith?: number): void {
+export function countUse(ctx: Pick<HotCtx, 'now'>, key: UsableKey, operation: CountedUse, n: number, encryptedWith?: number): void {
   const day = ctx.now.toISOString().slice(0, 10);
   const name = `${key.id} ${day} ${operation}`;
   const use = state.uses.get(name);

@@ -1,4 +1,8 @@
 import { account } from './account/family.ts';
+import { aiControls } from './ai-controls/family.ts';
+import { aiGateways } from './ai-gateways/family.ts';
+import { aiSpend } from './ai-spend/family.ts';
+import { aiTrust } from './ai-trust/family.ts';
 import { apiKeys } from './api-keys/family.ts';
 import { auditLogs } from './audit-logs/family.ts';
 import { billing } from './billing/family.ts';
@@ -19,9 +23,12 @@ import { imports } from './import/family.ts';
 import { keys } from './keys/family.ts';
 import { leases } from './leases/family.ts';
 import { mail } from './mail/family.ts';
+import { mcpServers } from './mcp-servers/family.ts';
+import { migrations } from './migrations/family.ts';
 import { oauthClients } from './oauth-clients/family.ts';
 import { oauthGrants } from './oauth-grants/family.ts';
 import { openapi } from './openapi/family.ts';
+import { opportunities } from './opportunities/family.ts';
 import { people } from './people/family.ts';
 import { pictures } from './pictures/family.ts';
 import { plans } from './plans/family.ts';
@@ -35,6 +42,7 @@ import { sandbox } from './sandbox/family.ts';
 import { scimCredentials } from './scim-credentials/family.ts';
 import { scimUsers } from './scim-users/family.ts';
 import { search } from './search/family.ts';
+import { secretShares } from './secret-shares/family.ts';
 import { secrets } from './secrets/family.ts';
 import { signup } from './signup/family.ts';
 import { sso } from './sso/family.ts';
@@ -43,10 +51,12 @@ import { tenants } from './tenants/family.ts';
 import { trustBindings } from './trust-bindings/family.ts';
 import { vaults } from './vaults/family.ts';
 import { views } from './views/family.ts';
+import { wrap } from './wrap/family.ts';
 
 /** Every family of the product, in the order in which search, the command palette and resets go through them. */
 export const families = [
   routes,
+  secretShares,
   secrets,
   clients,
   environments,
@@ -59,7 +69,15 @@ export const families = [
   trustBindings,
   cryptoKeys,
   vaults,
+  wrap,
+  aiGateways,
+  aiControls,
+  aiSpend,
+  aiTrust,
+  mcpServers,
+  opportunities,
   imports,
+  migrations,
   requestLogs,
   auditLogs,
   roles,

@@ -15,13 +15,16 @@ import { env } from '#server/platform/env.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
 import { parseNetworks } from '#server/platform/http-out/networks.ts';
 import { createUpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
-import { keyring as platformKeyring, rootKeys } from '#server/platform/keys.ts';
+import { kmsOptions, keyring as platformKeyring, rootKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
 import { connection } from '#server/platform/sql.ts';
 import { sharedWindowCounter } from '#server/platform/window-counter.ts';
+import { aiPlane } from './ai/plane.ts';
+import { agentTests } from './ai/test-agent.ts';
 import { bodyMemory } from './core/body-memory.ts';
 import { startEcho } from './core/echo.ts';
 import { afterResponses, flushTurn } from './core/event-loop-turn.ts';
+import { createInProcess, type InProcess } from './core/in-process.ts';
 import { createSpill } from './core/log/spill.ts';
 import { usageStamps } from './core/log/usage-stamps.ts';
 import { createLogWriter } from './core/log/writer.ts';
@@ -31,11 +34,19 @@ import type { Plane } from './core/plane.ts';
 import { quota } from './core/quota.ts';
 import type { Runtime } from './core/runtime.ts';
 import { secretValues } from './core/secret-values.ts';
+import { shareGuard } from './core/share-guard.ts';
+import { tlsContexts } from './core/tls-contexts.ts';
 import { credentials } from './credentials/credentials.ts';
 import { createElements } from './elements/elements.ts';
+import { proxyPlane } from './ephemeral/proxy-plane.ts';
+import { proxyTests } from './ephemeral/test-call.ts';
+import { wrapPlane } from './ephemeral/wrap-plane.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
 import { createWebForward } from './front-door/web-forward.ts';
 import { createGateway, type Gateway } from './gateway.ts';
+import { writeAiDenials } from './governance/denials.ts';
+import { flushCalls } from './governance/log/writer.ts';
+import { mcpPlane } from './mcp/plane.ts';
 import { createHotOAuth } from './oauth/hot.ts';
 import { capturePlane } from './payload-capture/plane.ts';
 import { createPayloadWriter } from './route/payloads/writer.ts';
@@ -58,7 +69,7 @@ export type Assembly = {
 };
 
 /** In the order in which they are asked whether a request is theirs. */
-const PLANES: readonly Plane[] = [routePlane];
+const PLANES: readonly Plane[] = [routePlane, aiPlane, mcpPlane(routesWithin), proxyPlane, wrapPlane];
 const USAGE_RELOAD_MS = 30_000;
 /** Bytes of payloads on their way to the log: of one workspace, and of all. */
 const CAPTURED_OF_WORKSPACE = 8 * 1024 * 1024;
@@ -75,8 +86,12 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
   const roots = rootKeys();
   const resolver = egress();
 
-  const keyring = new Keyring(async (tenantId, version) => keyRow(snapshots.byId(tenantId)?.row, version), roots);
+  const keyring = new Keyring(async (tenantId, version) => keyRow(snapshots.byId(tenantId)?.row, version), roots, {
+    ...kmsOptions(),
+    onDrop: (tenantId) => secrets.forget(tenantId),
+  });
   const secrets = secretValues(keyring);
+  const shares = shareGuard(pool);
   const snapshots = new Snapshots({
     pool,
     egress: resolver.settings,
@@ -86,6 +101,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
       keyring.evict(tenantId);
       platformKeyring().evict(tenantId); // what custody opens keys with
       secrets.forget(tenantId);
+      tls.forget(tenantId);
     },
   });
 
@@ -93,6 +109,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
   const monthly = monthlyCounters(pool);
   const failures = memoryCounters();
   const pools = createUpstreamPools({ resolver });
+  const tls = tlsContexts(pools);
   const echo = await startEcho();
   // Named after the root key: two installations of one machine must not take each other's rows for their own.
   const spill = createSpill(path.join(env.LOG_SPILL_DIR, `sallyport-log-spill-${roots.current.id}-${env.PLANE_PORTS.proxy ?? env.PORT}`));
@@ -110,10 +127,16 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     strangers: quota(UNADMITTED_OF_WORKSPACE, UNADMITTED),
     captures: quota(CAPTURED_OF_WORKSPACE, CAPTURED),
     secrets,
+    shares,
+    tls,
     resolver,
     pools,
     echo: echo.pool,
     tokens: known.tokens,
+    capabilities: known.capabilities,
+    keys: known.keys,
+    wraps: known.wraps,
+    keyring,
     privateHeaders: new Set(env.CLIENT_CERT_HEADER === undefined ? [] : [hyphenated(env.CLIENT_CERT_HEADER)]),
     record: (call, plane) =>
       afterResponses(() => {
@@ -132,6 +155,10 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     pipeline: new Pipeline(routePlane, runtime),
     token: frontDoorToken(roots.current),
     baseHost: env.PROXY_BASE_HOST,
+    orders: new Map([
+      ['/agent-tests', agentTests(runtime, env.PROXY_BASE_HOST)],
+      ['/proxy-tests', proxyTests(runtime, env.PROXY_BASE_HOST)],
+    ]),
   });
   const trustedProxies = parseNetworks(env.TRUSTED_PROXIES);
   const frontDoor = createFrontDoor({
@@ -177,7 +204,19 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     runtime,
     flush: async () => {
       flushTurn();
-      await Promise.all([logs.flush(), payloads.flush(), monthly.flush(), writeVersions(), writeDenials(), flushUses(), writeCounts()]);
+      await Promise.all([
+        logs.flush(),
+        payloads.flush(),
+        monthly.flush(),
+        writeVersions(),
+        writeDenials(),
+        writeAiDenials(),
+        flushCalls(),
+        flushUses(),
+        writeCounts(),
+        flushCalls(),
+        shares.flush(),
+      ]);
     },
     async close(drainMs) {
       clearInterval(usageTimer);
@@ -193,24 +232,40 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
         monthly.close(),
         writeVersions(),
         writeDenials(),
+        writeAiDenials(),
+        flushCalls(),
         flushUses(),
         writeCounts(),
+        flushCalls(),
+        shares.close(),
         known.close(),
       ]);
       await snapshots.close();
       counters.close();
       failures.close();
       secrets.wipe();
+      tls.wipe();
       keyring.wipe();
       await pool.end();
     },
   };
 }
 
+const inProcess = new WeakMap<Runtime, InProcess>();
+
+/** Calls of the route plane from within this process. */
+function routesWithin(runtime: Runtime): InProcess {
+  const known = inProcess.get(runtime) ?? createInProcess(new Pipeline(routePlane, runtime));
+  inProcess.set(runtime, known);
+  return known;
+}
+
 /** The tenant key as the snapshot holds it, so that secrets open while the database is away. */
 function keyRow(tenant: TenantRow | undefined, version: number | 'active'): TenantKeyRow | null {
   const row = tenant?.keys.find((key) => (version === 'active' ? key.status === 'active' : key.version === version));
   if (!row) return null;
-  const { version: number, wrap_method, root_key_id, wrapped_key } = row;
-  return { version: number, wrap_method, root_key_id, wrapped_key: wrapped_key === null ? null : Buffer.from(wrapped_key, 'base64') };
+  const { version: number, wrap_method, root_key_id, status, kms, wrapped_key } = row;
+  // A copy on disk may come from before there were seals.
+  const held = { version: number, wrap_method, root_key_id, status, kms: kms ?? null, sealed: tenant?.sealed ?? null };
+  return { ...held, wrapped_key: wrapped_key === null ? null : Buffer.from(wrapped_key, 'base64') };
 }

@@ -124,10 +124,21 @@ export async function putValue(w: Workspace, secretEnvironmentId: string, value:
 }
 
 export type Answer = { status: number; headers: Record<string, string>; raw: string[]; body: string; json: () => Record<string, never> };
-export type Ask = { method?: string; headers?: Record<string, string | string[]>; body?: string | Buffer; key?: string };
+export type Ask = {
+  method?: string;
+  headers?: Record<string, string | string[]>;
+  body?: string | Buffer;
+  key?: string;
+  onData?: (bytes: Buffer) => void;
+};
 
 /** One call over a connection of its own. `host` is a workspace label. */
-export function ask(port: number, host: string, path: string, { method = 'GET', headers = {}, body, key }: Ask = {}): Promise<Answer> {
+export function ask(
+  port: number,
+  host: string,
+  path: string,
+  { method = 'GET', headers = {}, body, key, onData }: Ask = {},
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = {
       host: `${host}.localhost:${port}`,
@@ -138,7 +149,10 @@ export function ask(port: number, host: string, path: string, { method = 'GET', 
     };
     const req = request({ port, host: '127.0.0.1', method, path, headers: sent, agent: false }, (res) => {
       const chunks: Buffer[] = [];
-      res.on('data', (chunk: Buffer) => chunks.push(chunk));
+      res.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        onData?.(chunk);
+      });
       res.on('error', reject);
       res.on('end', () => {
         const text = Buffer.concat(chunks).toString();
@@ -157,7 +171,7 @@ export function ask(port: number, host: string, path: string, { method = 'GET', 
 }
 
 /** Waits until the gateway serves what was just written, through the announcement and not through a direct refresh. */
-export async function until(check: () => boolean | Promise<boolean>, ms = 2_000): Promise<number> {
+export async function until(check: () => boolean | Promise<boolean>, ms = 10_000): Promise<number> {
   const began = performance.now();
   for (;;) {
     if (await check()) return performance.now() - began;

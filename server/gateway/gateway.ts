@@ -4,17 +4,20 @@ import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { newCall } from './core/call.ts';
-import { requestOrigin } from './core/client-address.ts';
+import { type RequestOrigin, requestOrigin } from './core/client-address.ts';
 import type { GatewayResponse } from './core/gateway-response.ts';
 import { type HostConfig, type PlaneMatch, type PortPlane, planeOf, within } from './core/hosts.ts';
 import { createListener, discardBody, type HeadRefusal, inspectHead } from './core/listener.ts';
 import type { Pipeline } from './core/pipeline.ts';
 import { refused } from './core/refusal.ts';
 import type { Runtime } from './core/runtime.ts';
+import { refuseUntenanted as refuseWithoutTenant } from './core/untenanted-refusal.ts';
 import { forwardDevSocket } from './front-door/dev-socket.ts';
 import type { FrontDoor } from './front-door/front-door.ts';
 import { standardHeaders } from './front-door/headers.ts';
 import { writeRefusal } from './front-door/refusal.ts';
+import { aiRefusal } from './governance/envelope.ts';
+import { refuseUntenanted, tenantOf } from './governance/untenanted.ts';
 
 export type GatewayOptions = {
   runtime: Runtime;
@@ -96,12 +99,15 @@ function receive(
   if (!head.ok) return refuseHead(options, portPlane, req, res, requestId, origin.address, origin.host, head);
   if (head.target === '/healthz' || head.target === '/readyz') return health(options, req, res, head.target, requestId);
   const match = planeOf({ portPlane, host: origin.host, target: head.target }, options.hosts);
-  if (match.plane === 'unknown' || match.plane === 'wrap')
+  const pipeline = pipelineOf(options, match);
+  if (match.plane === 'unknown' || (match.plane === 'wrap' && !pipeline))
     // A directory that calls the wrong host is told in its own words, the same as by every other host without SCIM.
     return within('/scim', head.target)
       ? writeRefusal(req, res, NO_SCIM, requestId, standardHeaders('scim', origin.proto, '', ''))
       : bare(req, res, 404, { error: { type: 'not_found', message: NOTHING_HERE, request_id: requestId } }, requestId);
-  const pipeline = pipelineOf(options, match);
+  if (pipeline?.plane.identify) return void identifiedCall(options, pipeline, match, req, res, arrivedAt, requestId, origin);
+  if (match.plane === 'wrap') return;
+  if (match.plane === 'api' && pipeline) return void untenantedCall(options, pipeline, match, req, res, arrivedAt, requestId, origin);
   if (match.plane !== 'tenant' || !pipeline) return options.frontDoor.serve(req, res, { match, head, requestId, origin });
   return tenantCall(options, pipeline, match, req, res, arrivedAt, requestId, origin.address, origin.host);
 }
@@ -170,6 +176,63 @@ function tenantCall(
   pipeline.serve(
     newCall({ planeName: plane.name, state, req, res, arrivedAt, requestId, snapshot, otherSpace, target, sourceAddress, host }),
   );
+}
+
+/** A call on the API host, which names no workspace: its credential does. */
+async function untenantedCall(
+  { runtime }: GatewayOptions,
+  pipeline: Pipeline,
+  { space, target }: Extract<PlaneMatch, { plane: 'api' }>,
+  req: IncomingMessage,
+  res: GatewayResponse,
+  arrivedAt: number,
+  requestId: string,
+  { address: sourceAddress, host }: RequestOrigin,
+) {
+  const { plane } = pipeline;
+  const named = await tenantOf({ req, plane: plane.name, space, sourceAddress, runtime });
+  if (res.destroyed) return;
+  const entry = 'tenantId' in named ? runtime.snapshots.byId(named.tenantId) : undefined;
+  if (!entry) {
+    const gone = { refusal: aiRefusal('tenant_unavailable', "This workspace can't be served."), presented: true };
+    const challenge = plane.challenge?.(space, target);
+    refuseUntenanted(req, res, { plane: plane.name, challenge, requestId, began: arrivedAt }, 'refusal' in named ? named : gone);
+    return;
+  }
+  const [snapshot, otherSpace] = space === 'test' ? [entry.test, entry.live] : [entry.live, entry.test];
+  const state = plane.newState();
+  pipeline.serve(
+    newCall({ planeName: plane.name, state, req, res, arrivedAt, requestId, snapshot, otherSpace, target, sourceAddress, host }),
+  );
+}
+
+/** A call whose credential names its workspace, of a plane that reads it itself. */
+async function identifiedCall(
+  { runtime }: GatewayOptions,
+  pipeline: Pipeline,
+  match: PlaneMatch,
+  req: IncomingMessage,
+  res: GatewayResponse,
+  arrivedAt: number,
+  requestId: string,
+  { address: sourceAddress, host, proto }: RequestOrigin,
+) {
+  const { plane } = pipeline;
+  const state = plane.newState();
+  const found = runtime.snapshots.fresh
+    ? await plane.identify?.({ req, match, proto, sourceAddress, requestId, state }, runtime)
+    : { refusal: refused('dependency_unavailable', 'The service is starting. Try again shortly.') };
+  if (res.destroyed || found === undefined) return;
+  const entry = 'tenantId' in found ? runtime.snapshots.byId(found.tenantId) : undefined;
+  if ('refusal' in found || !entry) {
+    const refusal = 'refusal' in found ? found.refusal : refused('invalid_api_key', 'Invalid credential.');
+    const sandbox = match.plane === 'api' && match.space === 'test';
+    return refuseWithoutTenant(req, res, { plane: plane.name, requestId, began: arrivedAt, sandbox }, refusal);
+  }
+  const [snapshot, otherSpace] = found.space === 'test' ? [entry.test, entry.live] : [entry.live, entry.test];
+  const target = found.target ?? ('target' in match ? match.target : '/');
+  const start = { planeName: plane.name, state, req, res, arrivedAt, requestId, snapshot, otherSpace, target, sourceAddress };
+  pipeline.serve(newCall({ ...start, host: found.host ?? host }));
 }
 
 /** A person opened the host in a browser. */

@@ -16,6 +16,8 @@ export type Actor = { label: string; capabilities: ReadonlySet<Capability> } & (
       id: string;
       role: MemberRole;
       reveal_secrets: boolean;
+      /** An Admin without it decides nothing about migrations; Owners and Admins have it otherwise. */
+      migration_reviewer: boolean;
       session_id: string;
       /** When the person last proved who they are (sign-in). */
       signed_in_at: Date;
@@ -44,6 +46,8 @@ export type Actor = { label: string; capabilities: ReadonlySet<Capability> } & (
   /** An on-host agent with its session (interface rule 63 §5). */
   | { type: 'agent'; id: string; agent_id: string; mode: 'control' | 'intercept' | 'server' | 'proxy' }
   | { type: 'scim'; id: string; prefix: string }
+  /** Somebody of another workspace that something is shared with; `label` names the workspace and masks the person. */
+  | { type: 'partner'; id: null }
   | { type: 'operator'; id: null }
   | { type: 'system'; id: null }
   | { type: 'anonymous'; id: null }
@@ -96,6 +100,8 @@ export function auditActor(actor: Actor): AuditActor {
       return actor.minted_by;
     case 'anonymous':
       return { type: 'system', id: null, label: actor.label };
+    case 'partner':
+      return { type: 'user', id: null, label: actor.label };
     default:
       return { type: actor.type, id: actor.id, label: actor.label };
   }
@@ -133,17 +139,26 @@ export type Ctx = {
   granted?: Readonly<Record<string, unknown>>;
   /** Set by the few verbs that change both spaces: what the gateway reads again before the answer is relayed. */
   changed?: Space[];
+  /** Set by what reaches another workspace, as the announcements of that workspace: `tenant_id:live`. */
+  changed_elsewhere?: string[];
 };
 
 /** What a hot operation may know of its call: the gateway serves it without Prisma and without a transaction. */
 export type HotCtx = Omit<
   Ctx,
-  'db' | 'tx' | 'expects' | 'step_up' | 'step_up_digest' | 'changed' | 'reveal_reason' | 'reveals_left' | 'granted'
+  'db' | 'tx' | 'expects' | 'step_up' | 'step_up_digest' | 'changed' | 'changed_elsewhere' | 'reveal_reason' | 'reveals_left' | 'granted'
 >;
 
 /** The spaces a changing call announces, as `tenant_id:live` or `tenant_id:test`. */
-export const announced = ({ tenant_id, sandbox, changed }: Pick<Ctx, 'tenant_id' | 'sandbox' | 'changed'>): string[] =>
-  (changed ?? [spaceOf(sandbox)]).map((space) => `${tenant_id}:${space}`);
+export const announced = ({
+  tenant_id,
+  sandbox,
+  changed,
+  changed_elsewhere = [],
+}: Pick<Ctx, 'tenant_id' | 'sandbox' | 'changed' | 'changed_elsewhere'>): string[] => [
+  ...(changed ?? [spaceOf(sandbox)]).map((space) => `${tenant_id}:${space}`),
+  ...changed_elsewhere,
+];
 
 /** The tenant and space every partitioned query and row carries (interface rule 64 §3). */
 export const own = (ctx: Pick<Ctx, 'tenant_id' | 'sandbox'>) => ({ tenant_id: ctx.tenant_id, sandbox: ctx.sandbox });

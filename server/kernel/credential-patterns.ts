@@ -57,6 +57,15 @@ export function containsCredential(text: string): boolean {
   return someCredential.test(text);
 }
 
+/** Where the credential-shaped parts are that begin at `from` or later, as UTF-16 offsets. */
+export function findCredentials(text: string, from = 0): { start: number; end: number }[] {
+  const found: { start: number; end: number }[] = [];
+  everyCredential.lastIndex = from;
+  for (let match = everyCredential.exec(text); match; match = everyCredential.exec(text))
+    found.push({ start: match.index, end: match.index + match[0].length });
+  return found;
+}
+
 export type CredentialKind = keyof typeof credentialPatterns;
 /** The first kind of credential that a part of the text is shaped like. */
 export const credentialKind = (text: string): CredentialKind | undefined =>

@@ -8,6 +8,8 @@ export type Descriptions = {
   fields: Fields;
   /** Example values by field or by `component.field`. `request.field` also puts an optional field into example requests. */
   examples: Examples;
+  /** Bodies of an operation whose calls differ, by operation id: the first is the ordinary one. Absent, one is made from `examples`. */
+  requests?: Readonly<Record<string, Readonly<Record<string, { summary: string; value: Record<string, unknown> }>>>>;
 };
 export type Fields = Readonly<Record<string, string>>;
 export type Examples = Readonly<Record<string, unknown>>;

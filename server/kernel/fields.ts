@@ -88,10 +88,9 @@ export function secret<T extends z.ZodType>(schema: T): T {
   return schema.meta({ ...schema.meta(), writeOnly: true, 'x-secret': true }) as T;
 }
 
-/** Marks a field that every caller but a signed-in person must send; the pipeline refuses without it and OpenAPI lists it as required. */
-export const requiredFromMachines = <T extends z.ZodType>(schema: T) =>
-  schema.optional().meta({ ...schema.meta(), [REQUIRED_FROM_MACHINES]: true });
-export const REQUIRED_FROM_MACHINES = 'x-required-from-machines';
+/** An optional field that is needed all the same unless `other` is given: terminals ask for it then. */
+export const neededWithout = <T extends z.ZodType>(other: string, schema: T) =>
+  schema.optional().meta({ ...schema.meta(), 'x-needed-without': other });
 
 /** Marks an output field that carries a secret exactly once (a new key, a private key). */
 export function shownOnce<T extends z.ZodType>(schema: T): T {

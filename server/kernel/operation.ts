@@ -110,6 +110,8 @@ export type Operation<
   reveal?: Reveal<z.output<I>>;
   /** The answer is this raw body instead of JSON (exports); `run` gives the same as text to callers that cannot stream. */
   stream?: (ctx: Ctx, input: z.output<I>) => Promise<RawBody>;
+  /** With `stream`: which calls it answers, by what they sent. The others get JSON. Absent: every call. */
+  streams?: (raw: Record<string, unknown>) => boolean;
   /** The body of a person's call is no JSON but at most so many bytes, which `input` has as `bytes`. `admit` refuses before one of them is read. */
   takes?: { bytes: number; admit: (ctx: SignedInCtx) => Promise<unknown> };
   /**
@@ -120,6 +122,10 @@ export type Operation<
   body?: { limit?: number; lossless?: true; source?: readonly string[] };
   /** Cache-Control of a plain success that holds nothing secret; otherwise nothing is cached. */
   cache?: string;
+  /**
+   * The entity tag of a plain success of /v1: a request whose If-None-Match has it is answered with 304 and no body.
+   */
+  etag?: (output: z.output<O>) => string;
   /** Which objects the call is about shows only while it runs: `run` asks the tenant policies that are narrowed to single ones. */
   asks_policies?: true;
   /** A browser is sent to the `location` of the output; a refusal goes to the sign-in page of a browser, and stays JSON for everybody else. */
@@ -143,11 +149,19 @@ export type Reveal<Input> = {
   subject: (ctx: Ctx, input: Input) => Promise<RevealSubject>;
   /** Step 5b: its state allows the reveal. Returns further details of the audit entry. @throws Refusal with the row's own errors */
   state?: (ctx: Ctx, input: Input) => Promise<Record<string, unknown>>;
+  /** What it leaves in the critical chain, in the same transaction. */
+  critical?: (ctx: Ctx, input: Input, state: Record<string, unknown>) => readonly CriticalEntry[];
+  /** Whether only people with migration_reviewer pass (interface rule 35 §3). */
+  reviewers?: true;
   /** Entries that the operation leaves besides, in the same transaction; `state` is what the step before returned. */
   also?: (ctx: Ctx, input: Input, state: Record<string, unknown>) => readonly AuditEntry[];
+  /** What else commits with the audit entry, such as that of the workspace which shares the secret. A failure reveals nothing. */
+  beside?: (tx: Tx, ctx: Ctx, input: Input, granted: AuditEntry) => Promise<void>;
   /** The ordinary row that answers a call which shows nothing withheld; null when this call is a reveal. */
   unguarded?: (ctx: Ctx, input: Input) => Promise<AnyOperation | null>;
 };
+/** An entry of the critical chain, whose closed lists `server/domain/audit-logs` has. */
+export type CriticalEntry = { action: string; resource_type: string; resource_id: string; details?: Record<string, unknown> };
 export type RevealSubject = { resource_type: string; resource_id: string; name?: string; details?: Record<string, unknown> };
 
 /** What `run` hands back: rows as the database gave them; the output schema turns dates into text and drops what is undeclared. */
@@ -174,6 +188,10 @@ export const exporting = <I extends z.ZodType>(row: Omit<Export<I>, 'output' | '
   output: z.string(),
   run: async (ctx, input) => textOf(await row.stream(ctx, input)),
 });
+
+/** What writes the answer of a call as a raw body; undefined when it is JSON. */
+export const streamOf = ({ stream, streams }: AnyOperation, raw: Record<string, unknown>): AnyOperation['stream'] =>
+  streams === undefined || streams(raw) ? stream : undefined;
 
 // biome-ignore lint/suspicious/noExplicitAny: the table holds operations of every shape; each row was checked where it was declared.
 export type AnyOperation = Operation<any, any>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { canonicalOrigin } from './page-origins.ts';
+import { canonicalOrigin, canonicalOrigins } from './page-origins.ts';
 
 test('writes origins as browsers do', () => {
   const table: [string, string][] = [
@@ -9,7 +9,9 @@ test('writes origins as browsers do', () => {
     ['https://shop.example.com:443', 'https://shop.example.com'],
     ['https://shop.example.com:8443', 'https://shop.example.com:8443'],
     ['https://bücher.example', 'https://xn--bcher-kva.example'],
+    ['https://BÜCHER.example', 'https://xn--bcher-kva.example'],
     ['https://xn--bcher-kva.example', 'https://xn--bcher-kva.example'],
+    ['https://localhost:3000', 'https://localhost:3000'],
     ['https://intranet', 'https://intranet'],
   ];
   for (const [given, value] of table)
@@ -53,6 +55,23 @@ test('refuses everything that is more, or less, than an origin', () => {
     'https://shop.example.com.',
     'https://shop,evil.example',
     'javascript://shop.example.com',
+    'ws://a.example',
+    'https://*',
+    'https://shop.example.com:0',
+    'https://shop.example.com:65536',
+    'https://shop.example.com:x',
+    'https://shop.example.com:443:443',
+    'https://shop.example.com\\x',
+    'https://shop .example.com',
+    '\thttps://shop.example.com',
+    'https://ｓhop.example.com',
+    'https://shop..example',
+    'https://1.2.3.4',
+    'https://127.1',
+    'https://[2001:db8::1]:8443',
+    'https://①②⑦.⓪.⓪.①',
+    `https://${'a'.repeat(64)}.example`,
+    `https://${'a.'.repeat(127)}example`,
   ];
   for (const given of refused)
     for (const sandbox of [true, false]) assert.equal(canonicalOrigin(given, sandbox).ok, false, JSON.stringify(given));
@@ -64,6 +83,13 @@ test('takes local pages in Test only', () => {
     assert.equal(canonicalOrigin(given, false).ok, false);
   }
   assert.deepEqual(canonicalOrigin('http://localhost:80', true), { ok: true, value: 'http://localhost' });
-  assert.equal(canonicalOrigin('http://localhost.example.com', true).ok, false);
-  assert.equal(canonicalOrigin('http://127.1', true).ok, false);
+  for (const given of ['http://localhost.example.com', 'http://127.0.0.2', 'http://127.1', 'http://[::1]:3000'])
+    assert.equal(canonicalOrigin(given, true).ok, false, given);
+});
+
+test('a list has each origin once, sorted, and names the one that is none', () => {
+  const given = ['https://b.example', 'https://A.example:443', 'https://a.example'];
+  assert.deepEqual(canonicalOrigins(given, false), { ok: true, value: ['https://a.example', 'https://b.example'] });
+  const faulty = canonicalOrigins(['https://a.example', 'https://b.example/'], false);
+  assert.match(faulty.ok ? '' : faulty.problem, /^entry 2 /);
 });

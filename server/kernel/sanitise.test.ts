@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { cpuTime } from '#server/testing/cpu-time.ts';
 import { sanitiseDetails } from './sanitise.ts';
 
 test('no caller can keep a process busy with a text that is almost a credential', () => {
@@ -19,9 +20,8 @@ test('no caller can keep a process busy with a text that is almost a credential'
     'x-',
   ];
   for (const piece of almost) {
-    const began = performance.now();
-    sanitiseDetails({ text: piece.repeat(500_000 / piece.length) });
-    assert.ok(performance.now() - began < 1_000, `${piece}: ${Math.round(performance.now() - began)} ms`);
+    const took = cpuTime(() => sanitiseDetails({ text: piece.repeat(500_000 / piece.length) }));
+    assert.ok(took < 1_000, `${piece}: ${Math.round(took)} ms`);
   }
 });
 

@@ -5,6 +5,7 @@ import { isApiResource, issuerOf } from '#server/domain/oauth-grants/addresses.t
 import { errorAddress, storeRequest } from '#server/domain/oauth-grants/authorize-requests.ts';
 import { type AskingClient, readAuthorize, redirectOf, stateOf } from '#server/domain/oauth-grants/authorize-rules.ts';
 import { clientById, type OAuthClient } from '#server/domain/oauth-grants/client.ts';
+import { isMcpResource } from '#server/domain/oauth-grants/mcp-resources.ts';
 import { type Space, spaceOf } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
@@ -24,7 +25,9 @@ export async function authorize(req: Request, edge: Edge, now: Date): Promise<Re
   const redirect_uri = redirectOf(query, rules);
   if (redirect_uri === null) return errorPage('Unknown redirect address', UNKNOWN_REDIRECT);
   const issuer = issuerOf(edge.space);
-  const asked = readAuthorize(query, rules, (address) => isApiResource(address, space));
+  const resource = query.get('resource');
+  const isServer = client !== null && resource !== null && (await isMcpResource(resource, client));
+  const asked = readAuthorize(query, rules, (address) => isApiResource(address, space) || isServer);
   if ('error' in asked) return sendTo(errorAddress({ redirect_uri, state: stateOf(query), issuer }, asked.error, asked.description));
   const handle = await storeRequest(db(), { ...asked, client, issuer, sandbox: space === 'test', now });
   return sendTo(`${env.PUBLIC_ADMIN_URL}/oauth/consent/${handle}`);
@@ -39,7 +42,7 @@ async function askingClient(
   const [id = '', ...more] = query.getAll('client_id');
   if (more.length > 0) return null;
   if (id === CLI_ALIAS) return { client: null, rules: CLI_CLIENT, space };
-  // A client ID that is a URL (interface rule 21 §12) is for MCP servers only, which no token is for yet: it is that of an unknown client.
+  // A client ID that is a URL (interface rule 21 §12) is that of an unknown client: such documents aren't read yet.
   const client = isClientId(id) ? await clientById(id, now) : null;
   return client?.active ? { client, rules: client, space: spaceOf(client.sandbox) } : null;
 }

@@ -1,11 +1,14 @@
 import { type Edge, edgeOf } from '#server/api/edge.ts';
 import { json, respond, type Wire } from '#server/api/respond.ts';
 import { DPOP_ALGORITHMS } from '#server/crypto/dpop.ts';
+import { clientDocument } from '#server/domain/mcp-servers/client-document.ts';
 import { apiResource, issuerOf } from '#server/domain/oauth-grants/addresses.ts';
 import { GRANTS } from '#server/domain/oauth-grants/client.ts';
+import { metadataDocument } from '#server/domain/tenants/addresses-mcp.ts';
 import type { Space } from '#server/kernel/context.ts';
 import { SCOPE_NAMES } from '#server/kernel/scopes.ts';
 import { env } from '#server/platform/env.ts';
+import { ISSUER_PATH, workloadConfiguration, workloadKeySet } from '#server/platform/workload-identity.ts';
 
 /**
  * The metadata documents below /.well-known (RFC 8414, RFC 9728). Public, the same for everybody, and readable by scripts of any page. Workspace hosts
@@ -14,35 +17,50 @@ import { env } from '#server/platform/env.ts';
 export async function handleMetadata(req: Request, edge: Edge | null = edgeOf(req.headers)): Promise<Response> {
   if (!edge) return new Response(null, { status: 404 });
   const reader = req.method === 'HEAD' ? null : { accept: req.headers.get('accept-encoding') };
-  return respond(answer(req, edge), edge.request_id, reader);
+  return respond(await answer(req, edge), edge.request_id, reader);
 }
 
-function answer(req: Request, { space, request_id }: Edge): Wire {
+async function answer(req: Request, { space, request_id }: Edge): Promise<Wire> {
   const path = new URL(req.url).pathname;
   const onApi = (req.headers.get('x-sallyport-plane') ?? 'api') === 'api';
-  const document = onApi ? DOCUMENTS[`GET ${path}`] : undefined;
+  const document = onApi ? (DOCUMENTS[`GET ${path}`] ?? mcpDocument(path) ?? ownDocument(path, space)) : undefined;
   if (!document) return missing(path, request_id);
   if (req.method === 'OPTIONS') return { status: 204, body: '', headers: { ...ANYWHERE, 'access-control-max-age': '86400' } };
   if (req.method !== 'GET' && req.method !== 'HEAD')
     return failed(405, 'method_not_allowed', 'Method not allowed. This path supports GET, HEAD.', request_id, { allow: 'GET, HEAD' });
-  return json(200, document(space), { ...ANYWHERE, 'cache-control': 'public, max-age=3600' });
+  return json(200, await document(space), { ...ANYWHERE, 'cache-control': 'public, max-age=3600' });
 }
 
 const ANYWHERE = { 'access-control-allow-origin': '*', 'access-control-allow-methods': 'GET', 'access-control-allow-headers': '*' };
 
-/** An MCP server that doesn't exist looks like a workspace that doesn't (interface rule 21 §12). */
+/** A workspace host has these of its own; this one is for a host that knows neither workspaces nor their servers (interface rule 21 §12). */
 function missing(path: string, requestId: string): Wire {
-  const parent = path.slice(0, path.lastIndexOf('/'));
-  return SERVER_DOCUMENTS.some((known) => known === `GET ${path}` || known === `GET ${parent}/{serverSlug}`)
+  return path.startsWith(`${MCP_DOCUMENT}/`) || path === MCP_DOCUMENT
     ? failed(404, 'tenant_not_found', 'No workspace found at this address.', requestId)
     : failed(404, 'not_found', 'No such path.', requestId);
 }
 
-/** Each is unknown while there are no MCP servers. */
-const SERVER_DOCUMENTS = [
-  'GET /.well-known/oauth-protected-resource/v1/mcp',
-  'GET /.well-known/oauth-protected-resource/v1/mcp/{serverSlug}',
-];
+const MCP_DOCUMENT = '/.well-known/oauth-protected-resource/v1/mcp';
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/**
+ * The metadata of an MCP server on the API host, where only a token names the workspace. The same for every slug: whether some workspace has such a server is
+ * nobody's business who has no token.
+ */
+function mcpDocument(path: string): ((space: Space) => object) | undefined {
+  const slug = path.startsWith(`${MCP_DOCUMENT}/`) ? path.slice(MCP_DOCUMENT.length + 1) : undefined;
+  if (path !== MCP_DOCUMENT && !(slug !== undefined && SLUG.test(slug))) return undefined;
+  const rest = slug === undefined ? '' : `/${slug}`;
+  return (space) => metadataDocument(`${apiResource(space)}/mcp${rest}`, issuerOf(space), slug ?? 'MCP servers');
+}
+
+/** What others read of us: as a client of their authorization servers, and as a workload that their clouds trust. Each names its own address, so no other host serves it. */
+const OWN: Readonly<Record<string, () => object | Promise<object>>> = {
+  '/.well-known/mcp-client.json': clientDocument,
+  [`${ISSUER_PATH}/.well-known/openid-configuration`]: workloadConfiguration,
+  [`${ISSUER_PATH}/jwks.json`]: workloadKeySet,
+};
+const ownDocument = (path: string, space: Space) => (space === 'live' && Object.hasOwn(OWN, path) ? OWN[path] : undefined);
 
 const failed = (status: number, type: string, message: string, request_id: string, headers: Record<string, string> = {}): Wire =>
   json(status, { error: { type, message, request_id } }, { 'access-control-allow-origin': '*', ...headers });

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { digest, mintToken } from '#server/crypto/tokens.ts';
 import { apiResource } from '#server/domain/oauth-grants/addresses.ts';
+import { isMcpResource } from '#server/domain/oauth-grants/mcp-resources.ts';
 import { sweepOAuth } from '#server/domain/oauth-grants/sweeping.ts';
+import { apiUrl, proxyUrl } from '#server/domain/tenants/addresses.ts';
+import { newId } from '#server/kernel/ids.ts';
 import { PERSON_FORBIDDEN_SCOPES } from '#server/kernel/scopes.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
@@ -288,4 +291,41 @@ test('expired rows are swept, revoked families after 30 days', async () => {
   assert.deepEqual(await counted(), [0, 0, 1]);
   await sweepOAuth(new Date(Date.now() + 31 * DAY));
   assert.deepEqual(await counted(), [0, 0, 0]);
+});
+
+test('a login for an MCP server gives tokens for that server, which open nothing else', async () => {
+  const gateway = await db().ai_gateways.create({
+    data: { id: newId(), tenant_id: w.tenant.id, sandbox: false, name: 'Default', slug: 'default' },
+  });
+  const own = {
+    tenant_id: w.tenant.id,
+    sandbox: false,
+    gateway_id: gateway.id,
+    name: 'Tools',
+    transport: 'streamable_http',
+    upstream_url: 'https://mcp.example.com',
+  };
+  for (const slug of ['tools', 'others']) await db().mcp_servers.create({ data: { id: newId(), ...own, slug } });
+  const client = await makeClient(w, { type: 'public', scopes: ['mcp:tools'] });
+  const owner = { ...client.row, tenant_slug: w.tenant.slug };
+  const resource = `${proxyUrl(w.tenant.slug, 'live')}/v1/mcp/tools`;
+  const also = `${apiUrl('live')}/mcp/tools`;
+  assert.equal(await isMcpResource(resource, owner), true);
+  assert.equal(await isMcpResource(also, owner), true);
+  for (const wrong of [`${resource}x`, `${resource}?a=1`, 'https://mcp.example.com/v1/mcp/tools', `${apiUrl('test')}/mcp/tools`])
+    assert.equal(await isMcpResource(wrong, owner), false, wrong);
+
+  const { code } = await makeCode(client, user.id, { scopes: ['mcp:tools'], resource });
+  const first = await redeem(client, code, { resource: also });
+  assert.deepEqual([first.status, first.body.scope], [200, 'mcp:tools'], first.text);
+  const stored = await db().oauth_access.findFirstOrThrow({ where: { digest: new Uint8Array(digest(first.body.access_token)) } });
+  assert.equal(stored.aud, resource);
+  isRefused(await refresh(client, first.body.refresh_token, { resource: resource.replace('/tools', '/others') }));
+  const renewed = await refresh(client, first.body.refresh_token, { resource });
+  assert.equal(renewed.status, 200, renewed.text);
+
+  const plain = await makeCode(client, user.id, { scopes: ['mcp:tools'] });
+  isRefused(await redeem(client, plain.code, { resource }), 'invalid_grant');
+  const foreign = await makeCode(client, user.id, { scopes: ['mcp:tools'], resource });
+  isRefused(await redeem(client, foreign.code, { resource: 'https://mcp.example.com/' }), 'invalid_target');
 });

@@ -1,6 +1,7 @@
 import type { Edge } from '#server/api/edge.ts';
 import { isApiResource } from '#server/domain/oauth-grants/addresses.ts';
 import type { OAuthClient } from '#server/domain/oauth-grants/client.ts';
+import { readMcpAddress } from '#server/domain/tenants/addresses-mcp.ts';
 import { spaceOf } from '#server/kernel/context.ts';
 import type { Form } from './form.ts';
 import { OAuthProblem } from './problem.ts';
@@ -35,7 +36,7 @@ export function clientOf({ client }: TokenCall): OAuthClient {
 export const UNUSABLE =
   'The code or token is unknown, expired, already used or revoked, or belongs to another client. Start again with a new authorization.';
 
-/** Checks `resource` (RFC 8707). Only the Management API of the client's space is one so far. @throws OAuthProblem invalid_target */
+/** Checks `resource` (RFC 8707) of a grant whose tokens are for the Management API alone. @throws OAuthProblem invalid_target */
 export function assertOwnResource(form: Form, client: Pick<OAuthClient, 'sandbox'>): void {
   const resource = form.get('resource');
   if (resource !== undefined && !isApiResource(resource, spaceOf(client.sandbox)))
@@ -43,4 +44,16 @@ export function assertOwnResource(form: Form, client: Pick<OAuthClient, 'sandbox
       'invalid_target',
       'resource must be the base URL of the Management API in the space of the client, or be left out.',
     );
+}
+
+/**
+ * The MCP server that a request names, as `resource` does when a client repeats what its login was for (RFC 8707 §2.2); undefined when it names the Management API
+ * or nothing. @throws OAuthProblem invalid_target
+ */
+export function askedServer(form: Form, client: Pick<OAuthClient, 'sandbox' | 'tenant_slug'>): string | undefined {
+  const resource = form.get('resource');
+  const space = spaceOf(client.sandbox);
+  if (resource !== undefined && readMcpAddress(resource, client.tenant_slug, space)) return resource;
+  assertOwnResource(form, client);
+  return undefined;
 }

@@ -11,6 +11,8 @@ const held = processState('database', (): { prisma?: Db | undefined } => ({}));
 export function db(): Db {
   held.prisma ??= new PrismaClient({
     adapter: new PrismaPg({ ...connection(), max: CONNECTIONS }, { statementNameGenerator: statementName }),
+    // Prisma's own 2 and 5 s also end a transaction that does nothing but wait for a busy machine.
+    transactionOptions: { maxWait: 5_000, timeout: 20_000 },
   });
   return held.prisma;
 }

@@ -110,7 +110,9 @@ test('production refuses test doubles and keys that stand in examples', () => {
 });
 
 test('a driver that is not there yet, and half of a pair of settings, are refused', () => {
-  assert.match(problemsOf({ MASTER_KMS_PROVIDER: 'aws', MASTER_KMS_KEY_REF: 'x' })[0] ?? '', /not available in this release/);
+  const kms = { MASTER_KMS_PROVIDER: 'aws', MASTER_KMS_KEY_REF: 'x' };
+  for (const given of [kms, { MASTER_KMS_PROVIDER: 'aws' }, { MASTER_KMS_KEY_REF: 'x' }])
+    assert.match(problemsOf({ ...given } as Record<string, string>)[0] ?? '', /not available in this release/);
   const stripe = { BILLING_DRIVER: 'stripe', STRIPE_SECRET_KEY: 'x', STRIPE_WEBHOOK_SECRET: 'x', STRIPE_PRICES: 'pro:month=price_1' };
   assert.deepEqual(problemsOf(stripe), []);
   for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_PRICES'])

@@ -80,6 +80,7 @@ const variables = z.object({
   PUBLIC_HOOKS_URL: field.httpUrl.optional(),
   PROXY_BASE_HOST: field.hostName.default('localhost'),
   WRAP_BASE_HOST: field.hostName.optional(),
+  WRAP_TOKEN_RPS: field.whole(1, 100_000).default(50),
   PROXY_PATH_MODE: field.flag.optional(),
   TRUSTED_PROXIES: field.cidrs.default([]),
   CLIENT_CERT_HEADER: z
@@ -106,6 +107,16 @@ const variables = z.object({
   MASTER_KEY_PREVIOUS_B64: field.key32.optional(),
   MASTER_KMS_PROVIDER: field.text.optional(),
   MASTER_KMS_KEY_REF: field.text.optional(),
+  KMS_CACHE_SECONDS: field.whole(1, 300).default(300),
+  KMS_POLL_SECONDS: field.whole(1, 300).default(30),
+  KMS_AWS_ACCOUNT_ID: z
+    .string()
+    .regex(/^\d{12}$/, 'must be the 12 digits of an AWS account')
+    .optional(),
+  KMS_GCP_PRINCIPAL: field.text.optional(),
+  KMS_AZURE_APP_ID: z.guid('must be the GUID of an app registration').optional(),
+  KMS_TEST_GCP_URL: field.origin.optional(),
+  KMS_TEST_AZURE_URL: field.origin.optional(),
   AUDIT_SIGNING_KEY_B64: field.key32.optional(),
   PASSWORD_PEPPER_B64: z.base64('must be base64').optional(),
   NEXTAUTH_URL: field.origin.optional(),
@@ -125,6 +136,7 @@ const variables = z.object({
   CAPTCHA_SECRET: field.text.optional(),
   DEMO_UPSTREAM: field.httpUrl.optional(),
   GEOIP_DB_PATH: field.text.regex(/\.mmdb$/, 'must name a .mmdb file').optional(),
+  AI_PRICES_FILE: field.text.regex(/\.json$/, 'must name a .json file').optional(),
   PRESIDIO_URL: field.httpUrl.optional(),
   MANIFEST_TTL_SECONDS: field.whole(10, 3600).default(60),
   OPS_OTLP_ENDPOINT: field.httpUrl.optional(),
@@ -162,6 +174,7 @@ function withDefaults(given: z.output<typeof variables>, source: Readonly<Record
     NODE_ENV: SALLYPORT_MODE ?? given.NODE_ENV ?? ('development' as const),
     DATA_DIR: data,
     GEOIP_DB_PATH: given.GEOIP_DB_PATH && path.resolve(given.GEOIP_DB_PATH),
+    AI_PRICES_FILE: given.AI_PRICES_FILE && path.resolve(given.AI_PRICES_FILE),
     WEB_SOCKET: given.WEB_SOCKET ?? socketIn(data),
     BIND_ADDRESS: given.BIND_ADDRESS ?? (local ? '127.0.0.1' : '0.0.0.0'),
     PLANE_PORTS: ports,
@@ -186,6 +199,10 @@ function contradictions(env: Env): string[] {
   const checks: [boolean, string][] = [
     [env.NODE_ENV === 'production' && env.SVC_TEST_MODE, 'SVC_TEST_MODE is not allowed when NODE_ENV is production'],
     [env.NODE_ENV === 'production' && fixed, 'MASTER_KEY_B64 is a fixed test key, which is not allowed when NODE_ENV is production'],
+    [
+      (env.KMS_TEST_GCP_URL ?? env.KMS_TEST_AZURE_URL) !== undefined && !env.SVC_TEST_MODE,
+      'KMS_TEST_GCP_URL and KMS_TEST_AZURE_URL require SVC_TEST_MODE=1',
+    ],
     [env.SVC_EGRESS_TEST_HOSTS.length > 0 && !env.SVC_TEST_MODE, 'SVC_EGRESS_TEST_HOSTS requires SVC_TEST_MODE=1'],
     [
       // Ignored, it would leave the root key in a file while the operator believes it in a KMS.

@@ -12,7 +12,10 @@ export const controlSocketPath = (): string => path.join(path.dirname(env.WEB_SO
 const PATIENCE_MS = 150_000;
 
 /** The gateway's answer to an order, as JSON. @throws Refusal dependency_unavailable when it does not run here or does not answer */
-export function askGateway(order: object): Promise<unknown> {
+export function askGateway(
+  order: object,
+  orderPath: '/test-requests' | '/agent-tests' | '/proxy-tests' = '/test-requests',
+): Promise<unknown> {
   const body = JSON.stringify(order);
   return new Promise((resolve, reject) => {
     const fail = (cause: unknown) =>
@@ -22,7 +25,7 @@ export function askGateway(order: object): Promise<unknown> {
         socketPath: controlSocketPath(),
         agent: false,
         method: 'POST',
-        path: '/test-requests',
+        path: orderPath,
         signal: AbortSignal.timeout(PATIENCE_MS),
         headers: {
           host: 'gateway',

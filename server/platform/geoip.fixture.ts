@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parseRange } from '../kernel/address.ts';
 
 /** What a record may hold here. */
-type Value = string | boolean | { [key: string]: Value };
+type Value = string | number | boolean | { [key: string]: Value };
 
 /** Makes countries known to this process: before the first setting is read, so at the top of a test file. */
 export function knownCountries(byRange: { [range: string]: Value }): void {
@@ -79,6 +79,11 @@ function place(nodes: [Leaf, Leaf][], first: bigint, bits: number, width: number
 
 function encode(value: Value): Buffer {
   if (typeof value === 'boolean') return control(14, value ? 1 : 0);
+  if (typeof value === 'number') {
+    const bytes = Buffer.alloc(8);
+    bytes.writeDoubleBE(value);
+    return Buffer.concat([control(3, 8), bytes]);
+  }
   if (typeof value === 'object') return map(Object.fromEntries(Object.entries(value).map(([key, one]) => [key, encode(one)])));
   const text = Buffer.from(value);
   return Buffer.concat([control(2, text.length), text]);

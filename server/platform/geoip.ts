@@ -7,16 +7,19 @@ import { log } from './log.ts';
 /** Where an address is: ISO 3166-1 alpha-2 and the city's English name, each null when the database does not say. */
 export type Place = { country: string | null; city: string | null };
 
+export type Spot = { lat: number; lon: number; radius_km: number; country: string | null };
+
 export type Places = {
   /** Of an address; nowhere for none, for private ones and for what is no address. Never throws. */
   of(ip: string | null | undefined): Place;
+  /** Where on the globe a public address is, and how exactly that is known (km); null when the database doesn't say. Never throws. */
+  spotOf(ip: string): Spot | null;
   /** The country of a whole address or range: null unless its first and last address agree. */
   countryOf(range: string): string | null;
 };
 
 /** How long a changed file may go unnoticed. */
 const RECHECK_MS = 10_000;
-const NOWHERE: Place = { country: null, city: null };
 
 type Held = { [key: symbol]: (() => Promise<Places | null>) | undefined };
 const KEY = Symbol.for('sallyport.places');
@@ -74,7 +77,10 @@ const versionOf = (file: string): Promise<string> =>
   );
 
 /** Databases with cities have a city beside what all have. */
-type Record = CountryResponse & { city?: { names?: { en?: string } } };
+type Record = CountryResponse & {
+  city?: { names?: { en?: string } };
+  location?: { latitude?: number; longitude?: number; accuracy_radius?: number };
+};
 
 /** Opens a MaxMind database. @throws Error whose message says in words what is wrong with the file */
 export async function readDatabase(file: string): Promise<{ reader: Reader<Record>; type: string; built: Date }> {
@@ -137,12 +143,15 @@ function placesIn(reader: Reader<Record>): Places {
       return null;
     }
   };
-  const of: Places['of'] = (given) => {
+  const recordOf = (given: string | null | undefined): Record | null => {
     const address = given ? parseAddress(given) : undefined;
     // A tree of IPv4 would answer with the first 32 bits of IPv6.
-    if (!address || (onlyV4 && address.family === 6)) return NOWHERE;
+    if (!address || (onlyV4 && address.family === 6)) return null;
     const ip = formatRange({ family: address.family, first: address.value, bits: WIDTH[address.family] });
-    const record = isPrivate(ip) ? null : find(ip);
+    return isPrivate(ip) ? null : find(ip);
+  };
+  const of: Places['of'] = (given) => {
+    const record = recordOf(given);
     const country = record?.country?.iso_code;
     const city = record?.city?.names?.en;
     return {
@@ -153,6 +162,11 @@ function placesIn(reader: Reader<Record>): Places {
   };
   return {
     of,
+    spotOf(ip) {
+      const { latitude: lat, longitude: lon, accuracy_radius: radius_km } = recordOf(ip)?.location ?? {};
+      if (![lat, lon, radius_km].every((n) => typeof n === 'number' && Number.isFinite(n))) return null;
+      return { lat: lat as number, lon: lon as number, radius_km: radius_km as number, country: of(ip).country };
+    },
     countryOf: (text) => {
       const range = parseRange(text);
       if ('problem' in range) return null;

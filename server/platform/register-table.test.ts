@@ -232,7 +232,8 @@ const MOVED: Record<string, string> = {
   row_counts: 'space SELECT',
   saved_views: 'space *',
   search_documents: 'space SELECT',
-  secret_environments: 'space * announced',
+  secret_environments:
+    'space * announced(current_value_id,environment_name,expires_at_override,oauth2_expires_at,oauth2_retry_at,oauth2_status,refresh_generation,value_version)',
   secret_references: 'space *',
   secret_values: 'space * announced',
   secrets: 'space * counted announced document secret(name,shortcode_name,tags) searched',

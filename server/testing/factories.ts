@@ -24,6 +24,8 @@ export type Fixture = {
   dependsOnState?: readonly RegExp[];
   /** Its resources belong to the workspace and are the same in both spaces. */
   ofWorkspace?: boolean;
+  /** Operations whose path names what every space may have of its own, such as a model: the same path is another thing in another space. */
+  byName?: readonly string[];
   /** PATCH operations without `edits`: those that overwrite nothing anybody could have edited meanwhile. */
   unguardedEdits?: readonly string[];
   /** Fields that are marked secret or shown once, by operation. Marks drive redaction, the document and how a stored answer is sealed. */

@@ -48,7 +48,7 @@ export function valuesOf(given: Schema, resolve: Resolve): fc.Arbitrary<unknown>
     if (format && FORMATS[format]) return FORMATS[format];
     if (schema.examples) return fc.constantFrom(...schema.examples);
     const longest = Math.min(maxLength, 40);
-    if (pattern) return fc.stringMatching(new RegExp(pattern)).filter((text) => text.length >= minLength && text.length <= longest);
+    if (pattern) return matching(pattern, minLength, longest);
     return fc.string({ minLength, maxLength: Math.max(minLength, longest) });
   }
   if (type === 'array')
@@ -69,6 +69,20 @@ export function valuesOf(given: Schema, resolve: Resolve): fc.Arbitrary<unknown>
       { maxKeys: 3 },
     );
   return fc.jsonValue({ maxDepth: 2 });
+}
+
+const TRIES = 2_000;
+
+/** Texts of a pattern and length. A pattern that has none would be filtered forever: it is refused by name. */
+function matching(pattern: string, shortest: number, longest: number): fc.Arbitrary<string> {
+  let misses = 0;
+  return fc.stringMatching(new RegExp(pattern)).filter((text) => {
+    const fits = text.length >= shortest && text.length <= longest;
+    misses = fits ? 0 : misses + 1;
+    if (misses > TRIES)
+      throw new Error(`${TRIES} texts of ${pattern} in a row didn't have ${shortest} to ${longest} characters: give its field examples.`);
+    return fits;
+  });
 }
 
 /** A valid body with one member gone or of a value that no schema of ours takes there. What still fits the schema is for the caller to filter out. */

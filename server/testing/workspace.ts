@@ -150,6 +150,7 @@ export const memberActor = (role: MemberRole): Actor => ({
   label: `${role}@example.com`,
   role,
   reveal_secrets: false,
+  migration_reviewer: role === 'owner' || role === 'admin',
   session_id: randomUUID(),
   signed_in_at: new Date(),
   mfa_at: null,

@@ -10,7 +10,7 @@ import { assertNotForeign } from '#server/auth/same-origin.ts';
 import { announced, type Ctx } from '#server/kernel/context.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { type AnyOperation, isChange, successesOf, takesIdempotencyKey } from '#server/kernel/operation.ts';
+import { type AnyOperation, isChange, streamOf, successesOf, takesIdempotencyKey } from '#server/kernel/operation.ts';
 import type { RawBody } from '#server/kernel/raw-body.ts';
 import { log } from '#server/platform/log.ts';
 import { callOf, dashboardContext } from './context.ts';
@@ -39,7 +39,8 @@ export async function dashboardResponse(req: Request, matchRow: typeof matchDash
     const input = mergedInput(op, req, params, body);
     const row = await answeringRow(op, ctx, input);
     if (row.kind === 'reveal') return await revealed(row, ctx, req, input, body);
-    if (row.stream) return raw(await performRaw(row, row.stream, ctx, input), requestId);
+    const stream = streamOf(row, input);
+    if (stream) return raw(await performRaw(row, stream, ctx, input), requestId);
     const { output, result } = await perform(row, ctx, input);
     const changes = isChange(row) ? announced(ctx) : [];
     return respondJson(successesOf(row)[0] ?? 200, dashboardBody(row, output, result), requestId, {
@@ -61,7 +62,8 @@ async function revealed(op: AnyOperation, ctx: Ctx, req: Request, input: Record<
   if (stream) return raw(await performRaw(op, stream, ctx, input), ctx.request_id, REVEAL_HEADERS);
   const show = async (c: Ctx): Promise<Wire> => {
     const { output, result } = await perform(op, c, input);
-    return answerOf(op, successesOf(op)[0] ?? 200, dashboardBody(op, output, result), REVEAL_HEADERS);
+    const changes: Record<string, string> = c.changed_elsewhere ? { 'x-sallyport-changed': announced(c).join(',') } : {};
+    return answerOf(op, successesOf(op)[0] ?? 200, dashboardBody(op, output, result), { ...REVEAL_HEADERS, ...changes });
   };
   const key = takesIdempotencyKey(op) ? idempotencyKeyOf(req.headers) : null;
   const { pathname, search } = new URL(req.url);

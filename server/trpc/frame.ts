@@ -56,3 +56,12 @@ export const addressesOf = (slug: string, space: Space) => ({ api_url: apiUrl(sp
 
 /** Logs of a workspace that a smaller plan is about to take. A notice that cannot be read must not take the page with it. */
 export const shrinkingOf = (tenantId: string): Promise<Shrinking[]> => shrinkingWindows(tenantId, new Date()).catch(() => []);
+
+/** Since when the workspace is sealed and why, for people who can do something about it. Like the notice above it never takes the page with it. */
+export const sealOf = async ({ id, role }: { id: string; role: string }): Promise<{ reason: string; error: string | null } | null> => {
+  if (role !== 'owner' && role !== 'admin') return null;
+  const row = await db()
+    .tenant_kms_configs.findUnique({ where: { tenant_id: id }, select: { sealed_reason: true, last_verify_error: true } })
+    .catch(() => null);
+  return row?.sealed_reason ? { reason: row.sealed_reason, error: row.last_verify_error } : null;
+};

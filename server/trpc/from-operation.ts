@@ -103,7 +103,7 @@ async function carriedOut<I extends z.ZodType, O extends z.ZodType>(
     if (op.kind === 'reveal') ctx.reveal_reason = reasonIn(raw) ?? ctx.reveal_reason;
     const row = await answeringRow(op, ctx, raw);
     const { output, result } = await perform(row, ctx, raw);
-    if (isChange(row)) context.changed(ctx);
+    if (isChange(row) || ctx.changed_elsewhere) context.changed(ctx);
     const body = procedureBody(row, output, result, ctx.warnings);
     return (ctx.reveals_left === undefined ? body : { ...(body as object), reveals_left: ctx.reveals_left }) as Answer<O>;
   } catch (error) {

@@ -56,10 +56,18 @@ export function callOf(line: string, tokens: readonly Token[], command: Command)
       body: command.op.inBody.length > 0 ? Object.fromEntries(filled.body) : undefined,
     },
     as: filled.as,
-    ask: [...command.flags.values()].filter(({ isSecret }) => isSecret).map(({ field }) => field),
+    ask: [...command.flags.values()].filter((flag) => isAsked(flag, filled, walked)).map(({ field }) => field),
     dropped: filled.dropped,
     ...redactLine(line, tokens, command, walked),
   };
+}
+
+/** Secrets that the line names, and those the call can't do without. */
+function isAsked(flag: Flag, filled: Filled, { given }: Walked): boolean {
+  if (!flag.isSecret) return false;
+  const instead = flag.field.schema['x-needed-without'];
+  const needed = flag.field.required || (instead !== undefined && !filled.body.has(instead));
+  return needed || filled.dropped.includes(flag.name) || given.some((one) => one.flag?.name === flag.name);
 }
 
 const named = ({ words }: Command) => words.join(' ');

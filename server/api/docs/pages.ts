@@ -7,7 +7,7 @@ import { env } from '#server/platform/env.ts';
 import { referenceOf } from './reference.ts';
 
 /** The groups of the documentation's navigation, in order. */
-export const SECTIONS = ['Get started', 'Gateway', 'Secrets', 'Observe', 'Workspace', 'Reference', 'Operate'] as const;
+export const SECTIONS = ['Get started', 'Gateway', 'Secrets', 'Observe', 'AI', 'Workspace', 'Reference', 'Operate'] as const;
 
 const FrontMatter = z.strictObject({
   title: z.string(),

@@ -32,13 +32,16 @@ const isList = (field: Json): boolean => options(field).some((one) => one.type =
 /** The object that a field or its elements hold, unless it is a named one, which has a table of its own. */
 function objectIn(field: Json): Json | undefined {
   for (const one of options(field)) {
-    const element = one.type === 'array' ? (one.items as Json) : one;
-    if (typeof element?.$ref === 'string') continue;
-    const found = options(element ?? {}).find((option) => option.properties);
+    const element = one.type === 'array' ? elementOf(one) : one;
+    if (typeof element.$ref === 'string') continue;
+    const found = options(element).find((option) => option.properties);
     if (found) return found;
   }
   return undefined;
 }
+
+/** What the elements of an array are. A tuple names one schema per position, and `false` for any further one. */
+const elementOf = ({ items, prefixItems }: Json): Json => (prefixItems ? { anyOf: prefixItems } : ((items || {}) as Json));
 
 const options = (field: Json): Json[] => ((field.anyOf ?? field.oneOf) as Json[] | undefined) ?? [field];
 
@@ -49,7 +52,7 @@ export function typeOf(field: Json): string {
     if (one.enum) return [(one.enum as unknown[]).map((value) => `\`${value}\``).join(', ')];
     if ('const' in one) return [`\`${one.const}\``];
     const types = [one.type ?? 'any'].flat() as string[];
-    return types.map((type) => (type === 'array' ? `array of ${typeOf((one.items ?? {}) as Json)}` : type));
+    return types.map((type) => (type === 'array' ? `array of ${typeOf(elementOf(one))}` : type));
   });
   return [...new Set(names)].join(' or ');
 }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Fields } from '#server/kernel/descriptions.ts';
-import { REQUIRED_FROM_MACHINES } from '#server/kernel/fields.ts';
 import { explain } from './descriptions.ts';
 import type { Json } from './json.ts';
 
@@ -27,10 +26,9 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output', fields: Fiel
       // Fields that are there to be refused (material of another secret type) are nothing a caller can send.
       for (const [name, field] of Object.entries(jsonSchema.properties ?? {}))
         if (typeof field === 'object' && isDeepStrictEqual(field.not, {})) delete jsonSchema.properties?.[name];
-        else if (typeof field === 'object' && REQUIRED_FROM_MACHINES in field) {
-          delete field[REQUIRED_FROM_MACHINES];
-          jsonSchema.required = [...(jsonSchema.required ?? []), name];
-        }
+      // What every integer is within says nothing.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       // The format says it shorter.
       if (jsonSchema.format === 'uuid' || jsonSchema.format === 'date-time') delete jsonSchema.pattern;
     },

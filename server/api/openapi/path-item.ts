@@ -18,7 +18,7 @@ export type Shared = { schemas: Record<string, Json>; responses: Record<string, 
 
 /** One method of a path. What it shares with others is put into `shared`. */
 export function describe(op: AnyOperation, method: string, path: string, { schemas: shared, responses }: Shared): Json {
-  const { fields, examples } = descriptionsOf(op);
+  const { fields, examples, requests } = descriptionsOf(op);
   const input = schemaOf(op.input, 'input', fields, shared);
   const properties = (input.properties ?? {}) as Record<string, Json>;
   const required = new Set((input.required ?? []) as string[]);
@@ -54,7 +54,12 @@ export function describe(op: AnyOperation, method: string, path: string, { schem
           requestBody: {
             // A change needs at least one member, so it needs a body.
             required: input.minProperties !== undefined || rest.some((r) => required.has(r)),
-            content: { 'application/json': { schema: body, example: exampleOf(body, examples, shared, 'request') } },
+            content: {
+              'application/json': {
+                schema: body,
+                ...(requests?.[op.id] ? { examples: requests[op.id] } : { example: exampleOf(body, examples, shared, 'request') }),
+              },
+            },
           },
         }
       : {}),
@@ -101,7 +106,7 @@ const successes = (op: AnyOperation, shared: Record<string, Json>): Record<strin
   );
 
 function envelopeExample(op: AnyOperation, shared: Record<string, Json>): Json {
-  if (op.stream) return {};
+  if (op.stream && !op.streams) return {};
   const { fields, examples } = descriptionsOf(op);
   const data = exampleOf(schemaOf(op.output, 'output', fields, shared), examples, shared, 'response');
   const page = op.list === 'feed' ? FEED_EXAMPLE : op.list ? PAGE_EXAMPLE : {};
@@ -111,7 +116,7 @@ const PAGE_EXAMPLE = { total: 1, page: 1, per_page: 20, total_pages: 1 };
 const FEED_EXAMPLE = { next_cursor: 'eyJ2IjoxfQ', limit: 100, delivery: 'at_least_once', dedupe_on: 'id', watermark_seconds: 5 };
 
 function envelopeSchema(op: AnyOperation, shared: Record<string, Json>): Json {
-  if (op.stream) return { description: 'The document, without the response envelope.' };
+  if (op.stream && !op.streams) return { description: 'The document, without the response envelope.' };
   const meta = op.list === 'feed' ? 'FeedMeta' : op.list ? 'PageMeta' : 'Meta';
   return {
     type: 'object',

@@ -1,6 +1,7 @@
 import { appendCritical } from '#server/domain/audit-logs/service.ts';
 import { endProviderSubscription } from '#server/domain/billing/service.ts';
-import { postTeamMails } from '#server/domain/mail/service.ts';
+import { dispatch, postTeamMails } from '#server/domain/mail/service.ts';
+import { endSharesOf } from '#server/domain/secret-shares/service.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import type { Lease, LeaseOutcome } from '#server/kernel/lease.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
@@ -17,28 +18,30 @@ const BATCH = 5_000;
 const SLUG_RESERVED_MS = 90 * 24 * 3_600_000;
 
 /**
- * Destroys the keys of workspaces whose 14 days are over: critical audit first, then every version of the master key, so that nothing the workspace sealed can
- * be opened again, backups included (interface rule 31 §12). The rows follow by a job.
+ * Destroys the keys of workspaces whose 14 days are over: critical audit first, then the end of their shares, then every version of the master key, so that
+ * nothing the workspace sealed can be opened again, backups included (interface rule 31 §12). The rows follow by a job.
  */
 export async function eraseDeleted(tx: Tx, due: readonly Lease[], now: Date): Promise<LeaseOutcome> {
   const next = new Map<string, Date>();
   const erased: string[] = [];
+  const mails: string[] = [];
   for (const { resource_id: id } of due) {
     await tx.$queryRaw`select 1 from tenants where id = ${id}::uuid for update`;
     const tenant = await tx.tenants.findFirst({ where: { id, deleted_at: { not: null }, erased_at: null } });
     if (!tenant?.deleted_at) continue; // restored
     if (eraseAt(tenant.deleted_at) > now) next.set(id, eraseAt(tenant.deleted_at));
     else {
-      await erase(tx, tenant, now);
+      mails.push(...(await erase(tx, tenant, now)));
       erased.push(id);
     }
   }
-  return { next, acted: erased.length, committed: () => forget(erased) };
+  return { next, acted: erased.length, committed: () => forget(erased, mails) };
 }
 
 /** Keys in the memory of this process; the others drop theirs when the workspace leaves their snapshot. */
-function forget(ids: readonly string[]): void {
+function forget(ids: readonly string[], mails: readonly string[]): void {
   for (const id of ids) keyring().evict(id);
+  for (const id of mails) dispatch(db(), id);
 }
 
 /** The provider is told before the keys go; it may be told twice. */
@@ -49,7 +52,7 @@ export async function endSubscription({ resource_id }: Lease): Promise<void> {
   if (over > 0) await endProviderSubscription(db(), resource_id);
 }
 
-async function erase(tx: Tx, { id, name, slug }: { id: string; name: string; slug: string }, now: Date): Promise<void> {
+async function erase(tx: Tx, { id, name, slug }: { id: string; name: string; slug: string }, now: Date): Promise<string[]> {
   const ctx = systemContext(db(), { tenant_id: id, now, label: 'workspace deletion' });
   const keys = await tx.tenant_master_keys.findMany({
     where: { tenant_id: id },
@@ -63,7 +66,8 @@ async function erase(tx: Tx, { id, name, slug }: { id: string; name: string; slu
       resource_id,
       details: { version, reason: 'workspace_deleted' },
     });
-  await tx.tenant_master_keys.updateMany({ where: { tenant_id: id }, data: { wrapped_key: null, status: 'revoked' } });
+  const mails = await endSharesOf(tx, { id, name }, now);
+  await tx.tenant_master_keys.updateMany({ where: { tenant_id: id }, data: { wrapped_key: null, status: 'revoked', revoked_at: now } });
   await postTeamMails(tx, { tenant_id: id, kind: 'workspace_deleted', letter: workspaceErased({ workspace: name }), now });
   const expires_at = new Date(now.getTime() + SLUG_RESERVED_MS);
   await tx.reserved_slugs.upsert({ where: { slug }, create: { slug, tenant_id: id, expires_at }, update: { tenant_id: id, expires_at } });
@@ -86,6 +90,7 @@ async function erase(tx: Tx, { id, name, slug }: { id: string; name: string; slu
     select: { id: true },
   });
   await addJob(tx, 'delete_erased_rows', { tenant_id: id }, { job_key: `delete_erased_rows:${id}` });
+  return mails;
 }
 
 /**

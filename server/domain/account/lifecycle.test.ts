@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { runMigrations } from 'graphile-worker';
 import { sweepLeases } from '#server/domain/leases/service.ts';
+import { addressOf, offered, offeredTo } from '#server/domain/secret-shares/samples.fixture.ts';
 import { createSecret } from '#server/domain/secrets/service.ts';
 import { createTenant } from '#server/domain/signup/service.ts';
 import { ask, makeRoute, startGateway, startUpstream, until } from '#server/gateway/gateway.fixture.ts';
@@ -11,6 +12,8 @@ import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';
 import { dashboardPerson } from '#server/testing/dashboard.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { made } from '#server/testing/factories.ts';
+import { mailsTo } from '#server/testing/mailbox.ts';
 import { enrolled, verified } from '#server/testing/step-up.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { deleteErasedRows } from './erasure.ts';
@@ -153,6 +156,45 @@ test('after 14 days the keys are destroyed, every row goes but the critical chai
   assert.deepEqual([tomb.name, tomb.slug, tomb.settings], ['Erased workspace', `erased-${w.tenant.id}`, {}]);
   assert.ok(await db().users.findUnique({ where: { id: owner.user.id } }), 'people keep their accounts');
   assert.ok((await db().environments.count({ where: { tenant_id: bystander.w.tenant.id } })) > 0);
+});
+
+test('with its keys a workspace’s shares end: what it gave is revoked, offers too, and what it was given is left', async () => {
+  const { w, remove } = await owned();
+  const partner = (await workspace()).member('admin');
+  const address = await addressOf(partner);
+  const given = await offered(w.member('owner'), address, { access_level: 'view' });
+  const linked = await made(partner, 'secret_shares.claim', { token: given.token });
+  const waiting = await offered(w.member('owner'), 'later@partner.example');
+  const me = w.member('admin');
+  const taken = await offeredTo(me);
+  await made(me, 'secret_shares.claim', { token: taken.token });
+  await remove();
+  assert.deepEqual(await sweep(14.01), { tenant_deletion: 1 });
+  const rows = await Promise.all(
+    [given, waiting, taken].map(({ share }) => db().secret_shares.findUniqueOrThrow({ where: { id: share.id } })),
+  );
+  assert.deepEqual(
+    rows.map(({ status, token_digest }) => [status, token_digest]),
+    [
+      ['revoked', null],
+      ['revoked', null],
+      ['left', null],
+    ],
+  );
+  assert.equal((await made(partner, 'secrets.get', { id: linked.id })).shared.status, 'revoked');
+  assert.deepEqual(
+    (await mailsTo(address)).map(({ kind }) => kind),
+    ['share_offered', 'share_revoked'],
+  );
+  await assert.rejects(
+    keyring().openValue(
+      { tenant_id: w.tenant.id, space: 'live', purpose: 'secret_value', row_id: given.secret.id },
+      { value_ct: new Uint8Array(60), cek_wrapped: new Uint8Array(60), tmk_version: 1 },
+    ),
+    { name: 'TenantKeyUnavailable', reason: 'revoked' },
+  );
+  await deleteErasedRows(db(), w.tenant.id);
+  assert.equal((await made(partner, 'secrets.get', { id: linked.id })).shared.status, 'revoked', 'the linked secret stays as a tombstone');
 });
 
 test('when the restore and the erasure meet, one of them wins and the other knows', async () => {

@@ -6,6 +6,7 @@ import {
   LOG_PAYLOADS,
   SESSION_IDLE_MINUTES,
   SESSION_MAX_HOURS,
+  TRUSTED_RANGES_AT_MOST,
   tenantSlug,
 } from '#server/domain/tenants/schema.ts';
 import { addressRange } from '#server/kernel/address-field.ts';
@@ -47,6 +48,7 @@ const settings = {
   dashboard_ip_allowlist: z.array(addressRange()).max(DASHBOARD_RANGES_AT_MOST),
   /** Whoever reveals a value must say why. */
   require_reveal_reason: z.boolean(),
+  escrow_never_reveal: z.boolean(),
   /** Owners and Admins too see details of audit entries only as a reveal. */
   details_withheld: z.boolean(),
   /** Every member needs a second factor. */
@@ -57,6 +59,10 @@ const settings = {
   dpop_nonce_required: z.boolean(),
   /** Members may log in with service-cli. */
   cli_login_enabled: z.boolean(),
+  /** IP addresses and CIDR ranges whose changes of place say nothing. */
+  trusted_egress_cidrs: z.array(addressRange()).max(TRUSTED_RANGES_AT_MOST),
+  /** Capability tokens that a person minted end when they leave. */
+  revoke_on_offboarding: z.boolean(),
 };
 export type Setting = keyof typeof settings;
 export const SETTINGS = Object.keys(settings) as Setting[];

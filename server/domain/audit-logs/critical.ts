@@ -25,8 +25,13 @@ export type Appended = { sequence_number: bigint; row_hash: Uint8Array };
  * @throws Refusal audit_unavailable; it must not be caught, for an act that cannot be recorded does not happen
  */
 export async function appendCritical(tx: Tx, ctx: Ctx, entry: CriticalEntry): Promise<Appended> {
+  return (await appendAllCritical(tx, ctx, [entry]))[0] as Appended;
+}
+
+/** The same for several entries, in their order and in one statement. @throws Refusal audit_unavailable */
+export async function appendAllCritical(tx: Tx, ctx: Ctx, entries: readonly CriticalEntry[]): Promise<Appended[]> {
   try {
-    return await append(tx, ctx, entry);
+    return entries.length === 0 ? [] : await append(tx, ctx, entries);
   } catch (error) {
     throw new Refusal('audit_unavailable', "The audit log entry couldn't be written, so the action was not carried out. Try again.", {
       retryAfter: 5,
@@ -35,7 +40,7 @@ export async function appendCritical(tx: Tx, ctx: Ctx, entry: CriticalEntry): Pr
   }
 }
 
-async function append(tx: Tx, ctx: Ctx, entry: CriticalEntry): Promise<Appended> {
+async function append(tx: Tx, ctx: Ctx, entries: readonly CriticalEntry[]): Promise<Appended[]> {
   const chain_id = ctx.tenant_id || OPERATOR_CHAIN;
   await holdLock(tx, `critical:${chain_id}`);
   const last = await tx.audit_log_critical.findFirst({
@@ -43,30 +48,25 @@ async function append(tx: Tx, ctx: Ctx, entry: CriticalEntry): Promise<Appended>
     orderBy: { sequence_number: 'desc' },
     select: { sequence_number: true, row_hash: true },
   });
-  const details = { ...sanitiseDetails(entry.details ?? {}), sandbox: ctx.sandbox };
-  const row = {
-    chain_id,
-    sequence_number: (last?.sequence_number ?? 0n) + 1n,
-    prev_hash: last?.row_hash ?? zeroHash,
-    at: ctx.now,
-    tenant_id: ctx.tenant_id || null,
-    actor_id: ctx.actor.id,
-    action: entry.action,
-    resource_type: entry.resource_type,
-    resource_id: entry.resource_id,
-    details,
-  };
-  const row_hash = new Uint8Array(rowHash(row));
-  await tx.audit_log_critical.create({
-    data: {
-      ...row,
-      row_hash,
-      id: newId(),
-      ip_address: ctx.ip,
-      user_agent: ctx.user_agent?.slice(0, 256) ?? null,
-      request_id: ctx.request_id || null,
-    },
-    select: { id: true },
+  let tail: Appended = { sequence_number: last?.sequence_number ?? 0n, row_hash: last?.row_hash ?? zeroHash };
+  const rows = entries.map((entry) => {
+    const row = {
+      chain_id,
+      sequence_number: tail.sequence_number + 1n,
+      prev_hash: new Uint8Array(tail.row_hash),
+      at: ctx.now,
+      tenant_id: ctx.tenant_id || null,
+      actor_id: ctx.actor.id,
+      action: entry.action,
+      resource_type: entry.resource_type,
+      resource_id: entry.resource_id,
+      details: { ...sanitiseDetails(entry.details ?? {}), sandbox: ctx.sandbox },
+    };
+    const row_hash = new Uint8Array(rowHash(row));
+    tail = { sequence_number: row.sequence_number, row_hash };
+    return { ...row, row_hash };
   });
-  return { sequence_number: row.sequence_number, row_hash };
+  const caller = { ip_address: ctx.ip, user_agent: ctx.user_agent?.slice(0, 256) ?? null, request_id: ctx.request_id || null };
+  await tx.audit_log_critical.createMany({ data: rows.map((row) => ({ ...row, ...caller, id: newId() })) });
+  return rows.map(({ sequence_number, row_hash }) => ({ sequence_number, row_hash }));
 }

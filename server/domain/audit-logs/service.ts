@@ -18,7 +18,7 @@ import type { AuditEvents, AuditFacetsQuery, BrowseAuditLogs, ListAuditLogs } fr
 import { facetsOf, keysOf } from './store.ts';
 
 export { actorsOfBothSpaces, type LocatedView, pageOfBothSpaces } from './both-spaces.ts';
-export { appendCritical } from './critical.ts';
+export { appendAllCritical, appendCritical } from './critical.ts';
 
 /** Seconds the event feed trails, so that ordinary transactions have ended. */
 const WATERMARK_SECONDS = 30;

@@ -13,8 +13,8 @@ import { auditActor, type Ctx, own } from '#server/kernel/context.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { canonicalOrigins } from '#server/kernel/page-origins.ts';
 import { takeFromMonth } from '#server/platform/monthly-meter.ts';
-import { normalOrigins } from './origins.ts';
 import { type ClientTokenAction, MAX_TTL_SECONDS, type MintClientToken } from './schema.ts';
 
 type Input = z.output<typeof MintClientToken>;
@@ -110,9 +110,9 @@ const BINDINGS: Readonly<Record<ClientTokenAction, (ctx: Ctx, input: Input) => P
     if (!vault) throw invalid('vault', "doesn't exist in this space");
     await assertNoPolicy(ctx, 'tokenize', vault);
     if (!vault.enabled) throw vaultDisabled();
-    const origins = normalOrigins(given, ctx.sandbox);
-    if (!origins) throw invalid('origins', 'each must be https://host or https://host:port, with a name for a host and nothing after it');
-    return { vault_id: vault.id, origins };
+    const origins = canonicalOrigins(given, ctx.sandbox);
+    if (!origins.ok) throw invalid('origins', origins.problem);
+    return { vault_id: vault.id, origins: origins.value };
   },
 };
 

@@ -218,10 +218,10 @@ test('receivers that hang delay neither other destinations and workspaces, nor m
     const [recipient, created_at] = ['waits@example.test', new Date(began - 120_000)];
     await db().mails.create({ data: { id: mail, recipient, kind: 'test', subject: 's', text: 't', html: null, created_at } });
     await addJob(null, 'retry_unsent_mails');
-    await until('mail is sent', async () => (await db().mails.findUniqueOrThrow({ where: { id: mail } })).sent_at !== null, 5_000);
-    await until('another workspace gets its events', async () => (await elsewhere.states()).every((s) => s === 'succeeded'), 5_000);
-    await until('so does another destination of the same workspace', async () => (await good.states()).join() === 'succeeded', 5_000);
-    assert.ok(Date.now() - began < 8_000);
+    await until('mail is sent', async () => (await db().mails.findUniqueOrThrow({ where: { id: mail } })).sent_at !== null);
+    await until('another workspace gets its events', async () => (await elsewhere.states()).every((s) => s === 'succeeded'));
+    await until('so does another destination of the same workspace', async () => (await good.states()).join() === 'succeeded');
+    assert.ok(Date.now() - began < 25_000, 'the receivers hang for 30 s');
   });
 });
 

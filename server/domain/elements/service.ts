@@ -5,7 +5,7 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
-import { canonicalOrigin } from '#server/kernel/page-origins.ts';
+import { canonicalOrigins } from '#server/kernel/page-origins.ts';
 import { elementFile } from '#server/platform/element-files.ts';
 import { env } from '#server/platform/env.ts';
 import type { Elements, SetElementOrigins } from './schema.ts';
@@ -15,7 +15,9 @@ export const getElements = (ctx: Ctx): Promise<Elements> => read(ctx, async (tx)
 
 /** Replaces the list. @throws Refusal validation_error that names the first origin that is none */
 export async function setElementOrigins(ctx: Ctx, input: z.output<typeof SetElementOrigins>): Promise<Elements> {
-  const origins = [...new Set(input.origins.map((given, at) => originOf(given, at, ctx.sandbox)))].sort();
+  const verdict = canonicalOrigins(input.origins, ctx.sandbox);
+  if (!verdict.ok) throw invalid('origins', verdict.problem);
+  const origins = verdict.value;
   return mutate(ctx, async (tx) => {
     await holdLock(tx, `${ctx.tenant_id}:element_settings:${ctx.sandbox}`);
     const before = await rowOf(tx, ctx);
@@ -50,10 +52,4 @@ function viewOf(ctx: Ctx, row: Row | null): Elements {
     origins: row?.origins ?? [],
     updated_at: row?.updated_at.toISOString() ?? null,
   };
-}
-
-function originOf(given: string, at: number, sandbox: boolean): string {
-  const verdict = canonicalOrigin(given, sandbox);
-  if (!verdict.ok) throw invalid('origins', `entry ${at + 1} ${verdict.problem}`);
-  return verdict.value;
 }

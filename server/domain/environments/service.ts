@@ -142,6 +142,7 @@ const clearDefault = (tx: Tx, ctx: Ctx) =>
 async function renameEverywhere(tx: Tx, ctx: Ctx, from: string, to: string) {
   await tx.route_environment_configs.updateMany({ where: { ...own(ctx), environment_name: from }, data: { environment_name: to } });
   await tx.secret_environments.updateMany({ where: { ...own(ctx), environment_name: from }, data: { environment_name: to } });
+  await tx.secret_shares.updateMany({ where: { ...own(ctx), environment_name: from }, data: { environment_name: to } });
   await tx.secret_references.updateMany({ where: { ...own(ctx), referrer_env: from }, data: { referrer_env: to } });
   await tx.secrets.updateMany({ where: { ...own(ctx), base_environment: from }, data: { base_environment: to } });
   await tx.collection_environment_defaults.updateMany({ where: { ...own(ctx), environment_name: from }, data: { environment_name: to } });

@@ -105,7 +105,7 @@ test('a new value of a secret is an event, its first value is not', async () => 
   const [event] = await eventsOf(w.live);
   assert.equal(event?.source_id, secret.id);
   const data = await eventData(event!);
-  assert.deepEqual(data, { secret_id: secret.id, environment: 'production', value_version: 2 });
+  assert.deepEqual(data, { id: secret.id, name: secret.name, secret_type: 'string', environment: 'production', value_version: 2 });
 });
 
 test('events are deleted with their deliveries when they can no longer be delivered', async () => {

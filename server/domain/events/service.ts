@@ -2,13 +2,10 @@ import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { sql } from '#server/platform/sql.ts';
 import type { EventType } from './catalogue.shared.ts';
-import { sealPayload } from './payload.ts';
+import { EVENT_LIFE_MS, sealPayload } from './payload.ts';
 import { type SubscriptionSource, storedSubscriptions } from './subscriptions.ts';
 
-export { type EventRow, eventData, sealPayload } from './payload.ts';
-
-/** How long an event can be delivered, and delivered again. */
-export const EVENT_LIFE_MS = 14 * 24 * 3_600_000;
+export { EVENT_LIFE_MS, type EventRow, eventData, sealPayload } from './payload.ts';
 
 /** `audit.event` is not raised by hand: the database raises it for every audit entry. */
 export type DomainEvent = {
@@ -37,7 +34,8 @@ export async function raise(
   const data = await Promise.all(
     matching.map(async (event) => {
       const id = newId();
-      const sealed = await sealPayload({ id, tenant_id, sandbox }, event.data);
+      // Without data there is nothing to seal: tenant.sealed is raised while nothing can be.
+      const sealed = Object.keys(event.data).length > 0 ? await sealPayload({ id, tenant_id, sandbox }, event.data) : {};
       const expires_at = new Date(now.getTime() + EVENT_LIFE_MS);
       return { id, tenant_id, sandbox, type: event.type, source_id: event.source_id, occurred_at: now, expires_at, ...sealed };
     }),

@@ -1,7 +1,8 @@
 import QRCode from 'qrcode';
+import { base32 } from '#server/crypto/base32.ts';
 import { randomBuffer } from '#server/crypto/random.ts';
 import { digest, isMailToken, mintMailToken } from '#server/crypto/tokens.ts';
-import { base32, matchingStep, otpauthUri } from '#server/crypto/totp.ts';
+import { matchingStep, otpauthUri } from '#server/crypto/totp.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CreateRoute, RouteRecord } from '#server/domain/routes/schema.ts';
-import { CreateSecret } from '#server/domain/secrets/schema.ts';
+import { StringSecret } from '#server/domain/secrets/schema.ts';
 import { secret, shownOnce } from '#server/kernel/fields.ts';
 import { OPENAPI_LENGTH } from './limits.shared.ts';
 
@@ -46,7 +46,7 @@ export type ProposedRoute = z.output<typeof ProposedRoute>;
 export type ProposedSecret = z.output<typeof ProposedSecret>;
 
 const route = z.object(CreateRoute.shape);
-const storedSecret = CreateSecret.pick({
+const storedSecret = StringSecret.pick({
   name: true,
   value: true,
   environment: true,

@@ -168,6 +168,25 @@ test('re-wrapping touches neither values nor versions nor times', async () => {
   assert.notDeepEqual(after.cek_wrapped, before.cek_wrapped);
 });
 
+test('blobs swapped between two rows, or copied from Live into Test, open nowhere', async () => {
+  const w = await workspace();
+  const [one, two, copy] = [await store(w.live, 'one'), await store(w.live, 'two'), await store(w.test, 'in test')];
+  const blobs = async (id: string) =>
+    db().secret_values.findUniqueOrThrow({ where: { id }, select: { value_ct: true, cek_wrapped: true, tmk_version: true } });
+  const [first, second] = [await blobs(one), await blobs(two)];
+  await db().secret_values.update({ where: { id: one }, data: second });
+  await db().secret_values.update({ where: { id: two }, data: first });
+  await db().secret_values.update({ where: { id: copy }, data: first });
+  for (const [ctx, id] of [
+    [w.live, one],
+    [w.live, two],
+    [w.test, copy],
+  ] as const)
+    await assert.rejects(open(ctx, id), { name: 'DecryptFailed' });
+  await db().secret_values.update({ where: { id: one }, data: first });
+  assert.equal(await open(w.live, one), 'one', 'back in its own row it opens');
+});
+
 test('a damaged row is left, reported, and keeps the retired key from being called done', async () => {
   const w = await workspace();
   const [good, bad] = [await store(w.live, 'good'), await store(w.live, 'bad')];

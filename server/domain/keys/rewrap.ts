@@ -1,4 +1,6 @@
+import { TenantSealed } from '#server/crypto/keyring.ts';
 import { randomBase62 } from '#server/crypto/random.ts';
+import { resignCapabilities } from '#server/custody/capabilities.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -14,27 +16,49 @@ export type RewrapOptions = {
   signal?: AbortSignal;
 };
 
+/** Before every ID. */
+const FIRST = '00000000-0000-0000-0000-000000000000';
 const LEASE = "interval '60 seconds'";
+/** Of a sealed workspace. */
+const PAUSE = "interval '30 seconds'";
+/** Values under a revoked version are gone: no re-wrapping waits for them. */
+const unrevoked = (table: string, version: string) =>
+  `not exists (select from tenant_master_keys r where r.tenant_id = ${table}.tenant_id and r.version = ${table}.${version} and r.status = 'revoked')`;
 type Lease = { id: string; tenant_id: string; to_version: number };
 type Row = { id: string; sandbox: boolean | null; cek_wrapped: Buffer; tmk_version: number };
 
 /**
- * Moves a workspace's content keys under its active master key (interface rule 31 §6). One worker at a time by lease; any other may go on after a
+ * Moves a workspace's content keys under its active master key (interface rule 31 §6), and signs its capability tokens with it. One worker at a time by lease; any other may go on after a
  * crash, because what is left is found by `version < active`. Values are not opened. Safe to run twice, and a concurrent write of a row wins.
  * @returns rows moved; null when somebody else holds the lease
  */
 export async function rewrap(leaseId: number | string, options: RewrapOptions = {}): Promise<number | null> {
-  const { batch = 100, pause = 5_000, until = Date.now() + 50_000, signal } = options;
   const owner = randomBase62(20);
   const lease = await take(leaseId, owner);
   if (!lease) return null;
+  try {
+    return await move(lease, owner, options);
+  } catch (error) {
+    if (!(error instanceof TenantSealed)) throw error;
+    // Nothing is wrong with the rows. The KMS is asked again by the poll, and this goes on after it.
+    await sql().query(`update rewrap_leases set owner = null, expires_at = now() + ${PAUSE} where id = $1 and owner = $2`, [
+      lease.id,
+      owner,
+    ]);
+    log.info({ tenant_id: lease.tenant_id, lease_id: lease.id }, 're-wrapping is paused while the workspace is sealed');
+    return 0;
+  }
+}
+
+async function move(lease: Lease, owner: string, options: RewrapOptions): Promise<number> {
+  const { batch = 100, pause = 5_000, until = Date.now() + 50_000, signal } = options;
   keyring().evict(lease.tenant_id); // the version that is active now, not an hour ago
   const active = (await keyring().activeTmk(lease.tenant_id)).version;
   if (active < lease.to_version) return giveBack(lease, owner, 0); // the rotation has not committed yet
   let moved = 0;
   let damaged = 0;
   for (const table of SEALED_TABLES) {
-    for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
+    for (let after = FIRST; ; ) {
       const rows = await olderRows(table, lease.tenant_id, active, after, batch);
       const last = rows.at(-1);
       if (!last) break;
@@ -46,6 +70,15 @@ export async function rewrap(leaseId: number | string, options: RewrapOptions = 
       if (Date.now() + pause > until || signal?.aborted) return giveBack(lease, owner, moved);
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
+  }
+  for (let after: string | undefined = FIRST; after !== undefined; ) {
+    const signed = await resignCapabilities(lease.tenant_id, active, after, batch);
+    moved += signed.moved;
+    damaged += signed.refused;
+    after = signed.after;
+    if (!(await beat(lease, owner, signed.moved))) return moved;
+    if (after !== undefined && (Date.now() + pause > until || signal?.aborted)) return giveBack(lease, owner, moved);
+    if (after !== undefined) await new Promise((resolve) => setTimeout(resolve, pause));
   }
   await (damaged > 0 ? postpone(lease, owner, damaged) : complete(lease, owner, active));
   return moved;
@@ -68,7 +101,7 @@ async function olderRows(
 ): Promise<Row[]> {
   const { rows } = await sql().query<Row>(
     `select id, ${space === 'by_row' ? 'sandbox' : 'null::boolean as sandbox'}, ${wrapped} as cek_wrapped, ${version} as tmk_version from ${table}
-     where tenant_id = $1 and ${version} < $2 and ${wrapped} is not null and id > $3 order by id limit ${batch}`,
+     where tenant_id = $1 and ${version} < $2 and ${wrapped} is not null and id > $3 and ${unrevoked(table, version)} order by id limit ${batch}`,
     [tenantId, active, after],
   );
   return rows;
@@ -88,6 +121,7 @@ async function moveRows(
       const next = await keyring().rewrapCek({ tenant_id: tenantId, space, purpose, row_id: row.id }, row);
       if (next) ready.push({ id: row.id, cek: next.cek_wrapped, from: row.tmk_version, to: next.tmk_version });
     } catch (error) {
+      if (error instanceof TenantSealed) throw error;
       damaged++;
       log.error({ err: error, tenant_id: tenantId, table, id: row.id }, 'cannot move a content key to the active master key');
     }
@@ -133,11 +167,17 @@ async function complete(lease: Lease, owner: string, active: number): Promise<vo
     "update tenant_master_keys set rewrap_completed_at = now() where tenant_id = $1 and version < $2 and status = 'retired' and rewrap_completed_at is null",
     [lease.tenant_id, active],
   );
+  // Whoever leaves their KMS has left it now.
+  await sql().query(
+    `delete from tenant_kms_configs c where tenant_id = $1 and leaving
+       and exists (select from tenant_master_keys k where k.tenant_id = c.tenant_id and k.status = 'active' and k.wrap_method = 'global' and k.version <= $2)`,
+    [lease.tenant_id, active],
+  );
 }
 
 /**
  * Goes on with every open lease that nobody holds. Each hour it also issues leases for values that another process sealed under a retired key
- * after a rotation, before it heard of it.
+ * after a rotation, before it heard of it, and for rotations whose own lease could not be issued.
  */
 export async function resumeRewraps(options: RewrapOptions & { stragglers?: boolean } = {}): Promise<number> {
   if (options.stragglers) await leaseStragglers();
@@ -156,11 +196,25 @@ export async function resumeRewraps(options: RewrapOptions & { stragglers?: bool
 }
 
 async function leaseStragglers(): Promise<void> {
+  await sql().query(
+    `insert into rewrap_leases (tenant_id, from_version, to_version)
+     select r.tenant_id, min(r.version), k.version from tenant_master_keys r join tenant_master_keys k on k.tenant_id = r.tenant_id and k.status = 'active'
+     where r.status = 'retired' and r.rewrap_completed_at is null and r.version < k.version
+       and not exists (select from rewrap_leases l where l.tenant_id = r.tenant_id and l.completed_at is null)
+     group by r.tenant_id, k.version`,
+  );
+  await sql().query(
+    `insert into rewrap_leases (tenant_id, from_version, to_version)
+     select s.tenant_id, min(s.hmac_key_version), k.version from ai_tokens s join tenant_master_keys k on k.tenant_id = s.tenant_id and k.status = 'active'
+     where s.hmac_key_version < k.version and s.capability_hmac <> '' and s.expires_at > now() and ${unrevoked('s', 'hmac_key_version')}
+       and not exists (select from rewrap_leases l where l.tenant_id = s.tenant_id and l.completed_at is null)
+     group by s.tenant_id, k.version`,
+  );
   for (const { table, wrapped, version } of SEALED_TABLES) {
     await sql().query(
       `insert into rewrap_leases (tenant_id, from_version, to_version)
        select s.tenant_id, min(s.${version}), k.version from ${table} s join tenant_master_keys k on k.tenant_id = s.tenant_id and k.status = 'active'
-       where s.${version} < k.version and s.${wrapped} is not null and not exists (select from rewrap_leases l where l.tenant_id = s.tenant_id and l.completed_at is null)
+       where s.${version} < k.version and s.${wrapped} is not null and ${unrevoked('s', version)} and not exists (select from rewrap_leases l where l.tenant_id = s.tenant_id and l.completed_at is null)
        group by s.tenant_id, k.version`,
     );
   }

@@ -9,6 +9,7 @@ export type SealedTable = { table: string; wrapped: string; version: string; pur
  */
 export const SEALED_TABLES: readonly SealedTable[] = [
   { table: 'secret_values', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'secret_value', space: 'by_row' },
+  { table: 'oauth_states', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'oauth2_state', space: 'by_row' },
   { table: 'client_credentials', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'client_credential', space: 'by_row' },
   { table: 'client_authorities', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'pki_key', space: 'shared' },
   { table: 'vaults', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'vault_data_key', space: 'by_row' },
@@ -17,5 +18,18 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   { table: 'payload_captures', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'capture_payload', space: 'by_row' },
   { table: 'sso_connections', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'sso_secret', space: 'shared' },
   { table: 'crypto_key_versions', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'transit_key', space: 'by_row' },
+  { table: 'mcp_grants', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'mcp_grant', space: 'by_row' },
+  { table: 'mcp_registrations', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'mcp_grant', space: 'by_row' },
+  { table: 'mcp_sessions', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'mcp_session', space: 'by_row' },
+  { table: 'mcp_approvals', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'ai_payload', space: 'by_row' },
+  { table: 'ai_cache_entries', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'ai_cache', space: 'by_row' },
+  { table: 'secret_migration_items', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'migration_item', space: 'by_row' },
+  {
+    table: 'secret_migration_credentials',
+    wrapped: 'cek_wrapped',
+    version: 'tmk_version',
+    purpose: 'migration_credential',
+    space: 'by_row',
+  },
   { table: 'idempotency_keys', wrapped: 'cek_wrapped', version: 'body_tmk', purpose: 'idempotency_response', space: 'by_row' },
 ];

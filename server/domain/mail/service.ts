@@ -6,6 +6,7 @@ import { openMail, sealBody } from './sealing.ts';
 import { type Letter, render } from './templates.ts';
 
 export { mailName, openMail } from './sealing.ts';
+export type { Letter } from './templates.ts';
 
 const retryFor = 24 * 3_600_000;
 
@@ -30,6 +31,18 @@ export async function postColleagueMail(tx: Tx, mail: { to: string; kind: string
   const id = newId();
   const stored = { sealed: null, root_key_id: null, ...(mail.letter.credential ? sealBody(id, body) : body) };
   await tx.$executeRaw`select mail_colleague(${id}::uuid, ${mail.to}, ${mail.kind}, ${subject}, ${stored.text}, ${stored.html}, ${stored.sealed}::bytea, ${stored.root_key_id}, ${mail.now})`;
+  return id;
+}
+
+/**
+ * The same to the address of a share of this workspace, and to no other.
+ * @returns the row's id, to dispatch after the commit
+ */
+export async function postShareMail(tx: Tx, mail: { share_id: string; kind: string; letter: Letter; now: Date }): Promise<string> {
+  const { subject, ...body } = render(mail.letter);
+  const id = newId();
+  const stored = { sealed: null, root_key_id: null, ...(mail.letter.credential ? sealBody(id, body) : body) };
+  await tx.$executeRaw`select mail_share_recipient(${id}::uuid, ${mail.share_id}::uuid, ${mail.kind}, ${subject}, ${stored.text}, ${stored.html}, ${stored.sealed}::bytea, ${stored.root_key_id}, ${mail.now})`;
   return id;
 }
 

@@ -64,7 +64,7 @@ export const signUpLink = (workspace: string, url: string): Letter => ({
  * Anybody may sign up with anybody's address: a name that mail programs would turn into a link, or that could pass for a message, is a stranger's letter
  * under our name, and is left out.
  */
-const named = (workspace: string, otherwise = 'your workspace'): string =>
+export const named = (workspace: string, otherwise = 'your workspace'): string =>
   workspace.length > 40 || /[/@:]|www\.|[a-z0-9]\.[a-z]{2}/i.test(workspace) ? otherwise : `the workspace "${workspace}"`;
 
 /** To an address that signed up and has one: the link signs in, the sign-up goes no further. */
@@ -383,4 +383,18 @@ export const tokensGuessed = (
     "If you don't expect this, revoke the credential and look at its calls in the audit log.",
   ],
   button: { label: 'View API keys', url: keysUrl },
+});
+
+/** To the people who review: a migration has read its store. */
+export const migrationAwaitsReview = (facts: { workspace: string; store: string; items: number }, url: string): Letter => ({
+  subject: `Secrets from ${facts.store} wait for review (${facts.items})`,
+  paragraphs: [`${named(facts.workspace)}: nothing is used until it is approved. Undecided values are erased at the deadline.`],
+  button: { label: 'Review the migration', url },
+});
+
+/** To the Owners: a reviewer looked at values. */
+export const migrationValuesSeen = (facts: { workspace: string; person: string; n: number }, url: string): Letter => ({
+  subject: `${facts.person} viewed values of a migration (${facts.n})`,
+  paragraphs: [`This happened in ${named(facts.workspace)}, while reviewing. Every view is in the critical audit log.`],
+  button: { label: 'View the activity', url },
 });

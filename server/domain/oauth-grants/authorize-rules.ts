@@ -47,7 +47,7 @@ export function redirectOf(query: URLSearchParams, client: AskingClient): string
 
 /**
  * The request, or what is wrong with it, in the order of interface rule 21 §7. The client and the redirect URI were found good before. `isResource` says
- * whether a token may be for an address (RFC 8707); MCP servers are no such addresses yet, and so a client ID that is a URL is one of an unknown client.
+ * whether a token may be for an address (RFC 8707).
  */
 export function readAuthorize(
   query: URLSearchParams,
@@ -66,7 +66,10 @@ export function readAuthorize(
   // An empty resource is an answer that the client computed wrongly, not an absent one.
   const resource = of('resource');
   if (query.get('resource') === '' || (resource !== null && !isResource(resource)))
-    return { error: 'invalid_target', description: 'resource must be the base URL of the Management API.' };
+    return {
+      error: 'invalid_target',
+      description: 'resource must be the base URL of the Management API, or the address of an MCP server of this workspace.',
+    };
   const scopes = readScopes(of('scope'), client);
   if ('error' in scopes) return scopes;
   return {

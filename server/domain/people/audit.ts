@@ -29,6 +29,7 @@ export const auditCtx = (ctx: AuditedCall, doer: Doer, tenantId: string, sandbox
     label: doer.email,
     role: 'member',
     reveal_secrets: false,
+    migration_reviewer: false,
     // A session id is a uuid column; an act that makes the session has none yet.
     session_id: doer.session_id ?? (null as unknown as string),
     signed_in_at: ctx.now,

@@ -31,6 +31,7 @@ export type WorkspaceRow = {
   require_mfa: boolean;
   role: MemberRole;
   reveal_secrets: boolean;
+  migration_reviewer: boolean;
   joined_at: Date;
   /** Their last call here, to the minute or so. */
   last_active_at: Date | null;
@@ -44,6 +45,7 @@ export async function workspacesOf(tx: Db | Tx, userId: string): Promise<Workspa
     select: {
       role: true,
       reveal_secrets: true,
+      migration_reviewer: true,
       joined_at: true,
       last_active_at: true,
       tenant: {
@@ -147,7 +149,7 @@ export async function memberCtx(request: MemberRequest): Promise<Ctx> {
   const workspace = chosen(await workspacesOf(db(), user.id), request.workspace, session);
   await assertMayEnter(db(), workspace, { session, user, ip: request.ip });
   await noteActivity(workspace, user.id, request.now ?? new Date());
-  const { role, reveal_secrets } = workspace;
+  const { role, reveal_secrets, migration_reviewer } = workspace;
   return {
     db: db(),
     tenant_id: workspace.id,
@@ -160,6 +162,7 @@ export async function memberCtx(request: MemberRequest): Promise<Ctx> {
       label: user.email,
       role,
       reveal_secrets,
+      migration_reviewer: isReviewer(role, migration_reviewer),
       session_id: session.id,
       signed_in_at: session.created_at,
       mfa_at: session.mfa_at,
@@ -172,6 +175,9 @@ export async function memberCtx(request: MemberRequest): Promise<Ctx> {
     warnings: [],
   };
 }
+
+/** An Owner always reviews migrations; an Admin unless an Owner took it away (interface rule 24 §2). */
+const isReviewer = (role: MemberRole, flag: boolean) => role === 'owner' || (role === 'admin' && flag);
 
 /**
  * What a workspace asks of everybody who acts in it, whichever plane they come by: the address, single sign-on, a second factor.

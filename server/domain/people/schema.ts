@@ -68,6 +68,8 @@ const preferences = {
   /** Cards of Home (interface rule 70 §4.1). */
   home_hidden: withoutDuplicates(z.enum(HOME_CARDS)),
   home_order: withoutDuplicates(z.enum(HOME_CARDS)),
+  /** Whether Owners and Admins get the weekly summary of opportunities (interface rule 34 §5.6). */
+  opportunity_mails: z.boolean(),
   /** The entry of the changelog that was the newest when the person last looked (interface rule 64 §9). */
   changelog_seen: z
     .string()
@@ -90,6 +92,7 @@ const NO_PREFERENCES: Preferences = {
   rail_order: [],
   home_hidden: [],
   home_order: [],
+  opportunity_mails: true,
   changelog_seen: null,
 };
 

@@ -1,9 +1,11 @@
+import { appendAllCritical } from '#server/domain/audit-logs/service.ts';
 import { type ActionScope, confirmationOf } from '#server/kernel/action-scopes.ts';
 import type { Actor, Ctx } from '#server/kernel/context.ts';
 import { enter, type Tx } from '#server/kernel/database.ts';
 import { type ErrorType, Refusal } from '#server/kernel/errors.ts';
 import { runInFairQueue } from '#server/kernel/fair-queue.ts';
 import { type AuditEntry, writeAudit, writeAudits } from '#server/kernel/mutate.ts';
+import type { CriticalEntry } from '#server/kernel/operation.ts';
 import { useVerification } from '#server/kernel/step-up.ts';
 
 /** Reveals of one person in any window of so many seconds, over all workspaces and sessions (interface rule 32 §5.1). */
@@ -22,6 +24,10 @@ type Spending = {
   entry: RevealAudit;
   /** Entries of the operation itself, which commit with it. */
   also?: readonly AuditEntry[];
+  /** Entries of the critical chain, likewise; the chain's lock comes last. */
+  critical?: readonly CriticalEntry[];
+  /** What else commits with them. */
+  beside?: (tx: Tx, granted: AuditEntry) => Promise<void>;
 };
 
 /**
@@ -29,7 +35,15 @@ type Spending = {
  * Returns the entry that was committed, and how many reveals are left in this window. @throws Refusal reveal_budget_exceeded, reveal_step_up_required, reveal_budget_unavailable,
  * reveal_audit_unavailable, reveal_check_failed
  */
-export async function spend({ ctx, scope, route, entry, also = [] }: Spending): Promise<{ granted: AuditEntry; left: number }> {
+export async function spend({
+  ctx,
+  scope,
+  route,
+  entry,
+  also = [],
+  critical = [],
+  beside,
+}: Spending): Promise<{ granted: AuditEntry; left: number }> {
   const phase: Phase = { failure: 'reveal_budget_unavailable' };
   try {
     return await runInFairQueue(`reveal:${ctx.actor.id}`, () =>
@@ -51,6 +65,9 @@ export async function spend({ ctx, scope, route, entry, also = [] }: Spending): 
           };
           await enter(tx, ctx);
           await writeAudits(tx, ctx, [granted, ...also]);
+          await beside?.(tx, granted);
+          // The declared rows name actions of the closed list; the chain refuses any other type at compile time where they are declared.
+          await appendAllCritical(tx, ctx, critical as Parameters<typeof appendAllCritical>[2]);
           return { granted, left };
         },
         { maxWait: 5_000, timeout: 15_000 },

@@ -90,6 +90,7 @@ export const samples: Record<string, Sample> = {
 export const dependsOnState = [
   /must have at least one method|is required while rate limiting is on|rate_limit_burst: must be/,
   /upstream_auth\.secret_id: (?:refers to an unknown secret|requires either secret_id or key_name)|inject_headers_json sets as well/,
+  /^(?:mtls|upstream_ca)_certificate_id: no such certificate/,
   /upstream_auth\.key_name: no such key|can't be used with the scheme concat/,
   // Settings of a field action that don't go together.
   /must not be sent for|: is required|is not a selector|send either|responses have no query|can't be (?:used|changed)|only values of bodies/,

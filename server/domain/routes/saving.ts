@@ -17,6 +17,8 @@ const WITH_TEMPLATES: readonly ConfigField[] = [
   'inject_body_json',
   'method_configs',
   'upstream_auth',
+  'mtls_certificate_id',
+  'upstream_ca_certificate_id',
 ];
 
 /**

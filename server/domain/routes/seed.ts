@@ -15,7 +15,7 @@ export const seed: Seed = {
     });
     await make('routes.environments.put', { id, env: 'staging', target_base_url: `${ECHO_ORIGIN}/staging/v1` });
     await make('routes.clients.set', { id, env: 'production', client_ids: [ids.office] });
-    await make('routes.create', {
+    const weather = await make('routes.create', {
       name: 'Weather',
       target_base_url: ECHO_ORIGIN,
       inject_query_json: { key: '{{secret:WEATHER_TOKEN}}' },
@@ -24,5 +24,6 @@ export const seed: Seed = {
       rate_limit_requests: 10,
       rate_limit_window_sec: 60,
     });
+    ids.weather_route = String(weather.id);
   },
 };

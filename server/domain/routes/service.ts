@@ -23,7 +23,10 @@ import { environmentIds, freeSlug, lockRoute, routeByRef } from './store.ts';
 
 export { record as recordOf } from './answers.ts';
 export { checkTarget } from './config/target.ts';
+export { effectiveConfig } from './effective.ts';
 export { fetchDueIcons } from './icon/service.ts';
+export { byPrecedence, coversPath, interceptedTarget } from './intercept.ts';
+export { freeSlug as freeRouteSlug } from './store.ts';
 
 /** One page: its ids from the index of the sort, its rows, and the configurations of those rows, whatever the number of routes. */
 export function listRoutes(ctx: Ctx, query: z.output<typeof ListRoutes>) {

@@ -1,6 +1,6 @@
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { notFound } from '#server/kernel/errors.ts';
+import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
@@ -19,7 +19,10 @@ export async function routeByRef(tx: Tx, ctx: Ctx, ref: string) {
   return row;
 }
 
-/** As `routeByRef`, holding the route until the transaction ends: two changes of one route run one after the other. */
+/**
+ * As `routeByRef`, holding the route until the transaction ends: two changes of one route run one after the other.
+ * @throws Refusal not_found, conflict for a route that an AI agent brought with it
+ */
 export async function lockRoute(tx: Tx, ctx: Ctx, ref: string): Promise<StoredRoute> {
   const [row] = isUuid(ref)
     ? await tx.$queryRaw<
@@ -29,7 +32,10 @@ export async function lockRoute(tx: Tx, ctx: Ctx, ref: string): Promise<StoredRo
         { id: string }[]
       >`select id::text from routes where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and slug = ${ref} for update`;
   if (!row) throw notFound();
-  return routeByRef(tx, ctx, row.id);
+  const route = await routeByRef(tx, ctx, row.id);
+  if (route.managed_by !== null)
+    throw new Refusal('conflict', 'This route came with an AI agent, and changes with it. Change or archive the agent instead.');
+  return route;
 }
 
 /** Ids of the space's environments by name, for rows about to be written. */

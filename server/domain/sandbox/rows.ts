@@ -20,6 +20,8 @@ const SECRET = {
   rotate_every_days: true,
   provider_label: true,
   is_escrow: true,
+  header_name: true,
+  value_prefix: true,
   updated_at: true,
   // Which environments have a value, never the value.
   environments: { select: { environment_name: true, value_version: true, current_value_id: true, expires_at_override: true } },

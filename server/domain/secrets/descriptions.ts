@@ -1,4 +1,4 @@
-import type { Descriptions } from '#server/kernel/descriptions.ts';
+import { type Descriptions, EXAMPLE_TIME } from '#server/kernel/descriptions.ts';
 
 export const descriptions: Descriptions = {
   about: 'Values that calls need and callers must not know. Secrets are injected into calls. This API never returns their values.',
@@ -10,7 +10,7 @@ export const descriptions: Descriptions = {
     },
     'secrets.create': {
       description:
-        'Creates a string secret and encrypts its value. Spaces in the name become underscores. Refer to it from a route as `{{secret:NAME}}`.',
+        'Creates a secret of any type and encrypts what it holds. `secret_type` says which fields belong to it: `value` for strings, the fields of `POST /secrets/oauth2` for connections, those of `POST /secrets/certificate` for certificates. Spaces in the name become underscores. Refer to it from a route as `{{secret:NAME}}`.',
       success: 'The created secret.',
     },
     'secrets.update': {
@@ -27,8 +27,32 @@ export const descriptions: Descriptions = {
       description: 'Deletes a secret and all its values permanently. Refused while a route or variable refers to it.',
       success: 'The secret was deleted.',
     },
+    'secrets.create_oauth2': {
+      description:
+        'Creates a secret whose value is an access token of an OAuth2 provider, refreshed by itself. With the grants `client_credentials` and `password` the first token is fetched at once, and nothing is stored if the provider refuses. With the others a person consents at `authorization_url`; register `redirect_uri` at the provider first.',
+      success: 'The created connection.',
+    },
+    'secrets.oauth2_token': {
+      description:
+        'Returns the current access token of a connection, refreshed if it has ended. Refused for secrets that are pinned to hosts, because a token that is handed out could be sent anywhere.',
+      success: 'The access token.',
+    },
+    'secrets.oauth2_authorize': {
+      description: 'Returns a URL at which a person consents at the provider. It works once, within ten minutes.',
+      success: 'The URL to open, and when it ends.',
+    },
+    'secrets.create_certificate': {
+      description:
+        'Creates a certificate with its chain and optionally its private key. Routes present it to their upstream, or trust it as an authority.',
+      success: 'The created certificate.',
+    },
   },
   fields: {
+    share_count: 'How many workspaces the secret is shared with or offered to.',
+    'SharedWithUs.share_id': 'ID of the share.',
+    'SharedWithUs.owner_workspace': 'Name of the workspace that owns the secret.',
+    'SharedWithUs.access_level': '`use`, `view` or `manage`.',
+    'SharedWithUs.status': 'State of the share.',
     id: 'ID of the secret.',
     name: 'Name of the secret.',
     shortcode_name:
@@ -37,7 +61,8 @@ export const descriptions: Descriptions = {
     environment: 'Environment of the value. Defaults to the base environment.',
     base_environment:
       "Environment the value was first set for, and the default if none is given. `null` before the first value. Environments never fall back to each other's values.",
-    secret_type: 'Type of the secret. Older names for `string` are accepted.',
+    secret_type:
+      'Type of the secret. Defaults to `string`. Older names are accepted: `api_key`, `basic_auth`, `custom` and `static` for `string`, `oauth2_token` for `oauth2`.',
     'query.secret_type': 'Only return secrets of this type.',
     description: 'Your description of the secret.',
     expires_at: 'When the value expires. `null` if never.',
@@ -54,11 +79,94 @@ export const descriptions: Descriptions = {
     value_version: 'Version of the value, starting at 1.',
     expires_at_override: 'When this value expires, if different from the secret.',
     reference_count: 'Number of routes and variables that use the secret.',
-    escrow: 'Whether the secret was provided by another party, so that its value can never be shown here.',
+    escrow: 'Whether it is a [wrap credential](/docs/wrap-credentials): a key in escrow that is only sent to its hosts.',
     shared: 'Who the secret is shared with. `null` if nobody.',
     q: 'Only return secrets whose name contains this text.',
     expiring_within_days: 'Only return secrets whose value expires within this number of days.',
+    connection_status:
+      '`pending` until a person consented, `connected`, `error` while the provider does not answer, `expired` when it refuses the token, `disconnected`. `null` for other types.',
+    token_expires_at: 'When the access token ends. `null` if the provider does not say.',
+    connection_error: 'Why there is no token: a code of the provider or of this service. `null` if there is one.',
+    certificate: 'What the certificate says of itself. `null` for other types.',
+    certificate_type: 'Format of the upload.',
+    certificate_content:
+      'PEM or PKCS #7 text, or base64 of a binary format or a PFX file. The first certificate is the leaf, the others its chain.',
+    private_key: 'Private key in PEM. May also be part of `certificate_content`.',
+    passphrase: 'Passphrase of the private key or of the PFX file.',
+    metadata: 'What the certificate says of itself.',
+    subject: 'Subject of the certificate.',
+    issuer: 'Issuer of the certificate.',
+    serial_number: 'Serial number, in hex.',
+    fingerprint_sha256: 'SHA-256 of the certificate, in hex.',
+    not_before: 'When the certificate begins.',
+    'CertificateFacts.expires_at': 'When the certificate ends.',
+    'CertificateMetadata.expires_at': 'When the certificate ends.',
+    subject_alternative_names: 'Names the certificate is for.',
+    has_private_key: 'Whether the private key is stored, so that the certificate can be presented.',
+    chain_length: 'Number of certificates, the leaf included.',
+    include_private_key: 'Whether the file includes the private key.',
+    format: '`pem`: normalized. `original`: as it was uploaded.',
+    oauth2: 'Settings of the connection. `null` for other types.',
+    provider: 'Provider of the connection. `custom` needs its URLs.',
+    grant_type: 'How tokens are obtained. `implicit` is obsolete: it has no refresh, so the connection ends with its token.',
+    client_id: 'Client ID that the provider gave you.',
+    client_secret:
+      'Client secret that the provider gave you. Required unless the grant is `implicit` or `password`, or a client certificate is presented.',
+    username: 'User name, for the `password` grant.',
+    password: 'Password, for the `password` grant.',
+    scopes: "Scopes to ask for. Defaults to those of the provider's preset.",
+    auth_url: 'Authorization endpoint. Defaults to that of the preset.',
+    token_url: 'Token endpoint. Defaults to that of the preset.',
+    mtls_certificate_id: 'ID of a certificate secret with a private key, presented to the token endpoint (RFC 8705).',
+    token_endpoint_auth_method:
+      'How the client authenticates at the token endpoint. Defaults to `client_secret_post` for presets and `client_secret_basic` for `custom`.',
+    extra_token_params: 'Further parameters of token requests.',
+    extra_auth_params: 'Further parameters of the authorization URL.',
+    redirect_uri: 'Redirect URI to register at the provider. `null` for grants without a browser.',
+    authorization_url: 'Where a person consents, once and within ten minutes. `null` for grants without a browser.',
+    'AuthorizationUrl.expires_at': 'When the URL stops working.',
+    access_token: 'Access token of the provider.',
+    token_type: 'Type of the token, as the provider names it.',
+    'ConnectionToken.expires_at': 'When the token ends. `null` if the provider does not say.',
+    handle: 'One-time handle of the callback.',
+    location: 'Where the browser goes next.',
     'If-Match': 'The `value_version` to replace, as an entity tag. The call fails if the value has changed since.',
+  },
+  requests: {
+    'secrets.create': {
+      string: {
+        summary: 'A string, such as an API key',
+        value: {
+          name: 'STRIPE_API_KEY',
+          value: 'example-value-not-a-secret',
+          environment: 'production',
+          tags: ['payments'],
+          allowed_hosts: ['api.stripe.com'],
+        },
+      },
+      oauth2: {
+        summary: 'An OAuth2 connection',
+        value: {
+          secret_type: 'oauth2',
+          name: 'CRM',
+          provider: 'custom',
+          grant_type: 'client_credentials',
+          client_id: 'an-application',
+          client_secret: 'example-client-secret',
+          token_url: 'https://login.example.com/oauth/token',
+          scopes: ['contacts.read'],
+        },
+      },
+      certificate: {
+        summary: 'A client certificate with its private key',
+        value: {
+          secret_type: 'certificate',
+          name: 'PARTNER_CLIENT',
+          certificate_content: '-----BEGIN CERTIFICATE-----\nMIIB...\n-----END CERTIFICATE-----\n',
+          private_key: '-----BEGIN PRIVATE KEY-----\nMIGH...\n-----END PRIVATE KEY-----\n',
+        },
+      },
+    },
   },
   examples: {
     name: 'STRIPE_API_KEY',
@@ -81,5 +189,39 @@ export const descriptions: Descriptions = {
     'request.allowed_hosts': ['api.stripe.com'],
     shared: null,
     strict_expiry_enforcement: false,
+    connection_status: 'connected',
+    'Secret.connection_status': null,
+    'SecretDetail.connection_status': null,
+    'SecretEnvironment.connection_status': null,
+    token_expires_at: EXAMPLE_TIME,
+    'SecretEnvironment.token_expires_at': null,
+    connection_error: null,
+    certificate: null,
+    oauth2: null,
+    certificate_type: 'pem',
+    certificate_content: '-----BEGIN CERTIFICATE-----\nMIIB...\n-----END CERTIFICATE-----\n',
+    'request.private_key': '-----BEGIN PRIVATE KEY-----\nMIGH...\n-----END PRIVATE KEY-----\n',
+    subject: 'CN=partner client',
+    issuer: 'O=Example, CN=Example CA',
+    has_private_key: true,
+    chain_length: 1,
+    provider: 'custom',
+    grant_type: 'client_credentials',
+    'request.grant_type': 'client_credentials',
+    client_id: 'an-application',
+    'request.client_secret': 'example-client-secret',
+    scopes: ['contacts.read'],
+    'request.scopes': ['contacts.read'],
+    'request.token_url': 'https://login.example.com/oauth/token',
+    token_url: 'https://login.example.com/oauth/token',
+    auth_url: null,
+    redirect_uri: null,
+    authorization_url: null,
+    'AuthorizationUrl.expires_at': '2026-11-20T12:10:00.000Z',
+    'AuthorizationUrl.authorization_url': 'https://github.com/login/oauth/authorize?response_type=code&client_id=an-application',
+    access_token: 'example-access-token',
+    token_type: 'Bearer',
+    mtls_certificate_id: null,
+    token_endpoint_auth_method: 'client_secret_basic',
   },
 };

@@ -5,9 +5,10 @@ import type { Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { keyring } from '#server/platform/keys.ts';
+import { requireOwn } from './links.ts';
 import type { RestoreValue, UpdateSecretEnvironment } from './schema.ts';
 import { requireString } from './service.ts';
-import { lockedSecret } from './store.ts';
+import { auditedType, environmentShape, lockedSecret } from './store.ts';
 import { resealPrevious, whenSealed, wipeValues, writeValue } from './values.ts';
 
 /**
@@ -17,6 +18,7 @@ import { resealPrevious, whenSealed, wipeValues, writeValue } from './values.ts'
 export function removeValue(ctx: Ctx, input: { id: string; env: string }) {
   return mutate(ctx, async (tx) => {
     const secret = await lockedSecret(tx, ctx, input.id, { for: 'change' });
+    requireOwn(secret);
     const row = await valueIn(tx, ctx, secret.id, input.env);
     const others = await tx.secret_environments.count({ where: { ...own(ctx), secret_id: secret.id, id: { not: row.id } } });
     if (others > 0 && secret.base_environment === input.env)
@@ -35,7 +37,7 @@ export function removeValue(ctx: Ctx, input: { id: string; env: string }) {
       { deleted: true as const },
       {
         action: 'update',
-        resource_type: 'secret',
+        resource_type: auditedType(secret),
         resource_id: secret.id,
         name: secret.name,
         details: { change: 'value_removed', environment: input.env },
@@ -48,14 +50,15 @@ export function removeValue(ctx: Ctx, input: { id: string; env: string }) {
 export function updateSecretEnvironment(ctx: Ctx, input: z.output<typeof UpdateSecretEnvironment>) {
   return mutate(ctx, async (tx) => {
     const secret = await lockedSecret(tx, ctx, input.id, { for: 'change' });
+    requireOwn(secret);
     const before = await valueIn(tx, ctx, secret.id, input.env);
     const after = await tx.secret_environments.update({
       where: { id: before.id, ...own(ctx) },
       data: { expires_at_override: input.expires_at_override, updated_at: ctx.now },
     });
-    return audited(after, {
+    return audited(environmentShape(after), {
       action: 'update',
-      resource_type: 'secret',
+      resource_type: auditedType(secret),
       resource_id: secret.id,
       name: secret.name,
       changes: changesOf(before, after, ['expires_at_override']),
@@ -74,6 +77,7 @@ export async function restoreValue(ctx: Ctx, input: z.output<typeof RestoreValue
   await keyring().activeTmk(ctx.tenant_id).catch(whenSealed);
   return mutate(ctx, async (tx) => {
     const secret = await lockedSecret(tx, ctx, input.id, { for: 'change' });
+    requireOwn(secret);
     requireString(secret);
     const environment = input.environment ?? secret.base_environment;
     if (environment === null) throw new Refusal('conflict', NOTHING_KEPT);
@@ -87,7 +91,7 @@ export async function restoreValue(ctx: Ctx, input: z.output<typeof RestoreValue
       { id: secret.id, name: secret.name, environment, value_version: version },
       {
         action: 'restore',
-        resource_type: 'secret',
+        resource_type: auditedType(secret),
         resource_id: secret.id,
         name: secret.name,
         details: { environment, value_version: version },

@@ -9,6 +9,7 @@ import { fresh, made } from '#server/testing/factories.ts';
 import { sweepKind } from '#server/testing/leases.ts';
 import { joined, mailsTo } from '#server/testing/mailbox.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { noticeRotations } from './rotation-notices.ts';
 
 await ownDatabase();
 const DAY = 24 * 3_600_000;
@@ -160,10 +161,42 @@ test('what is mailed is an event as well, one for each value', async () => {
   const { id } = await made(w.live, 'secrets.create', { name: 'RAISED', value: 'x', expires_at: day(20).toISOString() });
   for (const n of [1, 13.01, 14, 19.01, 20.01, 21]) await run(n);
   const rows = await db().events.findMany({ where: { tenant_id: w.tenant.id }, orderBy: { occurred_at: 'asc' } });
-  const data = { secret_id: id, secret_name: 'RAISED', environment: 'production', expires_at: day(20).toISOString() };
+  const data = { id, name: 'RAISED', secret_type: 'string', environment: 'production', expires_at: day(20).toISOString() };
   assert.deepEqual(await Promise.all(rows.map(async (row) => [row.type, await eventData(row)])), [
-    ['secret.expiring', { ...data, days: 7 }],
-    ['secret.expiring', { ...data, days: 1 }],
+    ['secret.expiring', { ...data, days_left: 7 }],
+    ['secret.expiring', { ...data, days_left: 1 }],
     ['secret.expired', data],
   ]);
+});
+
+test('a rotation that is due is an event, once for each due date', async () => {
+  const w = await workspace();
+  const at = { tenant_id: w.tenant.id, sandbox: false };
+  await db().event_subscriptions.create({
+    data: { ...at, id: newId(), channel: 'test', destination_id: newId(), event_types: ['secret.rotation_due', 'secret.rotated'] },
+  });
+  const { id } = await made(w.live, 'secrets.create', { name: 'REMINDED', value: 'x', rotate_every_days: 10 });
+  await made(w.live, 'secrets.create', { name: 'NEVER', value: 'x' });
+  const told = async () => {
+    const rows = await db().events.findMany({ where: { tenant_id: w.tenant.id }, orderBy: { occurred_at: 'asc' } });
+    return Promise.all(rows.map(async (row) => [row.type, await eventData(row)] as const));
+  };
+  await noticeRotations(day(9));
+  assert.deepEqual(await told(), []);
+  await Promise.all([noticeRotations(day(11)), noticeRotations(day(11))]);
+  await noticeRotations(day(12));
+  const [[type, data] = [], ...more] = await told();
+  assert.deepEqual([type, more], ['secret.rotation_due', []]);
+  const { rotation_due_at, ...rest } = data as Record<string, unknown>;
+  assert.deepEqual(rest, { id, name: 'REMINDED', secret_type: 'string' });
+  assert.equal(rotation_due_at, (await made(w.live, 'secrets.get', { id })).rotation_due_at);
+  await made(w.live, 'secrets.put_value', { id, environment: 'production', value: 'y' });
+  await noticeRotations(day(30));
+  const now = await told();
+  assert.deepEqual(now.map(([what]) => what).sort(), ['secret.rotated', 'secret.rotation_due', 'secret.rotation_due']);
+  assert.deepEqual(now.find(([what]) => what === 'secret.rotated')?.[1], {
+    ...rest,
+    environment: 'production',
+    value_version: 2,
+  });
 });

@@ -19,6 +19,7 @@ type Ending = {
   tenant_id: string;
   sandbox: boolean;
   name: string;
+  secret_type: string;
   environment: string;
   ends: Date;
   strict: boolean;
@@ -55,7 +56,7 @@ export async function notifyExpiring(tx: Tx, due: readonly Lease[], now: Date): 
  */
 const endingValues = (tx: Tx, ids: readonly string[], now: Date) => tx.$queryRaw<Ending[]>`
   with values as (
-    select e.id, s.id as secret_id, e.tenant_id, e.sandbox, s.name, e.environment_name as environment, s.strict_expiry_enforcement as strict, s.created_at,
+    select e.id, s.id as secret_id, e.tenant_id, e.sandbox, s.name, s.secret_type, e.environment_name as environment, s.strict_expiry_enforcement as strict, s.created_at,
       coalesce(e.expires_at_override, s.expires_at) as ends
     from secret_environments e join secrets s on s.id = e.secret_id join tenants t on t.id = e.tenant_id
     where s.id = any(${ids}::uuid[]) and e.current_value_id is not null and t.deleted_at is null
@@ -67,7 +68,7 @@ const endingValues = (tx: Tx, ids: readonly string[], now: Date) => tx.$queryRaw
     where days is not null and ends - days * interval '1 day' > created_at
       and not exists (select from secret_expiry_mails m where m.secret_id = r.secret_id and m.secret_environment_id = r.id and m.ends_at = r.ends and m.days <= r.days)
       and not exists (select from secret_expiry_mails m where m.secret_id = r.secret_id and m.days = r.days and m.told_at > ${new Date(now.getTime() - DAY)}))
-  select r.id, r.secret_id, r.tenant_id, r.sandbox, r.name, r.environment, r.strict, r.ends, due.days
+  select r.id, r.secret_id, r.tenant_id, r.sandbox, r.name, r.secret_type, r.environment, r.strict, r.ends, due.days
   from due join reached r on r.secret_id = due.secret_id
     and (r.days = due.days or (coalesce(r.days, ${AHEAD[0] + 1}) > due.days and r.ends <= ${now}::timestamptz + (due.days + 1) * interval '1 day'))
   where r.ends - due.days * interval '1 day' > r.created_at
@@ -97,10 +98,10 @@ async function raiseExpiry(tx: Tx, values: readonly Ending[], now: Date): Promis
   await raise(
     tx,
     { tenant_id: first.tenant_id, sandbox: first.sandbox, now },
-    values.map(({ secret_id, name, environment, ends, days }) => ({
+    values.map(({ secret_id, name, secret_type, environment, ends, days }) => ({
       type: ends <= now ? 'secret.expired' : 'secret.expiring',
       source_id: secret_id,
-      data: { secret_id, secret_name: name, environment, expires_at: ends, ...(ends <= now ? {} : { days }) },
+      data: { id: secret_id, name, secret_type, environment, expires_at: ends, ...(ends <= now ? {} : { days_left: days }) },
     })),
   );
 }

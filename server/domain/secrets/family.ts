@@ -4,6 +4,7 @@ import { db } from '#server/platform/db.ts';
 import { descriptions } from './descriptions.ts';
 import { leases } from './leases.ts';
 import * as operations from './operations.ts';
+import { noticeRotations } from './rotation-notices.ts';
 import { wipeSuperseded } from './service.ts';
 import { wipeAllValues } from './values.ts';
 
@@ -55,6 +56,7 @@ export const secrets = family({
     { name: 'secrets', reset: 'delete', before: ['collections'] },
     { name: 'secret_environments', reset: 'cascade' },
     { name: 'secret_expiry_mails', reset: 'cascade' },
+    { name: 'oauth_states', reset: 'cascade' },
     { name: 'secret_values', reset: 'cascade', wipe: wipeAllValues },
   ],
   actions: [
@@ -64,6 +66,7 @@ export const secrets = family({
   savedViews: { secrets: { see: 'secret:read', share: 'secret:update' } },
   jobs: {
     wipe_superseded_values: { cron: '5 * * * *', run: ({ now }) => wipeSuperseded(db(), now) },
+    notice_rotations: { cron: '25 * * * *', run: ({ now }) => noticeRotations(now) },
   },
   leases,
 });

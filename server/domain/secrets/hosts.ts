@@ -1,5 +1,5 @@
 import { getPublicSuffix } from 'tldts';
-import { parseAddress } from '#server/kernel/address.ts';
+import { canonicalHost } from '#server/kernel/upstream-url.ts';
 
 /** The stored form of a host pin (interface rule 30 §13), or what is wrong with it. `*.example.com` pins one label below example.com. */
 export function canonicalHostPin(text: string): { ok: true; value: string } | { ok: false; problem: string } {
@@ -20,13 +20,4 @@ export function hostAllowed(pins: readonly string[] | null, host: string): boole
   if (name === undefined) return false;
   const parent = name.slice(name.indexOf('.') + 1);
   return pins.some((pin) => (pin.startsWith('*.') ? name !== parent && pin.slice(2) === parent : pin === name));
-}
-
-/** Lower case, no trailing dot, IDNA in ASCII; undefined for addresses and everything that is not a host name alone. */
-function canonicalHost(text: string): string | undefined {
-  if (text.length > 300 || /[\s:/\\?#@[\]%*<>^|]/.test(text)) return undefined;
-  const ascii = URL.parse(`https://${text}/`)?.hostname.replace(/\.$/, '');
-  // The URL parser turns every number form of IPv4 into an address.
-  if (!ascii || ascii.length > 253 || parseAddress(ascii)) return undefined;
-  return ascii.split('.').every((label) => /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/.test(label)) ? ascii : undefined;
 }

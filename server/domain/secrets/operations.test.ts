@@ -56,8 +56,9 @@ test('no operation, refusal, warning or audit entry ever shows a value, not even
     { id, content: `PLANTED=${CANARY}\nNEW_ONE=${CANARY}\n${CANARY}\nOPEN="${CANARY}`, dry_run: false },
     {},
   ];
-  const order = Object.values(operations).filter((op) => !op.http.startsWith('DELETE '));
-  const ends = Object.values(operations).filter((op) => op.http.startsWith('DELETE '));
+  const ofWorkspace = Object.values(operations).filter((op) => op.needs !== 'session');
+  const order = ofWorkspace.filter((op) => !op.http.startsWith('DELETE '));
+  const ends = ofWorkspace.filter((op) => op.http.startsWith('DELETE '));
   for (const op of [...order, ...ends] as AnyOperation[]) {
     for (const raw of inputs) {
       for (const ctx of [w.ctx('live'), owner(), w.ctx('test'), w.member('viewer')]) {
@@ -104,8 +105,12 @@ test('answers carry exactly the documented fields', async () => {
   assert.deepEqual(Object.keys(updated.output).sort(), ['expires_at', 'id', 'name', 'strict_expiry_enforcement']);
   const detail = await perform(operations.get, w.live, { id: output.id });
   assert.deepEqual(Object.keys(detail.output.environments[0] ?? {}).sort(), [
+    'certificate',
+    'connection_error',
+    'connection_status',
     'environment_name',
     'expires_at_override',
+    'token_expires_at',
     'updated_at',
     'value_version',
   ]);

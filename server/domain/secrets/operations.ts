@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
 import { operation } from '#server/kernel/operation.ts';
+import { textOf } from '#server/kernel/raw-body.ts';
+import * as certificates from './certificates/certificates.ts';
+import * as certificate from './certificates/schema.ts';
+import { completeConsent, startConsent } from './connections/consents.ts';
+import { createConnection } from './connections/create.ts';
+import { disconnect, reconnect, updateConnection } from './connections/manage.ts';
+import * as connection from './connections/schema.ts';
+import { readToken } from './connections/tokens.ts';
+import { CreatedSecret, CreateSecret } from './create.schema.ts';
+import { createAnySecret } from './create.ts';
 import * as values from './environment-values.ts';
 import { importEnv } from './import-env.ts';
 import { revealOfValue, revealValue } from './reveal.ts';
@@ -41,11 +51,11 @@ export const create = operation({
   http: 'POST /secrets',
   kind: 'change',
   needs: ['secret:create'],
-  refuses: ['plan_limit', 'conflict', 'tenant_sealed'],
-  input: schema.CreateSecret,
-  output: schema.CreatedSecret,
+  refuses: ['plan_limit', 'plan_feature', 'conflict', 'tenant_sealed'],
+  input: CreateSecret,
+  output: CreatedSecret,
   success: 201,
-  run: (ctx, input) => secrets.createSecret(ctx, input),
+  run: (ctx, input) => createAnySecret(ctx, input),
 });
 
 export const update = operation({
@@ -151,7 +161,7 @@ export const reveal = operation({
   http: 'GET /admin/secrets/{id}/value',
   kind: 'reveal',
   needs: ['secret:reveal'],
-  refuses: ['not_found', 'tenant_sealed'],
+  refuses: ['not_found', 'conflict', 'use_certificate_download', 'tenant_sealed', 'forbidden', 'share_use_only'],
   input: schema.RevealSecret,
   output: schema.RevealedSecret,
   reveal: revealOfValue,
@@ -170,4 +180,131 @@ const importEnvFile = operation({
   run: (ctx, input) => importEnv(ctx, input),
 });
 
-export { importEnvFile as importEnv, remove as delete };
+export const createOauth2 = operation({
+  id: 'secrets.create_oauth2',
+  summary: 'Create an OAuth2 connection',
+  http: 'POST /secrets/oauth2',
+  kind: 'change',
+  needs: ['secret:create'],
+  feature: 'oauth2_secrets',
+  refuses: ['plan_limit', 'conflict', 'tenant_sealed'],
+  input: connection.CreateConnection,
+  output: connection.CreatedConnection,
+  success: 201,
+  run: (ctx, input) => createConnection(ctx, input),
+});
+
+export const oauth2Token = operation({
+  id: 'secrets.oauth2_token',
+  summary: 'Get the access token of a connection',
+  http: 'GET /secrets/{id}/oauth2/token',
+  kind: 'use',
+  needs: ['secret:read_oauth_token'],
+  refuses: ['not_found', 'invalid_type', 'forbidden', 'token_error', 'tenant_sealed'],
+  input: connection.ConnectionRef,
+  output: connection.ConnectionToken,
+  run: (ctx, input) => readToken(ctx, input),
+});
+
+export const authorize = operation({
+  id: 'secrets.oauth2_authorize',
+  summary: 'Start a consent for a connection',
+  http: 'POST /secrets/{id}/oauth2/authorization-url',
+  kind: 'change',
+  needs: ['secret:update'],
+  feature: 'oauth2_secrets',
+  refuses: ['not_found', 'invalid_type', 'tenant_sealed'],
+  input: connection.ConnectionRef,
+  output: connection.AuthorizationUrl,
+  run: (ctx, input) => startConsent(ctx, input),
+});
+
+export const updateOauth2 = operation({
+  id: 'secrets.update_oauth2',
+  summary: 'Replace the credentials of a connection',
+  http: 'PUT /admin/secrets/{id}/oauth2',
+  kind: 'change',
+  needs: ['secret:update'],
+  refuses: ['not_found', 'invalid_type', 'conflict', 'tenant_sealed'],
+  input: connection.UpdateConnection,
+  output: connection.ConnectionState,
+  run: (ctx, input) => updateConnection(ctx, input),
+});
+
+const disconnectOauth2 = operation({
+  id: 'secrets.disconnect',
+  summary: 'Disconnect a connection',
+  http: 'POST /admin/secrets/{id}/oauth2/disconnect',
+  kind: 'change',
+  needs: ['secret:update'],
+  refuses: ['not_found', 'invalid_type', 'conflict', 'tenant_sealed'],
+  input: connection.ConnectionRef,
+  output: connection.ConnectionState,
+  run: (ctx, input) => disconnect(ctx, input),
+});
+
+const reconnectOauth2 = operation({
+  id: 'secrets.reconnect',
+  summary: 'Connect a connection again',
+  http: 'POST /admin/secrets/{id}/oauth2/reconnect',
+  kind: 'change',
+  needs: ['secret:update'],
+  refuses: ['not_found', 'invalid_type', 'conflict', 'tenant_sealed'],
+  input: connection.ConnectionRef,
+  output: connection.ConnectionState,
+  run: (ctx, input) => reconnect(ctx, input),
+});
+
+export const completeOauth2 = operation({
+  id: 'secrets.complete_oauth2',
+  summary: 'Finish a consent in the session that began it',
+  http: 'GET /admin/secrets/{id}/oauth2/complete',
+  kind: 'change',
+  needs: 'session',
+  redirects: true,
+  refuses: [],
+  input: connection.CompleteConnection,
+  output: connection.ConnectionRedirect,
+  run: (ctx, input) => completeConsent(ctx, input),
+});
+
+export const createCertificate = operation({
+  id: 'secrets.create_certificate',
+  summary: 'Create a certificate',
+  http: 'POST /secrets/certificate',
+  kind: 'change',
+  needs: ['secret:create'],
+  refuses: ['plan_limit', 'conflict', 'tenant_sealed'],
+  input: certificate.CreateCertificate,
+  output: certificate.CreatedCertificate,
+  success: 201,
+  run: (ctx, input) => certificates.createCertificate(ctx, input),
+});
+
+export const updateCertificate = operation({
+  id: 'secrets.update_certificate',
+  summary: 'Replace a certificate in an environment',
+  http: 'PUT /admin/secrets/{id}/certificate',
+  kind: 'change',
+  needs: ['secret:update'],
+  refuses: ['not_found', 'conflict', 'invalid_type', 'tenant_sealed'],
+  input: certificate.UpdateCertificate,
+  output: certificate.UpdatedCertificate,
+  run: (ctx, input) => certificates.updateCertificate(ctx, input),
+});
+
+export const downloadCertificate = operation({
+  id: 'secrets.download_certificate',
+  summary: 'Download a certificate',
+  http: 'GET /admin/secrets/{id}/certificate/download',
+  kind: 'reveal',
+  needs: ['secret:reveal'],
+  refuses: ['not_found', 'invalid_type', 'tenant_sealed'],
+  input: certificate.DownloadCertificate,
+  output: z.string(),
+  reveal: certificates.revealOfCertificate,
+  stream: (ctx, input) => certificates.downloadCertificate(ctx, input),
+  run: async (ctx, input) => textOf(await certificates.downloadCertificate(ctx, input)),
+});
+
+export { disconnectOauth2 as disconnect, importEnvFile as importEnv, reconnectOauth2 as reconnect, remove as delete };

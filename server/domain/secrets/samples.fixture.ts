@@ -1,5 +1,7 @@
+import { startTokenServer, type TokenServer } from '#server/custody/connections/token-server.fixture.ts';
 import { environment } from '#server/domain/environments/samples.fixture.ts';
 import { type Fixture, fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { madeCertificate } from './certificates/certificate.fixture.ts';
 
 export const secret: Sample = async () => ({ name: fresh('SECRET').replaceAll('-', '_'), value: fresh('a value nobody may see') });
 export const secretId = idOf('secrets.create', secret);
@@ -9,6 +11,34 @@ const twoValues: Sample = async (ctx) => {
   await made(ctx, 'secrets.put_value', { id, value: 'second', environment: env });
   return { id, env };
 };
+
+let tokens: Promise<TokenServer> | undefined;
+/** A connection without a browser, to a token endpoint on loopback. */
+const machineConnection: Sample = async () => {
+  tokens ??= startTokenServer();
+  return {
+    name: fresh('CRM').replaceAll('-', '_'),
+    provider: 'custom',
+    grant_type: 'client_credentials',
+    client_id: 'an-application',
+    client_secret: fresh('a client secret nobody may see'),
+    token_url: (await tokens).url,
+  };
+};
+const consentConnection: Sample = async () => ({
+  name: fresh('GITHUB').replaceAll('-', '_'),
+  provider: 'github',
+  client_id: 'an-application',
+  client_secret: fresh('a client secret nobody may see'),
+});
+const connectionId = idOf('secrets.create_oauth2', machineConnection);
+let certificates: ReturnType<typeof madeCertificate> | undefined;
+const certificate: Sample = async () => {
+  certificates ??= madeCertificate();
+  const { certificate_pem, private_key_pem } = await certificates;
+  return { name: fresh('PARTNER').replaceAll('-', '_'), certificate_content: certificate_pem, private_key: private_key_pem };
+};
+const certificateId = idOf('secrets.create_certificate', certificate);
 
 export const samples: Record<string, Sample> = {
   'secrets.list': nothing,
@@ -31,13 +61,43 @@ export const samples: Record<string, Sample> = {
   'secrets.usage': secretId,
   'secrets.versions': secretId,
   'secrets.reveal': secretId,
+  'secrets.create_oauth2': machineConnection,
+  'secrets.oauth2_token': connectionId,
+  'secrets.oauth2_authorize': idOf('secrets.create_oauth2', consentConnection),
+  'secrets.update_oauth2': async (ctx) => ({ ...(await connectionId(ctx)), client_secret: fresh('another client secret') }),
+  'secrets.disconnect': connectionId,
+  'secrets.reconnect': connectionId,
+  'secrets.create_certificate': certificate,
+  'secrets.update_certificate': async (ctx) => {
+    const { name: _, ...material } = await certificate(ctx);
+    return { ...(await certificateId(ctx)), ...material };
+  },
+  'secrets.download_certificate': async (ctx) => ({ ...(await certificateId(ctx)), include_private_key: 'true' }),
   'secrets.import_env': async () => ({ content: `${fresh('A').replaceAll('-', '_')}=1\n` }),
 };
 
-export const revealed: Fixture['revealed'] = { 'secrets.reveal': ({ value }) => [value] };
+export const testedElsewhere = { 'secrets.complete_oauth2': 'connections.test.ts' };
+export const revealed: Fixture['revealed'] = { 'secrets.reveal': ({ value }) => [value], 'secrets.download_certificate': (text) => [text] };
 export const peopleOnly = ['secrets.restore'];
-export const dependsOnState = [/would cover hosts of everyone/];
-export const secretInput = { 'secrets.create': ['value'], 'secrets.import_env': ['content'], 'secrets.put_value': ['value'] };
+export const dependsOnState = [
+  /would cover hosts of everyone/,
+  /no token could be fetched/,
+  /needs no consent/,
+  /belongs to another secret type/,
+  /is required for (?:oauth2|certificate) secrets/,
+  /^value: is required/,
+  /^(?:certificate_content|private_key|passphrase|auth_url|token_url|client_secret|username|password|token_endpoint_auth_method|mtls_certificate_id): /,
+];
+export const shownOnce: Fixture['shownOnce'] = { 'secrets.oauth2_token': ['access_token'] };
+export const secretInput = {
+  'secrets.create': ['certificate_content', 'client_secret', 'passphrase', 'password', 'private_key', 'username', 'value'],
+  'secrets.create_certificate': ['certificate_content', 'passphrase', 'private_key'],
+  'secrets.create_oauth2': ['client_secret', 'password', 'username'],
+  'secrets.import_env': ['content'],
+  'secrets.put_value': ['value'],
+  'secrets.update_certificate': ['certificate_content', 'passphrase', 'private_key'],
+  'secrets.update_oauth2': ['client_secret', 'password', 'username'],
+};
 
 /** One date, edited in place. */
 export const unguardedEdits = ['secrets.update_environment'];

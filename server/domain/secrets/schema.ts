@@ -1,11 +1,58 @@
 import { z } from 'zod';
 import { environmentName } from '#server/domain/environments/schema.ts';
-import { atLeastOne, flag, isoTime, pathId, queryInt, requiredFromMachines, secret, text, time, uuid } from '#server/kernel/fields.ts';
+import { atLeastOne, flag, isoTime, neededWithout, pathId, queryInt, secret, text, time, uuid } from '#server/kernel/fields.ts';
+import { CONNECTION_STATUSES, OAUTH2_CLIENT_AUTH, OAUTH2_GRANTS, OAUTH2_PROVIDERS } from '#server/kernel/oauth2-providers.ts';
 import { listQuery } from '#server/kernel/page.ts';
 
+/** For forms. */
+export { OAUTH2_GRANTS, OAUTH2_PROVIDERS };
+
+/** What a certificate says of itself. */
+export const CertificateFacts = z
+  .object({
+    certificate_type: z.string(),
+    subject: z.string().nullable(),
+    issuer: z.string().nullable(),
+    serial_number: z.string().nullable(),
+    fingerprint_sha256: z.string().nullable(),
+    not_before: time().nullable(),
+    expires_at: time().nullable(),
+    subject_alternative_names: z.array(z.string()),
+    has_private_key: z.boolean(),
+    chain_length: z.int(),
+  })
+  .meta({ id: 'CertificateFacts' });
+
 export const SecretEnvironment = z
-  .object({ environment_name: z.string(), value_version: z.int().min(1), updated_at: time(), expires_at_override: time().nullable() })
+  .object({
+    environment_name: z.string(),
+    value_version: z.int().min(1),
+    updated_at: time(),
+    expires_at_override: time().nullable(),
+    /** Of oauth2 secrets, as are the next two. */
+    connection_status: z.enum(CONNECTION_STATUSES).nullable(),
+    token_expires_at: time().nullable(),
+    /** Why there is no token: a code of the provider or of ours. */
+    connection_error: z.string().nullable(),
+    /** Of certificates. */
+    certificate: CertificateFacts.nullable(),
+  })
   .meta({ id: 'SecretEnvironment' });
+
+/** On a linked secret: whose it is, and how it may be used (interface rule 30 §14.3). Null on the workspace's own. */
+export const SharedWithUs = z
+  .object({
+    share_id: z.uuid(),
+    /** null when that workspace or the share is gone */
+    owner_workspace: z.string().nullable(),
+    access_level: z.enum(['use', 'view', 'manage']).nullable(),
+    /** null for any host */
+    allowed_hosts: z.array(z.string()).nullable(),
+    environment: z.string().nullable(),
+    status: z.enum(['pending', 'active', 'expired', 'declined', 'revoked', 'left']),
+    expires_at: time().nullable(),
+  })
+  .meta({ id: 'SharedWithUs' });
 
 /** What the list shows of a secret; the value is on no wire (interface rule 30 §3.1). */
 export const Secret = z
@@ -29,20 +76,42 @@ export const Secret = z
     tags: z.array(z.string()),
     allowed_hosts: z.array(z.string()).nullable(),
     escrow: z.boolean(),
-    shared: z.null(),
+    /** In the base environment; null unless the type is oauth2. */
+    connection_status: z.enum(CONNECTION_STATUSES).nullable(),
+    shared: SharedWithUs.nullable(),
+    /** Shares of this secret with other workspaces that are offered or active. */
+    share_count: z.int(),
     rotate_every_days: z.int().nullable(),
     /** When the oldest value should be changed; null without a reminder or a value. */
     rotation_due_at: time().nullable(),
   })
   .meta({ id: 'Secret' });
 
+/** What a connection asks whom for; its credentials are on no wire. */
+export const ConnectionSettings = z
+  .object({
+    provider: z.enum(OAUTH2_PROVIDERS),
+    grant_type: z.enum(OAUTH2_GRANTS),
+    client_id: z.string(),
+    scopes: z.array(z.string()),
+    auth_url: z.string().nullable(),
+    token_url: z.string().nullable(),
+    token_endpoint_auth_method: z.enum(OAUTH2_CLIENT_AUTH),
+    /** To be registered at the provider; null for grants without a browser. */
+    redirect_uri: z.string().nullable(),
+    mtls_certificate_id: z.uuid().nullable(),
+  })
+  .meta({ id: 'ConnectionSettings' });
+
 export const SecretDetail = Secret.extend({
   description: z.string().nullable(),
   updated_at: time(),
+  /** null unless the type is oauth2. */
+  oauth2: ConnectionSettings.nullable(),
 }).meta({ id: 'SecretDetail' });
 
-/** POST answers these (interface rule 30 §3.3). */
-export const CreatedSecret = Secret.pick({
+/** What POST answers of a secret of any type (interface rule 30 §3.3). */
+export const CreatedString = Secret.pick({
   id: true,
   name: true,
   shortcode_name: true,
@@ -52,7 +121,7 @@ export const CreatedSecret = Secret.pick({
   collection_id: true,
   expires_at: true,
   strict_expiry_enforcement: true,
-}).meta({ id: 'CreatedSecret' });
+});
 export const UpdatedSecret = Secret.pick({ id: true, name: true, expires_at: true, strict_expiry_enforcement: true }).meta({
   id: 'UpdatedSecret',
 });
@@ -86,15 +155,6 @@ export const secretValue = () =>
       .refine((v) => !v.includes('\u0000'), 'must not contain NUL')
       .refine((v) => v.isWellFormed(), 'must be valid Unicode'),
   );
-
-const LATER: ReadonlySet<unknown> = new Set(['oauth2', 'oauth2_token', 'certificate']);
-const ONLY_STRINGS = 'this release only stores string secrets; OAuth2 connections and certificates are not available yet';
-/** Every accepted type is stored as a string. */
-const secretType = () =>
-  z
-    .enum(['string', 'api_key', 'basic_auth', 'custom', 'static'], { error: ({ input }) => (LATER.has(input) ? ONLY_STRINGS : undefined) })
-    .transform(() => 'string' as const)
-    .default('string');
 
 const tags = () =>
   z
@@ -142,21 +202,25 @@ const foreignMaterial = {
   private_key: foreign(),
   passphrase: foreign(),
 };
+export type ForeignMaterial = keyof typeof foreignMaterial;
 
 /** A value meant for one environment must not land in another because its field was misnamed; answers call it by the first two. */
 const misnamed = () => z.never({ error: 'is not a field of this call; use environment' }).optional();
 const misnamedEnvironment = { environment_name: misnamed(), base_environment: misnamed(), environment_id: misnamed(), env: misnamed() };
 
-export const CreateSecret = z.object({
-  secret_type: secretType(),
+/** A secret whose value is given; other types have fields of their own. */
+export const StringSecret = z.object({
   name: secretName(),
-  /** Required from machines; the dashboard may leave it out and fill it in per environment later. */
-  value: requiredFromMachines(secretValue()),
+  /** People may leave it out and fill it in per environment later. */
+  value: neededWithout('secret_type', secretValue()),
   environment: environment().optional(),
   ...misnamedEnvironment,
   ...z.object(settings).partial().shape,
   ...foreignMaterial,
 });
+
+/** What every new secret may say of itself, whatever its type. */
+export const secretSettings = { environment: environment().optional(), ...misnamedEnvironment, ...z.object(settings).partial().shape };
 
 export const UpdateSecret = atLeastOne(
   z.object({
@@ -188,7 +252,11 @@ export const PutValue = z.object({
 
 export const SecretRef = z.object({ id: pathId() });
 export const RevealSecret = z.object({ id: pathId(), environment: environment().optional(), ...misnamedEnvironment });
-export const RevealedSecret = WrittenValue.extend({ value: z.string() }).meta({ id: 'RevealedSecret' });
+export const RevealedSecret = WrittenValue.extend({
+  value: z.string(),
+  /** Of the access token that an oauth2 secret's value is. */
+  token_expires_at: time().nullable().optional(),
+}).meta({ id: 'RevealedSecret' });
 export const SecretEnvironmentRef = z.object({ id: pathId(), env: pathId() });
 export const UpdateSecretEnvironment = z.object({ id: pathId(), env: pathId(), expires_at_override: date().nullable() });
 export const RestoreValue = z.object({ id: pathId(), environment: environment().optional(), ...misnamedEnvironment });
@@ -223,6 +291,10 @@ export const SecretUsage = z
     calls_30d: z.int(),
     shares: z.int(),
     wrap_tokens: z.int(),
+    /** Uses by other workspaces in the last 30 days, the newest first; hosts beyond 200 of a share and day are counted as `*`. */
+    shared_calls: z.array(
+      z.object({ share_id: z.uuid(), recipient: z.string(), day: z.string(), host: z.string(), calls: z.int(), last_at: time() }),
+    ),
   })
   .meta({ id: 'SecretUsage' });
 

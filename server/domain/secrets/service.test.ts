@@ -10,9 +10,10 @@ import { keyring } from '#server/platform/keys.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { CreateSecret } from './create.schema.ts';
 import * as values from './environment-values.ts';
 import { importEnv } from './import-env.ts';
-import { CreateSecret, ImportEnv, ListSecrets, PutValue, RestoreValue, UpdateSecret } from './schema.ts';
+import { ImportEnv, ListSecrets, PutValue, RestoreValue, UpdateSecret } from './schema.ts';
 import * as secrets from './service.ts';
 import { secretUsage } from './usage.ts';
 
@@ -139,13 +140,10 @@ test('a value for one environment never lands in another because its field was m
       );
 });
 
-test('other types, and material that belongs to them, are refused with a sentence that says so', () => {
+test('material that belongs to another type is refused with a sentence that says so', () => {
   for (const secret_type of ['oauth2', 'oauth2_token', 'certificate'])
-    assert.match(
-      CreateSecret.safeParse({ name: 'x', value: 'v', secret_type }).error?.issues[0]?.message ?? '',
-      /only stores string secrets/,
-    );
-  for (const field of ['client_secret', 'password', 'private_key', 'certificate_content'])
+    assert.match(CreateSecret.safeParse({ name: 'x', value: 'v', secret_type }).error?.issues[0]?.message ?? '', /another secret type/);
+  for (const field of ['client_secret', 'password', 'private_key', 'certificate_content', 'access_token', 'refresh_token'])
     assert.match(
       CreateSecret.safeParse({ name: 'x', value: 'v', [field]: 'material' }).error?.issues[0]?.message ?? '',
       /another secret type/,
@@ -230,6 +228,75 @@ test('a rename keeps references by id and warns of those by name', async () => {
   ]);
   await create(w.live, { name: 'old' });
   await assert.rejects(update(ctx, { id, name: 'OLD' }), { type: 'conflict' });
+});
+
+test('what names a secret in a column of its own is in its usage, and keeps it from being deleted', async () => {
+  const w = await workspace();
+  const at = { tenant_id: w.tenant.id, sandbox: false };
+  const [key, guard, token, rule, existing, free] = await Promise.all(
+    ['KEY', 'GUARD', 'TOKEN', 'RULE', 'EXISTING', 'FREE'].map(async (name) => (await create(w.live, { name, value: 'v' })).id),
+  );
+  const gateway_id = newId();
+  await db().ai_gateways.create({ data: { ...at, id: gateway_id, name: 'G', slug: 'g' } as never });
+  const agent = { ...at, gateway_id, name: 'Support', slug: 'support', upstream_secret_ids: [key], guardrail_webhook_secret_id: guard };
+  await db().ai_agents.create({ data: { ...agent, id: newId() } as never });
+  await db().ai_agents.create({
+    data: {
+      ...agent,
+      id: newId(),
+      slug: 'old',
+      upstream_secret_ids: [free],
+      guardrail_webhook_secret_id: null,
+      status: 'archived',
+    } as never,
+  });
+  await db().wrap_tokens.create({
+    data: {
+      ...at,
+      id: newId(),
+      secret_id: token,
+      token_hash: Buffer.from(newId()),
+      host: 'api.example.com',
+      label: 'ci',
+      style: 'path',
+    } as never,
+  });
+  const migration_id = newId();
+  await db().secret_migrations.create({ data: { ...at, id: migration_id, provider: 'hashicorp_vault', mode: 'pull' } as never });
+  await db().migration_intercept_rules.create({
+    data: {
+      ...at,
+      id: newId(),
+      migration_id,
+      match_host: 'vault.example',
+      match_secret_ref: 'x',
+      committed_secret_id: rule,
+      response_format: 'raw',
+    } as never,
+  });
+  await db().secret_migration_items.create({
+    data: {
+      ...at,
+      id: newId(),
+      migration_id,
+      source_ref: 'a',
+      source_name: 'kv/a',
+      status: 'approved',
+      target: { existing_secret_id: existing, environment: 'staging' },
+    } as never,
+  });
+  const kinds = async (id: string | undefined) =>
+    (await secretUsage(w.live, { id: String(id) })).references.map((r) => [r.kind, r.name, r.field, r.environment]);
+  assert.deepEqual(await kinds(key), [['ai_agent', 'Support', 'upstream_secret_ids', null]]);
+  assert.deepEqual(await kinds(guard), [['ai_agent', 'Support', 'guardrail_webhook_secret_id', null]]);
+  assert.deepEqual(await kinds(token), [['wrap_token', 'ci', 'secret_id', null]]);
+  assert.deepEqual(await kinds(rule), [['intercept_rule', 'vault.example', 'committed_secret_id', null]]);
+  assert.deepEqual(await kinds(existing), [['migration', 'kv/a', 'existing_secret_id', 'staging']]);
+  for (const id of [key, guard, token, rule, existing])
+    await assert.rejects(secrets.deleteSecret(w.live, { id: String(id) }), { type: 'in_use' });
+  const count = async (id: string | undefined) => (await secrets.getSecret(w.live, { id: String(id) })).reference_count;
+  assert.deepEqual(await Promise.all([key, guard, token, rule, existing, free].map(count)), [1, 1, 1, 1, 1, 0]);
+  await secrets.deleteSecret(w.live, { id: String(free) });
 });
 
 test('a secret in use is not deleted; an unused one is, and its values are wiped', async () => {

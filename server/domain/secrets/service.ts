@@ -8,16 +8,33 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
+import type { Oauth2Config } from '#server/kernel/oauth2-providers.ts';
 import { pageOf } from '#server/kernel/page.ts';
+import { connectionSettings } from './connections/settings.ts';
 import { canonicalHostPin } from './hosts.ts';
-import type { CreateSecret, ListSecrets, PutValue, UpdateSecret } from './schema.ts';
+import { inSharingWorkspace, linkOf, requireOwn } from './links.ts';
+import type { ForeignMaterial, ListSecrets, PutValue, StringSecret, UpdateSecret } from './schema.ts';
 import { environmentFor, lockedEnvironment, requireCollection } from './scope.ts';
-import { findPage, lockedSecret, secretById, withEnvironments } from './store.ts';
-import { referencesTo } from './usage.ts';
+import { putSharedValue } from './shared-value.ts';
+import { auditedType, findPage, lockedSecret, secretById, withEnvironments } from './store.ts';
+import { liveWrapTokens, referencesTo } from './usage.ts';
 import { type SealedNewValue, sealNewValue, wipeValues, writeValue } from './values.ts';
 
-export { hostAllowed } from './hosts.ts';
-export { lockedSecret } from './store.ts';
+export { type CallbackOutcome, consentReturned, fragmentReturned } from './connections/consents.ts';
+export { parseDotenv } from './dotenv.ts';
+export { canonicalHostPin, hostAllowed } from './hosts.ts';
+export { insertSecrets, type ManySecrets } from './insert-many.ts';
+export {
+  type AccessLevel,
+  changedElsewhere,
+  inSharingWorkspace,
+  linkOf,
+  linksOf,
+  requireOwn,
+  type Shared,
+  type ShareStatus,
+} from './links.ts';
+export { lockedSecret, secretById } from './store.ts';
 export { whenSealed, wipeSuperseded } from './values.ts';
 
 /** A page of secrets with the environments that have a value; never a value. */
@@ -32,10 +49,12 @@ export const getSecret = (ctx: Ctx, input: { id: string }) =>
   read(ctx, async (tx) => {
     const [row] = await withEnvironments(tx, ctx, [await secretById(tx, ctx, input.id)]);
     if (!row) throw notFound();
-    return row;
+    return { ...row, oauth2: connectionSettings(row) };
   });
 
-export type NewSecret = Omit<z.output<typeof CreateSecret>, 'secret_type'>;
+export type NewSecret = Omit<z.output<typeof StringSecret>, ForeignMaterial>;
+/** What every secret has, whatever its type. */
+type NewRow = Omit<NewSecret, 'value'>;
 
 /** @throws Refusal plan_limit, conflict, tenant_sealed, validation_error */
 export async function createSecret(ctx: Ctx, input: NewSecret) {
@@ -46,12 +65,27 @@ export async function createSecret(ctx: Ctx, input: NewSecret) {
   });
 }
 
+/** What another type has that a string has not. */
+export type TypedSecret =
+  | { secret_type: 'string' }
+  | { secret_type: 'oauth2'; oauth2_config: Oauth2Config; connected: Connected | null }
+  | { secret_type: 'certificate'; cert_metadata: Prisma.InputJsonObject };
+/** The tokens that a new connection begins with. */
+type Connected = { expires_at: Date | null };
+
 /** A new secret inside another verb's transaction; that verb hands `entry` to its own `audited`. */
 export async function insertSecret(tx: Tx, ctx: Ctx, input: NewSecret) {
   return insertSealed(tx, ctx, input, input.value === undefined ? null : await sealNewValue(ctx, input.value));
 }
 
-async function insertSealed(tx: Tx, ctx: Ctx, input: NewSecret, sealed: SealedNewValue | null) {
+/** A new secret of any type, with its first value. @throws Refusal plan_limit, conflict, validation_error */
+export async function insertSealed(
+  tx: Tx,
+  ctx: Ctx,
+  input: NewRow,
+  sealed: SealedNewValue | null,
+  typed: TypedSecret = { secret_type: 'string' },
+) {
   await withinPlan(tx, ctx, 'secrets');
   const environment = await environmentFor(tx, ctx, input.environment);
   await requireCollection(tx, ctx, input.collection_id);
@@ -69,6 +103,8 @@ async function insertSealed(tx: Tx, ctx: Ctx, input: NewSecret, sealed: SealedNe
         ...own(ctx),
         id: newId(),
         ...namesOf(input.name),
+        secret_type: typed.secret_type,
+        ...(typed.secret_type === 'oauth2' ? { oauth2_config: typed.oauth2_config } : {}),
         base_environment: sealed && environment,
         ...{ description, collection_id, expires_at, strict_expiry_enforcement, tags, rotate_every_days },
         ...pinsOf(input.allowed_hosts ?? null),
@@ -78,22 +114,61 @@ async function insertSealed(tx: Tx, ctx: Ctx, input: NewSecret, sealed: SealedNe
       },
     })
     .catch(onUnique(TAKEN));
-  if (sealed) await writeValue(tx, ctx, { secret_id: row.id, environment_name: environment }, sealed);
+  const place = { secret_id: row.id, environment_name: environment };
+  if (sealed) await writeValue(tx, ctx, place, sealed);
+  if (typed.secret_type !== 'string')
+    await tx.secret_environments.updateMany({ where: { ...own(ctx), ...place }, data: environmentOf(ctx, typed) });
   const entry: AuditEntry = {
     action: 'create',
     resource_type: 'secret',
     resource_id: row.id,
     name: row.name,
-    ...(sealed ? { details: { environment, value_version: 1 } } : {}),
+    details: {
+      ...(sealed ? { environment, value_version: 1 } : {}),
+      ...(typed.secret_type === 'string' ? {} : { secret_type: typed.secret_type }),
+    },
   };
-  return { row: { ...row, secret_type: 'string' as const, environment_count: sealed ? 1 : 0 }, entry };
+  return { row: { ...row, secret_type: typed.secret_type, environment_count: sealed ? 1 : 0 }, entry };
+}
+
+const environmentOf = (ctx: Ctx, typed: Exclude<TypedSecret, { secret_type: 'string' }>) =>
+  typed.secret_type === 'certificate'
+    ? { cert_metadata: typed.cert_metadata }
+    : typed.connected
+      ? { oauth2_status: 'connected', oauth2_expires_at: typed.connected.expires_at, oauth2_refreshed_at: ctx.now, refresh_generation: 1 }
+      : { oauth2_status: 'pending' };
+
+type NewLinked = { id: string; linked_share_id: string; secret_type: string; name: string; collection_id: string | null };
+
+/** A secret of this workspace that leads to one of another, for a claim in its transaction. It counts towards the plan like any other. */
+export async function insertLinked(
+  tx: Tx,
+  ctx: Ctx,
+  { name, ...linked }: NewLinked,
+): Promise<{ row: { id: string; name: string }; entry: AuditEntry }> {
+  await withinPlan(tx, ctx, 'secrets');
+  await requireCollection(tx, ctx, linked.collection_id);
+  const row = await tx.secrets
+    .create({ data: { ...own(ctx), ...linked, ...namesOf(name), created_by: ctx.actor.id, created_at: ctx.now, updated_at: ctx.now } })
+    .catch(onUnique(TAKEN));
+  const entry: AuditEntry = {
+    action: 'create',
+    resource_type: 'secret',
+    resource_id: row.id,
+    name: row.name,
+    details: { linked_share_id: linked.linked_share_id },
+  };
+  return { row, entry };
 }
 
 /** @throws Refusal not_found, conflict when the name is taken */
 export function updateSecret(ctx: Ctx, { id, ...input }: z.output<typeof UpdateSecret>) {
   return mutate(ctx, async (tx) => {
     const before = await lockedSecret(tx, ctx, id, { for: 'change' });
+    if (Object.entries(input).some(([field, given]) => given !== undefined && !OF_LINKS.has(field))) requireOwn(before);
     await requireCollection(tx, ctx, input.collection_id);
+    if (before.is_escrow && input.allowed_hosts !== undefined)
+      throw invalid('allowed_hosts', 'are changed with PATCH /wrap/credentials/{secret_id}: this secret is a wrap credential');
     const { name, allowed_hosts, ...plain } = input;
     const after = await tx.secrets
       .update({
@@ -108,17 +183,14 @@ export function updateSecret(ctx: Ctx, { id, ...input }: z.output<typeof UpdateS
       .catch(onUnique(TAKEN));
     const given = Object.keys(input).filter((field) => input[field as keyof typeof input] !== undefined);
     if (after.name !== before.name) await warnOfNameReferences(tx, ctx, before);
-    return audited(
-      { ...after, secret_type: 'string' as const },
-      {
-        action: 'update',
-        resource_type: 'secret',
-        resource_id: after.id,
-        name: after.name,
-        changes: changesOf(before, after, given),
-        details: { change: kindOfChange(given) },
-      },
-    );
+    return audited(after, {
+      action: 'update',
+      resource_type: auditedType(after),
+      resource_id: after.id,
+      name: after.name,
+      changes: changesOf(before, after, given),
+      details: { change: kindOfChange(given) },
+    });
   });
 }
 
@@ -127,11 +199,14 @@ export function updateSecret(ctx: Ctx, { id, ...input }: z.output<typeof UpdateS
  * @throws Refusal not_found, invalid_type, conflict when If-Match names another version, tenant_sealed
  */
 export async function putValue(ctx: Ctx, input: z.output<typeof PutValue>) {
+  const linked = await read(ctx, (tx) => linkByRef(tx, ctx, input.id));
+  if (linked) return putSharedValue(ctx, input, linked, versionOf(input.if_match));
   const expected = versionOf(input.if_match);
   const sealed = await sealNewValue(ctx, input.value);
   return mutate(ctx, async (tx) => {
     const environment = await lockedEnvironment(tx, ctx, input);
     const secret = await lockedSecret(tx, ctx, input.id, { for: 'change' });
+    requireOwn(secret);
     requireString(secret);
     const version = await writeValue(tx, ctx, { secret_id: secret.id, environment_name: environment }, sealed, expected);
     if (version === undefined)
@@ -148,7 +223,7 @@ export async function putValue(ctx: Ctx, input: z.output<typeof PutValue>) {
       { id: secret.id, name: secret.name, environment, value_version: version },
       {
         action: 'rotate',
-        resource_type: 'secret',
+        resource_type: auditedType(secret),
         resource_id: secret.id,
         name: secret.name,
         details: { environment, value_version: version, kind: 'value_set' },
@@ -157,23 +232,81 @@ export async function putValue(ctx: Ctx, input: z.output<typeof PutValue>) {
   });
 }
 
+/** A new value of a string secret inside another verb's transaction; that verb hands `entry` to its own `audited`. @throws Refusal as `putValue` */
+export async function insertVersion(tx: Tx, ctx: Ctx, input: { id: string; environment: string; value: string | Uint8Array }) {
+  const sealed = await sealNewValue(ctx, input.value);
+  const environment = await lockedEnvironment(tx, ctx, input);
+  const secret = await lockedSecret(tx, ctx, input.id, { for: 'change' });
+  requireString(secret);
+  const value_version = await writeValue(tx, ctx, { secret_id: secret.id, environment_name: environment }, sealed);
+  await tx.secrets.update({
+    where: { id: secret.id, ...own(ctx) },
+    data: { updated_at: ctx.now, ...(secret.base_environment === null ? { base_environment: environment } : {}) },
+    select: { id: true },
+  });
+  const details = { environment, value_version, kind: 'value_set' };
+  const entry: AuditEntry = { action: 'rotate', resource_type: 'secret', resource_id: secret.id, name: secret.name, details };
+  return { id: secret.id, name: secret.name, entry };
+}
+
 /** Removes the secret and wipes every value of it. @throws Refusal not_found, in_use while anything refers to it */
 export function deleteSecret(ctx: Ctx, input: { id: string }) {
   return mutate(ctx, async (tx) => {
     const secret = await lockedSecret(tx, ctx, input.id, { for: 'delete' });
-    const references = await referencesTo(tx, ctx, secret.id);
-    if (references.length > 0) {
-      const named = references.slice(0, 5).map((r) => `${r.kind.replaceAll('_', ' ')} ${r.name ?? r.id}`);
-      throw new Refusal(
-        'in_use',
-        `The secret is still used by ${named.join(', ')}${references.length > 5 ? ' and more' : ''}. Remove those references first.`,
-      );
-    }
-    await wipeValues(tx, ctx, { secret_id: secret.id });
-    await tx.secrets.delete({ where: { id: secret.id, ...own(ctx) }, select: { id: true } });
-    return audited({ deleted: true as const }, { action: 'delete', resource_type: 'secret', resource_id: secret.id, name: secret.name });
+    await removeSecret(tx, ctx, secret);
+    return audited(
+      { deleted: true as const },
+      { action: 'delete', resource_type: auditedType(secret), resource_id: secret.id, name: secret.name },
+    );
   });
 }
+
+/** The same inside another verb's transaction, of a secret that is locked for deletion. @throws Refusal in_use */
+export async function removeSecret(tx: Tx, ctx: Ctx, secret: { id: string; linked_share_id: string | null }): Promise<void> {
+  const tokens = await liveWrapTokens(tx, ctx, secret.id);
+  if (tokens > 0)
+    throw new Refusal(
+      'in_use',
+      `${tokens === 1 ? 'A gateway token stands' : `${tokens} gateway tokens stand`} for this secret. Revoke ${tokens === 1 ? 'it' : 'them'} first.`,
+    );
+  const references = await referencesTo(tx, ctx, secret.id);
+  if (references.length > 0) {
+    const named = references.slice(0, 5).map((r) => `${r.kind.replaceAll('_', ' ')} ${r.name ?? r.id}`);
+    throw new Refusal(
+      'in_use',
+      `The secret is still used by ${named.join(', ')}${references.length > 5 ? ' and more' : ''}. Remove those references first.`,
+    );
+  }
+  if (secret.linked_share_id !== null) await leaveShare(tx, ctx, secret.linked_share_id);
+  await wipeValues(tx, ctx, { secret_id: secret.id });
+  // The certificate of a connection that goes is free again.
+  await tx.secret_references.deleteMany({ where: { ...own(ctx), kind: 'oauth2_secret', referrer_id: secret.id } });
+  await tx.secrets.delete({ where: { id: secret.id, ...own(ctx) }, select: { id: true } });
+}
+
+/** The database marks the share as left when the linked secret goes; this tells its owner. A tombstone has nobody to tell. */
+async function leaveShare(tx: Tx, ctx: Ctx, shareId: string): Promise<void> {
+  const link = (await tx.$queryRaw<{ n: number }[]>`select 1 as n from sharing_workspace(${shareId}::uuid)`).length > 0;
+  if (!link) return;
+  await inSharingWorkspace(tx, ctx, shareId, async (_there, shared) =>
+    audited(undefined, {
+      action: 'update',
+      resource_type: 'secret_share',
+      resource_id: shareId,
+      name: shared.secret_name,
+      details: { change: 'left', secret_id: shared.secret_id },
+    }),
+  );
+}
+
+const linkByRef = async (tx: Tx, ctx: Ctx, id: string) => {
+  const secret = await secretById(tx, ctx, id);
+  const link = await linkOf(tx, ctx, secret);
+  return link && { secret, link };
+};
+
+/** What a workspace may change of a secret that is shared with it. */
+const OF_LINKS: ReadonlySet<string> = new Set(['name', 'collection_id']);
 
 /** The secret a template or a body names, or null; names are exact and case-sensitive (interface rule 30 §5). */
 export const secretByRef = (tx: Tx, ctx: Ctx, ref: { id: string } | { name: string }) =>
@@ -192,12 +325,17 @@ const namesOf = (name: string) => ({ name, shortcode_name: name });
 /** Stored form of host pins. @throws Refusal validation_error */
 function pinsOf(hosts: readonly string[] | null): { allowed_hosts: string[] | typeof Prisma.DbNull } {
   if (hosts === null) return { allowed_hosts: Prisma.DbNull };
+  return { allowed_hosts: canonicalHosts(hosts) };
+}
+
+/** @throws Refusal validation_error */
+export function canonicalHosts(hosts: readonly string[]): string[] {
   const pins = hosts.map((host, i) => {
     const pin = canonicalHostPin(host);
     if (!pin.ok) throw invalid(`allowed_hosts.${i}`, pin.problem);
     return pin.value;
   });
-  return { allowed_hosts: [...new Set(pins)] };
+  return [...new Set(pins)];
 }
 
 /** `"3"`, `3` or `*` of an If-Match header. */

@@ -4,12 +4,15 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
+import type { ConnectionStatus } from '#server/kernel/oauth2-providers.ts';
 import { advanceClock } from '#server/kernel/precondition.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { type Condition, countBy, inCollection } from '#server/platform/lists/sql.ts';
-import { referenceCounts } from './references.ts';
-import { type ListSecrets, normalisedName } from './schema.ts';
+import { type Link, linksOf } from './links.ts';
+import { referenceCounts, shareCounts } from './references.ts';
+import { type CertificateFacts, type ListSecrets, normalisedName, type Secret } from './schema.ts';
 
+export type SecretType = z.output<typeof Secret>['secret_type'];
 type Query = z.output<typeof ListSecrets>;
 type Row = Prisma.secretsGetPayload<Record<string, never>>;
 
@@ -65,6 +68,10 @@ export async function withEnvironments(tx: Tx, ctx: Ctx, rows: Row[]) {
       updated_at: true,
       expires_at_override: true,
       current_value_id: true,
+      oauth2_status: true,
+      oauth2_expires_at: true,
+      oauth2_error: true,
+      cert_metadata: true,
     },
   });
   const reminded = new Set(rows.flatMap((r) => (r.rotate_every_days === null ? [] : [r.id])));
@@ -80,16 +87,25 @@ export async function withEnvironments(tx: Tx, ctx: Ctx, rows: Row[]) {
     ctx,
     rows.map((r) => r.id),
   );
+  const links = await linksOf(
+    tx,
+    ctx,
+    rows.flatMap((r) => (r.linked_share_id === null ? [] : [r.id])),
+  );
+  const shares = await shareCounts(tx, ctx, rows);
   return rows.map((row) => {
-    const held = bySecret.get(row.id) ?? [];
+    const link = links.get(row.id);
+    const held = link ? heldBy(link) : (bySecret.get(row.id) ?? []);
     const times = held.flatMap((e) => writtenAt.get(e.current_value_id ?? '') ?? []);
     return {
       ...row,
-      secret_type: row.secret_type as 'string',
+      secret_type: row.secret_type as SecretType,
+      connection_status: (held.find((e) => e.environment_name === row.base_environment)?.oauth2_status ?? null) as ConnectionStatus | null,
       allowed_hosts: row.allowed_hosts as string[] | null,
       escrow: row.is_escrow,
-      shared: null,
-      environments: held,
+      ...(link ? linkedFields(link) : { shared: null }),
+      share_count: shares.get(row.id) ?? 0,
+      environments: held.map(environmentShape),
       environment_count: held.length,
       environment_names: held.map((e) => e.environment_name),
       reference_count: references.get(row.id) ?? 0,
@@ -98,6 +114,62 @@ export async function withEnvironments(tx: Tx, ctx: Ctx, rows: Row[]) {
     };
   });
 }
+
+type StoredEnvironment = Pick<
+  Prisma.secret_environmentsGetPayload<object>,
+  | 'environment_name'
+  | 'value_version'
+  | 'updated_at'
+  | 'expires_at_override'
+  | 'oauth2_status'
+  | 'oauth2_expires_at'
+  | 'oauth2_error'
+  | 'cert_metadata'
+>;
+
+/** An environment of a secret as the wire has it. */
+export const environmentShape = ({ oauth2_status, oauth2_expires_at, oauth2_error, cert_metadata, ...row }: StoredEnvironment) => ({
+  ...row,
+  connection_status: oauth2_status as ConnectionStatus | null,
+  token_expires_at: oauth2_expires_at,
+  connection_error: oauth2_error,
+  certificate: cert_metadata as z.output<typeof CertificateFacts> | null,
+});
+
+/** A linked secret has the one environment of its share, as long as the share holds. */
+const heldBy = ({ environment, value_version, value_updated_at }: Link) =>
+  environment !== null && value_version !== null && value_updated_at !== null
+    ? [
+        {
+          environment_name: environment,
+          value_version,
+          updated_at: value_updated_at,
+          expires_at_override: null,
+          current_value_id: null,
+          oauth2_status: null,
+          oauth2_expires_at: null,
+          oauth2_error: null,
+          cert_metadata: null,
+        },
+      ]
+    : [];
+
+/** What of a linked secret is not its own: the owner's expiry and strictness, the pins of the share, and the share itself. */
+const linkedFields = (link: Link) => ({
+  base_environment: link.value_version === null ? null : link.environment,
+  expires_at: link.value_expires_at,
+  strict_expiry_enforcement: link.strict ?? false,
+  allowed_hosts: link.allowed_hosts,
+  shared: {
+    share_id: link.share_id,
+    owner_workspace: link.owner_workspace,
+    access_level: link.access_level,
+    allowed_hosts: link.allowed_hosts,
+    environment: link.environment,
+    status: link.state,
+    expires_at: link.share_expires_at,
+  },
+});
 
 /** An override stands in for the secret's own date, so the secret's date counts only where some environment has none. */
 const endsBy = (until: Date): Condition => {
@@ -119,3 +191,7 @@ const endsBy = (until: Date): Condition => {
     },
   };
 };
+
+/** A wrap credential is one in the audit log as well, whichever endpoint changes it (interface rule 33 §10). */
+export const auditedType = ({ is_escrow }: { is_escrow: boolean }): 'secret' | 'wrap_credential' =>
+  is_escrow ? 'wrap_credential' : 'secret';

@@ -1,5 +1,6 @@
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
+import { namedByColumns, shareCounts } from './references.ts';
 import { secretById } from './store.ts';
 
 export type Reference = { kind: string; id: string; name: string | null; environment: string | null; field: string; by: 'id' | 'name' };
@@ -8,9 +9,21 @@ export type Reference = { kind: string; id: string; name: string | null; environ
 export function secretUsage(ctx: Ctx, input: { id: string }) {
   return read(ctx, async (tx) => {
     const { id } = await secretById(tx, ctx, input.id);
-    return { references: await referencesTo(tx, ctx, id), ...(await callsOf(tx, ctx, id)), shares: 0, wrap_tokens: 0 };
+    return {
+      references: await referencesTo(tx, ctx, id),
+      ...(await callsOf(tx, ctx, id)),
+      shares: (await shareCounts(tx, ctx, [{ id }])).get(id) ?? 0,
+      wrap_tokens: await liveWrapTokens(tx, ctx, id),
+      shared_calls: await sharedCalls(tx, ctx, id),
+    };
   });
 }
+
+/** Gateway tokens that stand for the secret and can be used. */
+export const liveWrapTokens = (tx: Tx, ctx: Ctx, secretId: string): Promise<number> =>
+  tx.wrap_tokens.count({
+    where: { ...own(ctx), secret_id: secretId, revoked_at: null, OR: [{ expires_at: null }, { expires_at: { gt: ctx.now } }] },
+  });
 
 /** Everything that names the secret in configuration, with names for people. */
 export async function referencesTo(tx: Tx, ctx: Ctx, secretId: string): Promise<Reference[]> {
@@ -23,9 +36,20 @@ export async function referencesTo(tx: Tx, ctx: Ctx, secretId: string): Promise<
     select: { id: true, key: true, collection: { select: { slug: true } } },
   });
   const ids = (kind: RegExp) => rows.flatMap((r) => (kind.test(r.kind) ? [r.referrer_id] : []));
-  const names = await namesOf(tx, ctx, { routes: ids(/^route/), credentials: ids(/^client_credential$/) });
+  const names = await namesOf(tx, ctx, {
+    routes: ids(/^route/),
+    credentials: ids(/^client_credential$/),
+    servers: ids(/^mcp_server$/),
+    secrets: ids(/^oauth2_secret$/),
+  });
+  const columns = await namedByColumns(tx, ctx, [secretId]);
+  const shares = await tx.$queryRaw<{ id: string; email: string; environment: string }[]>`
+    select id::text, recipient_email as email, environment_name as environment from secret_shares s
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and secret_id = ${secretId}::uuid and share_state(s, ${ctx.now}::timestamptz) = 'active'
+    order by created_at, id`;
   const seen = new Set(variables.map((v) => v.id));
   return [
+    ...shares.map((s) => ({ kind: 'share', id: s.id, name: s.email, environment: s.environment, field: 'secret_id', by: 'id' as const })),
     ...rows
       .filter((r) => !seen.has(r.referrer_id))
       .map((r) => ({
@@ -36,6 +60,7 @@ export async function referencesTo(tx: Tx, ctx: Ctx, secretId: string): Promise<
         field: r.field_path,
         by: r.by === 'name' ? ('name' as const) : ('id' as const),
       })),
+    ...columns.map(({ secret_id: _, ...one }) => ({ ...one, by: 'id' as const })),
     ...variables.map((v) => ({
       kind: 'collection_variable',
       id: v.id,
@@ -47,11 +72,21 @@ export async function referencesTo(tx: Tx, ctx: Ctx, secretId: string): Promise<
   ];
 }
 
-/** Names of the referring routes (named by route or by one configuration of it) and clients. */
+/** Calls of other workspaces that injected the secret through a share, by host and day. */
+const sharedCalls = async (tx: Tx, ctx: Ctx, secretId: string) => {
+  const since = new Date(ctx.now.getTime() - 29 * 86_400_000).toISOString().slice(0, 10);
+  return tx.$queryRaw<{ share_id: string; recipient: string; day: string; host: string; calls: number; last_at: Date }[]>`
+    select d.share_id::text, coalesce(s.recipient_tenant_name, s.recipient_email) as recipient, to_char(d.day, 'YYYY-MM-DD') as day, d.host, d.calls::float8 as calls, d.last_at
+    from secret_share_days d join secret_shares s on s.id = d.share_id
+    where s.tenant_id = ${ctx.tenant_id}::uuid and s.sandbox = ${ctx.sandbox} and s.secret_id = ${secretId}::uuid and d.day >= ${since}::date
+    order by d.day desc, d.calls desc, d.host limit 500`;
+};
+
+/** Names of the referring routes (named by route or by one configuration of it), clients, MCP servers and connections. */
 async function namesOf(
   tx: Tx,
   ctx: Ctx,
-  { routes, credentials }: { routes: string[]; credentials: string[] },
+  { routes, credentials, servers, secrets }: { routes: string[]; credentials: string[]; servers: string[]; secrets: string[] },
 ): Promise<Map<string, string>> {
   const names = new Map<string, string>();
   if (routes.length > 0) {
@@ -70,6 +105,12 @@ async function namesOf(
     });
     for (const c of found) names.set(c.id, c.client.name);
   }
+  const byId = (some: readonly string[]) => ({ where: { ...own(ctx), id: { in: [...some] } }, select: { id: true, name: true } });
+  const named = [
+    ...(servers.length > 0 ? await tx.mcp_servers.findMany(byId(servers)) : []),
+    ...(secrets.length > 0 ? await tx.secrets.findMany(byId(secrets)) : []),
+  ];
+  for (const { id, name } of named) names.set(id, name);
   return names;
 }
 

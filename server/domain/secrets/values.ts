@@ -45,14 +45,14 @@ export async function writeValue(
     data: { ...own(ctx), ...value, secret_environment_id: row.id, value_version: row.value_version, created_at: ctx.now },
     select: { id: true },
   });
-  if (row.value_version > 1)
-    await raise(tx, ctx, [
-      {
-        type: 'secret.rotated',
-        source_id: place.secret_id,
-        data: { secret_id: place.secret_id, environment: place.environment_name, value_version: row.value_version },
-      },
-    ]);
+  if (row.value_version > 1) {
+    const { id, name, secret_type } = await tx.secrets.findFirstOrThrow({
+      where: { ...own(ctx), id: place.secret_id },
+      select: { id: true, name: true, secret_type: true },
+    });
+    const data = { id, name, secret_type, environment: place.environment_name, value_version: row.value_version };
+    await raise(tx, ctx, [{ type: 'secret.rotated', source_id: id, data }]);
+  }
   return row.value_version;
 }
 

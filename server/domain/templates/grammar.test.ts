@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import { cpuTime } from '#server/testing/cpu-time.ts';
 import { CONTEXT_NAMES, listReferences, type Part, parseTemplate, printTemplate, stringsIn } from './grammar.ts';
 
 const id = '7b0e3c52-0f6b-4b4e-9d3a-0a1b2c3d4e5f';
@@ -118,9 +119,10 @@ test('any text is either refused or printed back without loss of its literal tex
 });
 
 test('a hostile text is parsed in linear time', () => {
-  const began = performance.now();
-  for (const unit of ['{{', '{{secret', '{{ '.padEnd(40), '{{vars.', '{{a.']) parseTemplate(unit.repeat(200_000 / unit.length));
-  assert.ok(performance.now() - began < 1000);
+  const took = cpuTime(() => {
+    for (const unit of ['{{', '{{secret', '{{ '.padEnd(40), '{{vars.', '{{a.']) parseTemplate(unit.repeat(200_000 / unit.length));
+  });
+  assert.ok(took < 1_000, `${Math.round(took)} ms`);
 });
 
 test('every string of a body is found with its path', () => {
@@ -144,8 +146,7 @@ test('megabytes of blanks, braces and half placeholders from a caller are taken 
     '{{environment }'.repeat(n / 10),
   ];
   for (const text of texts) {
-    const began = performance.now();
-    parseTemplate(text, { context: false });
-    assert.ok(performance.now() - began < 1_000, `${text.slice(0, 20)}: ${Math.round(performance.now() - began)} ms`);
+    const took = cpuTime(() => parseTemplate(text, { context: false }));
+    assert.ok(took < 1_000, `${text.slice(0, 20)}: ${Math.round(took)} ms`);
   }
 });

@@ -58,7 +58,7 @@ export function parseTemplate(
     if (kind) {
       const close = text.indexOf('}}', end);
       const argument = close === -1 ? '' : text.slice(end, endOfArgument(text, end, close));
-      reference = referenceOf(kind, argument);
+      reference = referenceTo(kind, argument);
       if (close === -1 || !reference) return { ok: false, at: match.index, message: badArgument(text, match.index, close) };
       end = close + 2;
     } else if (context) reference = contextOf(name ?? '');
@@ -114,7 +114,8 @@ function endOfArgument(text: string, from: number, close: number): number {
   return end;
 }
 
-function referenceOf(kind: string, argument: string): Reference | undefined {
+/** The reference of a placeholder's argument; undefined when it can't be one. */
+export function referenceTo(kind: string, argument: string): Reference | undefined {
   if (kind === 'secret') return NAME.test(argument) ? { kind, name: argument } : undefined;
   if (kind === 'secret_id') return UUID.test(argument) ? { kind, id: argument.toLowerCase() } : undefined;
   const [, collection, key] = VARIABLE.exec(argument) ?? [];

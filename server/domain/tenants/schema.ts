@@ -6,7 +6,7 @@ export { isServableStatus } from './status.shared.ts';
 /** Labels that name other hosts of the service (interface rule 01 §1.5), and first segments of the dashboard's and the API's own paths. */
 const HOSTS =
   'api sandbox api-staging sandbox-staging www staging admin auth app dashboard docs status mail mcp wrap cdn static assets support billing hooks scim pub agent';
-const PATHS = 'me signin signup forgot reset mailbox onboarding invitation check-mail changelog v1 oauth p healthz readyz';
+const PATHS = 'shared-secret me signin signup forgot reset mailbox onboarding invitation check-mail changelog v1 oauth p healthz readyz';
 const RESERVED_SLUGS: ReadonlySet<string> = new Set(`${HOSTS} ${PATHS}`.split(' '));
 
 /** At most 55 characters, so that `sandbox-{slug}` is still a DNS label. */
@@ -43,6 +43,7 @@ const MONTH_HOURS = 30 * 24;
 export const SESSION_IDLE_MINUTES = { least: 5, most: 14 * 24 * HOUR_MINUTES };
 export const SESSION_MAX_HOURS = { least: 1, most: MONTH_HOURS };
 export const DASHBOARD_RANGES_AT_MOST = 50;
+export const TRUSTED_RANGES_AT_MOST = 50;
 
 /** Which calls keep their payloads with the log. */
 export const LOG_PAYLOADS = ['all', 'errors', 'off'] as const;
@@ -69,6 +70,12 @@ export const TenantSettings = z.object({
   sso_required: z.boolean().default(false),
   jit_joining: z.boolean().default(false),
   require_reveal_reason: z.boolean().default(false),
+  /** Wrap credentials are used and never shown, whatever a person's role. */
+  escrow_never_reveal: z.boolean().default(true),
+  /** Addresses and ranges between which a capability token may move as it likes: CI runners, and NATs of clouds. */
+  trusted_egress_cidrs: z.array(z.string()).default([]),
+  /** Capability tokens that a person minted end when they leave. */
+  revoke_on_offboarding: z.boolean().default(true),
 });
 export type TenantSettings = z.output<typeof TenantSettings>;
 export const settingsOf = (stored: unknown): TenantSettings => TenantSettings.parse(stored ?? {});

@@ -68,7 +68,7 @@ export async function assertTrustworthy({ provider, issuer, subject, claims }: D
 }
 
 /** Names are judged now and addresses at every fetch. https, but for hosts that the operator opened to http. */
-async function assertCallable(issuer: string): Promise<void> {
+export async function assertCallable(issuer: string): Promise<void> {
   const target = parseTarget(issuer, egress().settings);
   if (!target.ok) throw invalid('issuer', target.message);
   if (target.hasVariables) throw invalid('issuer', 'must be a URL without variables');

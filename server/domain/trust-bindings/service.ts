@@ -15,6 +15,7 @@ import { type Binding, bindingById, bindingOf, bindingsOfClient } from './store.
 import { bindingWarnings } from './warnings.shared.ts';
 
 export { ExchangeRefused, exchangeToken } from './exchange.ts';
+export { assertCallable as assertCallableIssuer } from './rules.ts';
 
 type Client = Awaited<ReturnType<typeof clientByRef>>;
 

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Verdict } from '#server/platform/counters.ts';
+import type { TlsMaterial } from '#server/platform/http-out/connector.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
 import type { Caller, ClientMatch } from '../snapshot/model.ts';
 import type { SpaceSnapshot } from '../snapshot/slices.ts';
-import type { AnswerEdit, LineEdit } from './answer-edit.ts';
+import type { AnswerEdit, AnswerScrub, LineEdit } from './answer-edit.ts';
 import type { Capture } from './capture.ts';
 import type { GatewayResponse } from './gateway-response.ts';
 import type { Refused } from './refusal.ts';
@@ -27,7 +28,19 @@ export type Forwarding = {
   /** Neither is any X-Amz-*: they belong to a signature that is made here. */
   readonly dropsAmazon?: boolean;
   readonly forwardClientIp: boolean;
+  /** Whatever happens, the upstream gets the call at most once. */
+  readonly sendsOnce?: boolean;
+  /** How long an answer may be silent once its head is there; the usual time of its kind without it. */
+  readonly idleMs?: number;
+  /** The longest body that streams, in bytes; the usual one without it. */
+  readonly bodyLimit?: number;
 };
+
+/** An access token that was put into the call, by what names its connection. */
+export type UsedConnection = { readonly secretId: string; readonly environment: string; readonly generation: number };
+
+/** What separates the connections of a call from others to the same upstream. */
+export type UpstreamTls = { readonly identity: string; readonly tls: TlsMaterial };
 
 /** A test request: made by a person in the dashboard, who is shown the exchange. It isn't counted against the plan, and a dry one isn't sent. */
 export type Test = {
@@ -58,11 +71,13 @@ export type CallStart<State> = {
   sourceAddress: string;
   host: string;
   test?: Test;
+  /** Of a call that another plane makes for its own caller; it brings no credential. */
+  caller?: Caller;
 };
 
 export function newCall<State>(start: CallStart<State>) {
   const { req, res, arrivedAt = performance.now(), requestId, snapshot, otherSpace, target, sourceAddress, host } = start;
-  const { planeName, state, test = null } = start;
+  const { planeName, state, test = null, caller = null } = start;
   return {
     planeName,
     /** What only its plane knows. */
@@ -76,6 +91,8 @@ export function newCall<State>(start: CallStart<State>) {
     sourceAddress,
     host,
     test: test as Test | null,
+    /** Who was authenticated by the plane that makes this call; null for calls from outside. */
+    caller: caller as Caller | null,
     method: req.method ?? '',
     receivedAt: Date.now(),
     began: arrivedAt,
@@ -121,8 +138,12 @@ export function newCall<State>(start: CallStart<State>) {
     upstream: null as Target | null,
     /** Answered by the built-in echo upstream. */
     echo: false,
+    /** Certificates of the connection to it; null for most calls. */
+    upstreamTls: null as UpstreamTls | null,
     upstreamPath: '',
     injectedHeaders: null as string[] | null,
+    /** All headers of the upstream's request, of a plane that puts them together itself. */
+    ownHeaders: null as string[] | null,
     body: null as Buffer | null,
     /** A long body that was put together anew, in place of `body`. */
     bodyPieces: null as readonly Buffer[] | null,
@@ -130,12 +151,18 @@ export function newCall<State>(start: CallStart<State>) {
     /** Changes the lines of a body that streams; null for most calls, as is the next. */
     lineEdit: null as LineEdit | null,
     answerEdit: null as AnswerEdit | null,
+    /** Takes values out of the answer before anything else sees it; null for most calls. */
+    scrub: null as AnswerScrub | null,
     /** No part of an answer is asked for, whatever the caller or the route says. */
     wholeAnswer: test !== null,
     /** Bytes of bodies counted against what may be held (body-memory.ts). */
     bufferedBytes: 0,
     /** Where values were injected: `header:authorization`, `query:key`, `body`. */
     injected: null as string[] | null,
+    /** Whose tokens the call carries; null for most calls. */
+    connections: null as readonly UsedConnection[] | null,
+    /** Puts a new access token into the call; false when there is none. Null for calls without. */
+    renew: null as (() => Promise<boolean>) | null,
     secretsUsed: null as string[] | null,
     warnings: null as string[] | null,
     /** Whether its body may be kept as it came. */
@@ -147,11 +174,13 @@ export function newCall<State>(start: CallStart<State>) {
     attempts: 0,
     upstreamMs: -1,
     upstreamStatus: 0,
+    /** Slug of a route that covers the call, for the response block. */
+    promotedRoute: null as string | null,
     /** 0 until something was sent to the caller. */
     status: 0,
     origin: 'service' as 'service' | 'upstream',
     error: null as string | null,
-    refusal: null as Refused | null,
+    refusal: null as Refused<string> | null,
     errorDetail: null as string | null,
     latencyMs: -1,
     phase: 'complete' as 'complete' | 'first-byte',

@@ -1,7 +1,7 @@
 import { freeBytes } from '#server/platform/free-bytes.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
-import type { UpstreamCall } from '#server/platform/http-out/upstream-call.ts';
+import type { UpstreamCall, UpstreamHandler } from '#server/platform/http-out/upstream-call.ts';
 import type { Call } from './call.ts';
 import { type Refused, refused } from './refusal.ts';
 import { BodyRefused, BodyRelay, BodyStalled, BodyTooLarge, LineRelay, PiecesSource, STREAMED_LIMIT } from './request-body.ts';
@@ -10,16 +10,34 @@ import type { Runtime } from './runtime.ts';
 // What an exchange asks without being changed by it.
 
 /** The connections that a call goes by. @throws UpstreamFault when the echo upstream isn't running */
-export function poolOf({ snapshot, echo }: Call, runtime: Runtime, { scheme, host, port }: NonNullable<Call['upstream']>): OriginPool {
-  if (!echo) return runtime.pools.get({ tenant: snapshot.tenant.id, space: snapshot.space, scheme, host, port });
+export function poolOf(
+  { snapshot, echo, upstreamTls }: Call,
+  runtime: Runtime,
+  { scheme, host, port }: NonNullable<Call['upstream']>,
+): OriginPool {
+  if (!echo)
+    return runtime.pools.get({
+      ...{ tenant: snapshot.tenant.id, space: snapshot.space, scheme, host, port },
+      identity: upstreamTls?.identity,
+      tls: upstreamTls?.tls,
+    });
   if (!runtime.echo) throw new UpstreamFault('upstream_unreachable', 'The echo upstream is not running.', { phase: 'connect' });
   return runtime.echo;
 }
 
+/** What takes values out of an answer before `next` is told of it; undefined for most calls. */
+export const scrubbedFor = (call: Call, runtime: Runtime, next: UpstreamHandler, sent: () => UpstreamCall | undefined) =>
+  call.scrub?.(next, {
+    pause: () => sent()?.pause(),
+    resume: () => sent()?.resume(),
+    abort: () => sent()?.abort(),
+    mayHold: (bytes) => runtime.bodies.hold(call, call.bufferedBytes + bytes),
+  });
+
 /** The way of a body that streams; its lines are changed where the plane says so. */
 export function relayOf(call: Call, runtime: Runtime, failed: (error: Error) => void): BodyRelay | LineRelay {
   const tap = call.keepsRequest ? call.capture : null;
-  if (call.lineEdit === null) return new BodyRelay(call.req, STREAMED_LIMIT, failed, tap);
+  if (call.lineEdit === null) return new BodyRelay(call.req, call.forwarding?.bodyLimit ?? STREAMED_LIMIT, failed, tap);
   // What is kept of its lines is what may be shown of them.
   const lines = { edit: call.lineEdit, mayHold: (bytes: number) => runtime.bodies.hold(call, bytes), tap: call.capture };
   return new LineRelay(call.req, STREAMED_LIMIT, failed, lines);
@@ -28,7 +46,8 @@ export function relayOf(call: Call, runtime: Runtime, failed: (error: Error) => 
 /** Why a body that streamed ends the call; undefined where that is told elsewhere. */
 export function refusalOf(error: Error): Refused | undefined {
   if (error instanceof BodyRefused) return error.refusal;
-  if (error instanceof BodyTooLarge) return refused('payload_too_large', 'The request body must not exceed 100 MiB.');
+  if (error instanceof BodyTooLarge)
+    return refused('payload_too_large', `The request body must not exceed ${error.limit / (1024 * 1024)} MiB.`);
   return error instanceof BodyStalled ? refused('invalid_request', "The request body wasn't fully received.") : undefined;
 }
 

@@ -1,15 +1,16 @@
 import { classifyFault, UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { UpstreamCall, UpstreamHandler } from '#server/platform/http-out/upstream-call.ts';
-import type { AnswerPlan } from './answer-edit.ts';
+import type { AnswerFlow, AnswerPlan } from './answer-edit.ts';
 import { BufferedResponse, writeCopy } from './buffered-response.ts';
 import type { Call } from './call.ts';
 import type { Capture } from './capture.ts';
 import { ChangedAnswer } from './changed-answer.ts';
 import { afterReads } from './event-loop-turn.ts';
-import { causeOf, flush, freeBody, inPieces, poolOf, refusalOf, relayOf } from './exchange-parts.ts';
+import { causeOf, flush, freeBody, inPieces, poolOf, refusalOf, relayOf, scrubbedFor } from './exchange-parts.ts';
 import { acceptBody } from './listener.ts';
 import { type Refused, refused } from './refusal.ts';
+import { renewing } from './renewing-handler.ts';
 import type { BodyRelay, LineRelay } from './request-body.ts';
 import { Retries } from './retries.ts';
 import type { Runtime } from './runtime.ts';
@@ -22,7 +23,7 @@ const EVENTS_IDLE_MS = 300_000;
 const REASON = /^[\t\x20-\x7e]+$/;
 const DISCARDED_RESPONSE = 64 * 1024;
 
-/** Called once when the exchange has ended: with a refusal to answer, or after the response was written. */
+/** Called once, at the end: with a refusal to answer, or after the response was written. */
 export type Outcome = { refuse(refusal: Refused): void; over(): void };
 
 /**
@@ -33,9 +34,11 @@ export class Exchange implements UpstreamHandler {
   readonly #call: Call;
   readonly #runtime: Runtime;
   readonly #outcome: Outcome;
-  readonly #headers: string[];
+  #headers: string[];
   readonly #retries: Retries;
   #sent: UpstreamCall | undefined;
+  /** The answer of `#sent`, or what comes out of its scrub. */
+  #answer: AnswerFlow | undefined;
   #relay: BodyRelay | LineRelay | undefined;
   #timer: NodeJS.Timeout | undefined;
   #state: 'waiting' | 'buffering' | 'discarding' | 'changing' | 'streaming' | 'over' = 'waiting';
@@ -57,7 +60,7 @@ export class Exchange implements UpstreamHandler {
     this.#call = call;
     this.#runtime = runtime;
     this.#outcome = outcome;
-    this.#headers = upstreamHeaders(call, runtime.privateHeaders);
+    this.#headers = call.ownHeaders ?? upstreamHeaders(call, runtime.privateHeaders);
     this.#retries = new Retries(call);
   }
 
@@ -81,17 +84,22 @@ export class Exchange implements UpstreamHandler {
     call.attempts++;
     const length = call.contentLength < 0 || call.lineEdit !== null ? null : call.contentLength;
     const body = this.#relay ? { source: this.#relay, length } : call.bodyPieces ? inPieces(call.bodyPieces) : call.body;
+    const scrubbed = scrubbedFor(call, this.#runtime, this, () => this.#sent);
     try {
-      this.#sent = poolOf(call, this.#runtime, target).send(
-        { path: call.upstreamPath, method: call.method, headers: this.#headers, body },
-        this,
-      );
+      const request = { path: call.upstreamPath, method: call.method, headers: this.#headers, body };
+      const handler = renewing(call, scrubbed ?? this, { sent: () => this.#sent, resend: () => this.#resend() });
+      this.#sent = poolOf(call, this.#runtime, target).send(request, handler);
+      this.#answer = scrubbed ?? this.#sent;
     } catch (error) {
       this.onFault(classifyFault(error, target.host));
     }
   }
 
-  // --- what becomes of the request ---------------------------------------------------------------------------------------------------
+  /** With the token that was renewed. */
+  #resend(): void {
+    this.#headers = upstreamHeaders(this.#call, this.#runtime.privateHeaders);
+    if (this.#state !== 'over') this.#dispatch();
+  }
 
   onHead(status: number, headers: HeaderList, reason: string): void {
     this.#status = status;
@@ -115,6 +123,7 @@ export class Exchange implements UpstreamHandler {
     if (length < 0 || !this.#runtime.bodies.hold(this.#call, this.#call.bufferedBytes + length)) this.#startStream();
     else {
       this.#state = 'buffering';
+      if (this.#call.forwarding?.idleMs !== undefined) this.#arm(this.#call.forwarding.idleMs);
       this.#held = new BufferedResponse(length);
     }
   }
@@ -131,14 +140,14 @@ export class Exchange implements UpstreamHandler {
         break;
       case 'discarding':
         if (this.#received <= DISCARDED_RESPONSE) break;
-        this.#sent?.abort();
+        this.#answer?.abort();
         this.#spend();
         this.#retryLater();
         break;
       case 'streaming':
         this.#timer?.refresh();
         if (writeCopy(this.#call, bytes)) break;
-        this.#sent?.pause();
+        this.#answer?.pause();
         this.#waitForDrain();
         break;
     }
@@ -195,8 +204,8 @@ export class Exchange implements UpstreamHandler {
       kept: () => this.#kept,
       isOver: () => this.#state === 'over',
       mayHold: (bytes) => this.#runtime.bodies.hold(this.#call, held + bytes),
-      pause: () => this.#sent?.pause(),
-      resume: () => this.#sent?.resume(),
+      pause: () => this.#answer?.pause(),
+      resume: () => this.#answer?.resume(),
       pass: (headers) => {
         this.#responseHeaders = headers;
         this.#received = 0;
@@ -223,9 +232,9 @@ export class Exchange implements UpstreamHandler {
   /** Nothing of the upstream's answer is sent, or no more of it. */
   #refuseAnswer(refusal: Refused): void {
     if (this.#state === 'over') return;
-    const { call } = this;
+    const call = this.#call;
     call.errorDetail = refusal.code;
-    this.#sent?.abort();
+    this.#answer?.abort();
     if (call.res.headersSent) {
       this.#endBroken(refusal.code);
       return;
@@ -233,8 +242,6 @@ export class Exchange implements UpstreamHandler {
     call.upstreamStatus = this.#status;
     this.#refuse(refusal);
   }
-
-  // --- towards the caller ----------------------------------------------------------------------------------------------------------
 
   #sendSoon(): void {
     // Long ones that wait together would not stay in the processor's caches.
@@ -265,7 +272,7 @@ export class Exchange implements UpstreamHandler {
     this.#spend();
     this.#writeHead('first-byte');
     this.#state = 'streaming';
-    this.#arm(isEventStream(this.#responseHeaders) ? EVENTS_IDLE_MS : STREAM_IDLE_MS);
+    this.#arm(this.#call.forwarding?.idleMs ?? (isEventStream(this.#responseHeaders) ? EVENTS_IDLE_MS : STREAM_IDLE_MS));
     // A first chunk that came in the same packet goes out with the head; without one the head does not wait for it.
     process.nextTick(flush, this.#call);
   }
@@ -291,7 +298,7 @@ export class Exchange implements UpstreamHandler {
     this.#call.res.once('drain', () => {
       this.#paused = false;
       this.#timer?.refresh();
-      this.#sent?.resume();
+      this.#answer?.resume();
     });
   }
 
@@ -302,7 +309,7 @@ export class Exchange implements UpstreamHandler {
   }
 
   #endBroken(error: string): void {
-    const { call } = this;
+    const call = this.#call;
     call.error = error;
     this.#changed?.stop();
     call.responseBytes = this.#received;
@@ -317,10 +324,6 @@ export class Exchange implements UpstreamHandler {
     return this.#state === 'streaming' || (this.#state === 'changing' && this.#call.res.headersSent);
   }
 
-  get call(): Call {
-    return this.#call;
-  }
-
   #retryLater(): void {
     this.#received = 0;
     this.#state = 'waiting';
@@ -328,8 +331,6 @@ export class Exchange implements UpstreamHandler {
       if (this.#state !== 'over') this.#dispatch();
     }, this.#retries.delay);
   }
-
-  // --- ends ------------------------------------------------------------------------------------------------------------------------
 
   #arm(ms: number): void {
     clearTimeout(this.#timer);
@@ -344,7 +345,7 @@ export class Exchange implements UpstreamHandler {
       if (this.#state !== 'discarding') this.#spend();
       this.#refuse(refused('upstream_timeout', fault.message));
     }
-    this.#sent?.abort();
+    this.#answer?.abort();
   }
 
   #bodyFailed(error: Error): void {
@@ -353,7 +354,7 @@ export class Exchange implements UpstreamHandler {
     if (this.#streams) this.#breakStream(new UpstreamFault('aborted', 'The transfer of the body was interrupted.', { cause: error }));
     else if (refusal) this.#refuse(refusal);
     else return; // the upstream failed, or the caller went away: both are told elsewhere
-    this.#sent?.abort();
+    this.#answer?.abort();
   }
 
   #callerClosed(): void {
@@ -364,7 +365,7 @@ export class Exchange implements UpstreamHandler {
     this.#call.error = 'client_closed';
     this.#call.status = 0;
     this.#call.responseBytes = this.#received;
-    this.#sent?.abort();
+    this.#answer?.abort();
     this.#relay?.stop();
     this.#changed?.stop();
     this.#outcome.over();

@@ -23,7 +23,7 @@ export class Pipeline {
   }
 
   /** Writes a refusal and ends the call. */
-  refuse(call: Call, refusal: Refused): void {
+  refuse(call: Call, refusal: Refused<string>): void {
     const { req, res } = call;
     call.refusal = refusal;
     if (res.destroyed) {
@@ -98,6 +98,7 @@ export class Pipeline {
   #over(call: Call): void {
     if (call.finished) return;
     call.finished = true;
+    this.plane.ended?.(call);
     // Until the caller has taken the response it occupies our memory, so the call still counts as running.
     if (call.inFlight && call.res.writableLength > 0 && !call.res.destroyed) call.res.once('close', () => this.#release(call));
     else this.#release(call);

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { Space } from '#server/kernel/context.ts';
 import type { Call } from './call.ts';
 import type { ResponseHead } from './gateway-response.ts';
 import type { PlaneMatch } from './hosts.ts';
@@ -8,13 +10,27 @@ import type { Runtime } from './runtime.ts';
 /** What a phase returns when it has answered the call itself. */
 export const ANSWERED = Symbol('answered');
 
-/** Nothing to continue; a refusal, or ANSWERED, to stop. */
-export type PhaseResult = Refused | typeof ANSWERED | undefined;
+/** Nothing to continue; a refusal, by a code that the plane knows how to write, or ANSWERED, to stop. */
+export type PhaseResult = Refused<string> | typeof ANSWERED | undefined;
 
 /** One step of a call. A phase that returns a promise although everything is in memory costs every call a turn of the event loop. */
 export type Phase<State = unknown> = (call: Call<State>, runtime: Runtime) => PhaseResult | Promise<PhaseResult>;
 
 export type RefusalAnswer = { status: number; head: ResponseHead; body: string };
+
+/** A request before it is a call. */
+export type Arrival<State = unknown> = {
+  readonly req: IncomingMessage;
+  readonly match: PlaneMatch;
+  readonly proto: 'http' | 'https';
+  readonly sourceAddress: string;
+  readonly requestId: string;
+  readonly state: State;
+};
+/** `target` and `host` replace those of the request, where its own hold a credential. */
+export type Identified =
+  | { readonly tenantId: string; readonly space: Space; readonly target?: string; readonly host?: string }
+  | { readonly refusal: Refused };
 
 type Hooks<State> = {
   /** The value of `X-Svc-Plane`. */
@@ -25,8 +41,18 @@ type Hooks<State> = {
   readonly logged?: boolean;
   /** What the phases note of a call besides what every call has. Always the same literal, so that the engine sees a single shape. */
   newState(): State;
-  refusalAnswer(call: Call<State>, refusal: Refused): RefusalAnswer;
+  /** Of the codes of its own phases, and of those that the core refuses by. */
+  refusalAnswer(call: Call<State>, refusal: Refused<string>): RefusalAnswer;
   logSubject(call: Call<State>): LogSubject;
+  /**
+   * The workspace and space of a call whose address names none, by its credential; or why there is none. With it a plane serves the API host by itself. Everything
+   * else about the credential is judged by its phases.
+   */
+  identify?(arrival: Arrival<State>, runtime: Runtime): Promise<Identified>;
+  /** `WWW-Authenticate`, without an error, where no workspace is named: on the API host. The realm alone if absent. */
+  challenge?(space: Space, target: string): string;
+  /** Called once when the call is over, before it is logged, however it ended. Must not throw. */
+  ended?(call: Call<State>): void;
 };
 
 /** A plane: the list of phases its calls go through before they are forwarded, how it writes a refusal, and what it logs. */

@@ -1,7 +1,7 @@
 import { DPOP_ALGORITHMS } from '#server/crypto/dpop.ts';
 import type { AccessToken } from '#server/domain/oauth-grants/access-tokens.ts';
 import { freshNonce, ProofRefused, useProof } from '#server/domain/oauth-grants/dpop.ts';
-import { routeUrls } from '#server/domain/tenants/addresses.ts';
+import { apiUrl, routeUrls } from '#server/domain/tenants/addresses.ts';
 import { log } from '#server/platform/log.ts';
 import type { Busy } from '../credentials/keyed-lookup.ts';
 import { BAD_CREDENTIAL, type Call } from './call.ts';
@@ -54,14 +54,14 @@ function accept(call: Call, known: AccessToken, rightly: boolean): void {
 
 /** The table of interface rule 21 §9. Without the store of proofs nothing is accepted (interface rule 12 §15). */
 async function judgeProof(call: Call, known: AccessToken, text: string): Promise<Outcome> {
-  const { tenant, space } = call.snapshot;
+  const { tenant } = call.snapshot;
   const now = new Date(call.receivedAt);
   call.nonce = freshNonce(now);
   try {
     await useProof({
       header: call.proof,
       method: call.method,
-      urls: routeUrls(tenant.slug, space).map((base) => base + call.target),
+      urls: publicUrls(call).map((base) => base + call.target),
       now,
       access_token: text,
       jkt: known.cnf_jkt ?? '',
@@ -79,6 +79,10 @@ async function judgeProof(call: Call, known: AccessToken, text: string): Promise
     return undefined;
   }
 }
+
+/** Where the call can have been sent to, as its proof names it. */
+const publicUrls = ({ planeName, snapshot: { tenant, space } }: Call): string[] =>
+  planeName === 'proxy' ? [apiUrl(space).slice(0, -'/v1'.length)] : routeUrls(tenant.slug, space);
 
 const faulty = (error: string, message: string): Refused =>
   refused('invalid_dpop_proof', message, { challenge: `DPoP error="${error}", algs="${DPOP_ALGORITHMS.join(' ')}"` });

@@ -5,11 +5,12 @@ import { REFUSAL_CODES, type RefusalCode, refused, statusOf, typeOf } from './re
 // Promises to callers: a code keeps its status and its type for ever, and of two faults the same one answers. Change these tables only to add.
 
 const CATALOGUE: Readonly<Record<number, readonly string[]>> = {
-  400: ['invalid_request', 'invalid_path', 'route_required', 'invalid_body'],
+  400: ['invalid_request', 'invalid_path', 'route_required', 'invalid_body', 'validation_error', 'template_unresolved'],
   401: [
     'authentication_required',
     'invalid_api_key',
     'invalid_dpop_proof',
+    'wrap_token_invalid',
     'signature_required',
     'signature_invalid',
     'signature_expired',
@@ -23,10 +24,21 @@ const CATALOGUE: Readonly<Record<number, readonly string[]>> = {
     'client_not_authorized',
     'ip_not_allowed',
     'secret_host_not_allowed',
+    'secret_not_pinned',
+    'host_not_allowed',
+    'raw_card_endpoint_refused',
     'upstream_not_allowed',
     'egress_denied',
   ],
-  404: ['tenant_not_found', 'route_not_found', 'environment_not_configured', 'environment_disabled', 'capture_not_found'],
+  404: [
+    'tenant_not_found',
+    'route_not_found',
+    'environment_not_configured',
+    'environment_disabled',
+    'capture_not_found',
+    'token_not_found',
+    'credential_not_found',
+  ],
   405: ['method_not_allowed'],
   413: ['payload_too_large'],
   414: ['uri_too_long'],
@@ -62,7 +74,7 @@ const CATALOGUE: Readonly<Record<number, readonly string[]>> = {
     'upstream_response_too_large',
     'response_action_failed',
   ],
-  503: ['tenant_sealed', 'dependency_unavailable'],
+  503: ['tenant_sealed', 'dependency_unavailable', 'audit_unavailable'],
   504: ['upstream_timeout'],
   508: ['loop_detected'],
 };
@@ -84,5 +96,5 @@ test('who is sent away for a while is told for how long, in whole seconds from o
   const waits = Object.fromEntries(
     REFUSAL_CODES.map((code) => [code, refused(code, 'x').retryAfter]).filter(([, wait]) => wait !== undefined),
   );
-  assert.deepEqual(waits, { concurrency_limit_exceeded: 1, tenant_sealed: 30, dependency_unavailable: 5 });
+  assert.deepEqual(waits, { concurrency_limit_exceeded: 1, tenant_sealed: 30, audit_unavailable: 5, dependency_unavailable: 5 });
 });

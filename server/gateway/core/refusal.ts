@@ -4,9 +4,12 @@ export const CODES = {
   invalid_path: [400],
   route_required: [400],
   invalid_body: [400],
+  validation_error: [400],
+  template_unresolved: [400],
   authentication_required: [401],
   invalid_api_key: [401],
   invalid_dpop_proof: [401],
+  wrap_token_invalid: [401],
   signature_required: [401],
   signature_invalid: [401],
   signature_expired: [401],
@@ -18,12 +21,17 @@ export const CODES = {
   client_not_authorized: [403],
   ip_not_allowed: [403],
   secret_host_not_allowed: [403],
+  secret_not_pinned: [403],
+  host_not_allowed: [403],
+  raw_card_endpoint_refused: [403],
   upstream_not_allowed: [403],
   egress_denied: [403],
   tenant_not_found: [404],
   route_not_found: [404],
   environment_not_configured: [404],
   environment_disabled: [404],
+  token_not_found: [404],
+  credential_not_found: [404],
   capture_not_found: [404, 'not_found'],
   method_not_allowed: [405],
   payload_too_large: [413],
@@ -56,6 +64,7 @@ export const CODES = {
   upstream_response_too_large: [502],
   response_action_failed: [502],
   tenant_sealed: [503],
+  audit_unavailable: [503],
   dependency_unavailable: [503],
   upstream_timeout: [504],
   loop_detected: [508],
@@ -63,9 +72,9 @@ export const CODES = {
 
 export type RefusalCode = keyof typeof CODES;
 
-/** A refusal is an answer, not an exception: phases return it. `message` is public. */
-export type Refused = {
-  readonly code: RefusalCode;
+/** A refusal is an answer, not an exception: phases return it. `message` is public. A plane may have codes of its own. */
+export type Refused<Code extends string = RefusalCode> = {
+  readonly code: Code;
   readonly message: string;
   /** Whole seconds. */
   readonly retryAfter?: number | undefined;
@@ -77,11 +86,17 @@ export type Refused = {
   readonly cause?: unknown;
 };
 
-export const statusOf = (code: RefusalCode): number => CODES[code][0];
+/** 500 for a code that is none of these. */
+export const statusOf = (code: string): number => CODES[code as RefusalCode]?.[0] ?? 500;
 export const typeOf = (code: RefusalCode): string => (CODES[code] as readonly [number, string?])[1] ?? code;
 export const REFUSAL_CODES = Object.keys(CODES) as RefusalCode[];
 
-const RETRY_AFTER: Partial<Record<RefusalCode, number>> = { tenant_sealed: 30, dependency_unavailable: 5, concurrency_limit_exceeded: 1 };
+const RETRY_AFTER: Partial<Record<RefusalCode, number>> = {
+  tenant_sealed: 30,
+  audit_unavailable: 5,
+  dependency_unavailable: 5,
+  concurrency_limit_exceeded: 1,
+};
 
 /** A refusal of the gateway’s own, with the wait that belongs to its code unless another is given. */
 export function refused(

@@ -55,6 +55,12 @@ function joined(chunks: readonly Buffer[], bytes: number): Buffer {
 
 export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
+  /** In bytes. */
+  readonly limit: number;
+  constructor(limit: number) {
+    super('the body is too large');
+    this.limit = limit;
+  }
 }
 export class BodyStalled extends Error {
   override readonly name = 'BodyStalled';
@@ -159,7 +165,7 @@ export class BodyRelay implements BodySource {
     this.bytes += chunk.length;
     this.#idle?.refresh();
     if (this.#tap !== null) this.#tap.takeRequest(chunk);
-    if (this.bytes > this.#limit) this.#fail(new BodyTooLarge('the body is too large'));
+    if (this.bytes > this.#limit) this.#fail(new BodyTooLarge(this.#limit));
     else if (this.#sink?.write(chunk) === false) {
       this.#req.pause();
       clearTimeout(this.#idle); // now the upstream is slow, not the caller

@@ -13,7 +13,8 @@ const NOTHING_SAID: UpstreamSays = { requestId: false, rateLimit: false, nonce: 
 export function blockLines(call: Call, code: string | null, says: UpstreamSays = NOTHING_SAID): string {
   if (call.latencyMs < 0) call.latencyMs = Math.round(performance.now() - call.began);
   const { requestId, upstreamStatus, latencyMs, upstreamMs } = call;
-  const status = upstreamStatus > 0 ? `X-Svc-Upstream-Status: ${upstreamStatus}\r\n` : '';
+  let status = upstreamStatus > 0 ? `X-Svc-Upstream-Status: ${upstreamStatus}\r\n` : '';
+  if (call.planeName === 'proxy') status += proxyLines(call);
   const error = code === null ? '' : `X-Svc-Error: ${code}\r\n`;
   const nonce = call.nonce === null || says.nonce ? '' : `DPoP-Nonce: ${call.nonce}\r\n`;
   const sandbox = call.snapshot.sandbox ? 'X-Svc-Sandbox: true\r\n' : '';
@@ -29,6 +30,13 @@ export function blockLines(call: Call, code: string | null, says: UpstreamSays =
     `X-Svc-Latency-Ms: ${latencyMs}\r\nX-Svc-Latency-Phase: ${call.phase}\r\n${measured}${limitLines(call, says.rateLimit)}` +
     `Server-Timing: ${timing}\r\n${says.requestId ? '' : `X-Request-Id: ${requestId}\r\n`}${nonce}`
   );
+}
+
+/** What only answers of a host that the caller names say (interface rule 33 §5.2): refusals of ours say none of it. */
+function proxyLines({ upstreamStatus, promotedRoute }: Call): string {
+  if (upstreamStatus <= 0) return '';
+  const destination = `X-Svc-Destination-Status: ${upstreamStatus}\r\n`;
+  return promotedRoute === null ? destination : `${destination}X-Svc-Promoted-Route: ${promotedRoute}\r\n`;
 }
 
 function limitLines({ routeVerdict: route, tenantVerdict: tenant, monthly }: Call, upstreamHasTriple: boolean): string {

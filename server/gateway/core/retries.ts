@@ -24,7 +24,7 @@ export class Retries {
 
   /** The upstream closed a kept connection while the call was on its way: once, at once, and not one of the route's attempts. */
   afterStaleConnection(): boolean {
-    if (this.#staleTaken || !this.#repeatable() || !isIdempotent(this.#call.method)) return false;
+    if (this.#staleTaken || this.#call.forwarding?.sendsOnce || !this.#repeatable() || !isIdempotent(this.#call.method)) return false;
     this.#staleTaken = true;
     return true;
   }

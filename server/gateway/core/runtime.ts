@@ -1,9 +1,13 @@
+import type { Keyring } from '#server/crypto/keyring.ts';
 import type { MemoryCounters } from '#server/platform/counters/memory.ts';
 import type { Counters } from '#server/platform/counters.ts';
 import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 import type { Resolver } from '#server/platform/http-out/resolver.ts';
 import type { UpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
 import type { AccessTokens } from '../credentials/access-tokens.ts';
+import type { ApiKeys } from '../credentials/api-keys.ts';
+import type { CapabilityTokens } from '../credentials/capability-tokens.ts';
+import type { WrapTokens } from '../credentials/wrap-tokens.ts';
 import type { Snapshots } from '../snapshot/store.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { Call } from './call.ts';
@@ -11,6 +15,8 @@ import type { LoggedPlane } from './log/logged-plane.ts';
 import type { MonthlyCounters } from './monthly.ts';
 import type { Quota } from './quota.ts';
 import type { SecretValues } from './secret-values.ts';
+import type { ShareGuard } from './share-guard.ts';
+import type { TlsContexts } from './tls-contexts.ts';
 
 /** What calls are served with; one per process. */
 export type Runtime = {
@@ -28,12 +34,24 @@ export type Runtime = {
   /** Bytes of payloads that are kept for the log, per workspace id. */
   captures: Quota;
   secrets: SecretValues;
+  /** Secrets of other workspaces. */
+  shares: ShareGuard;
+  /** Certificates for upstreams, ready for connections. */
+  tls: TlsContexts;
   resolver: Resolver;
   pools: UpstreamPools;
   /** The built-in echo upstream of the demonstration route. */
   echo: OriginPool | null;
   /** Access tokens, remembered for moments. */
   tokens: Pick<AccessTokens, 'find'>;
+  /** Capability tokens of the AI planes, remembered for moments. */
+  capabilities: CapabilityTokens;
+  /** API keys by their text: they name the workspace of a call on the API host. */
+  keys: Pick<ApiKeys, 'find'>;
+  /** Gateway tokens, remembered for moments. */
+  wraps: Pick<WrapTokens, 'find'>;
+  /** Keys of workspaces, as the snapshot holds them. */
+  keyring: Keyring;
   /** Lower-case names of load-balancer headers that are not for upstreams. */
   privateHeaders: ReadonlySet<string>;
   /** Logs a finished call. Never throws, never waits. */

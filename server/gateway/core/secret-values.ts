@@ -4,7 +4,7 @@ import type { SealedValue } from '../snapshot/model.ts';
 
 export type SecretValues = {
   /**
-   * What `use` makes of the bytes of a value, at once when its tenant key is in memory. The bytes are shared and wiped later, so `use` runs before
+   * What `use` makes of the bytes of a value, at once when its tenant key is in memory. A shared value opens with the key of its owner. The bytes are shared and wiped later, so `use` runs before
    * anything else can and must keep none of them.
    * Throws or rejects with TenantKeyUnavailable, DecryptFailed, or what fetching the tenant key threw.
    */
@@ -39,7 +39,8 @@ export function secretValues(keyring: Keyring): SecretValues {
   };
 
   return {
-    open(tenantId, space, value, use) {
+    open(callerId, space, value, use) {
+      const tenantId = value.tenantId ?? callerId;
       const entry = held.get(value.id);
       if (entry) {
         if (entry.until > performance.now()) return use(entry.bytes);

@@ -16,13 +16,15 @@ export function callerOf(token: AccessToken): Caller {
 function compile(token: AccessToken): Caller {
   const { client_row_id, client_id, user_id, role, key_row_id, role_ids, ip_allowlist } = token;
   const ends = [token.expires_at, token.key_expires_at, token.key_revoke_at].map((at) => at?.getTime() ?? Infinity);
+  const capabilities = capabilitiesOfToken(token, new Date());
   return {
     id: key_row_id ?? (user_id === null ? client_row_id : `${client_row_id}:${user_id}`),
     kind: 'oauth_client',
     ref: client_row_id,
     label: labelOf(token),
     digest: token.digest,
-    mayInvoke: capabilitiesOfToken(token, new Date()).has('proxy:invoke'),
+    mayInvoke: capabilities.has('proxy:invoke'),
+    mayDetokenize: user_id === null && capabilities.has('vault:detokenize'),
     allows: ip_allowlist && ip_allowlist.length > 0 ? compileRanges(ip_allowlist) : null,
     endsAt: Math.min(...ends),
     subject: {

@@ -56,8 +56,15 @@ function judged(name: string): Name {
   return verdict;
 }
 
+/** Whether a header of a caller, by its lower-case name, is never forwarded: of the connection, ours, or about where callers are. */
+export const isOwnHeader = (name: string): boolean => judged(name).own;
+
 /** Not sent where values have to be found in answers, as in tests: none can be found in a slice of one. */
 const PARTIAL = new Set(['range', 'if-range']);
+
+/** Whether a header would have the upstream answer in a form in which values can't be found. */
+export const hidesAnswer = ({ wholeAnswer, scrub }: Pick<Call, 'wholeAnswer' | 'scrub'>, name: string): boolean =>
+  (wholeAnswer && PARTIAL.has(name)) || (scrub !== null && name === 'accept-encoding');
 
 /**
  * The flat header list of the upstream request, in the caller's order, with the injected headers last. A browser knows no ports: where routes are mounted
@@ -71,12 +78,13 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
   const dropped = forwarding?.droppedHeaders;
   const drops = dropped !== undefined && dropped.size > 0;
   const dropsAmazon = forwarding?.dropsAmazon === true;
+  const hides = call.wholeAnswer || call.scrub !== null;
   for (let i = 0; i < names.length; i++) {
     const name = names[i] as string;
     const { meant, own } = judged(name);
     if (own || (drops && dropped.has(meant))) continue;
     if (dropsAmazon && meant.startsWith('x-amz-')) continue;
-    if (call.wholeAnswer && PARTIAL.has(name)) continue;
+    if (hides && hidesAnswer(call, name)) continue;
     if (nominated?.has(name) || privateHeaders.has(meant)) continue;
     if ((name === 'authorization' && call.stripAuthorization) || (name === 'x-api-key' && call.stripApiKey)) continue;
     if (name === 'dpop' && call.stripProof) continue;
@@ -91,8 +99,9 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
   const injected = call.injectedHeaders ?? [];
   for (let i = 0; i < injected.length; i += 2) {
     const name = injected[i] as string;
-    if (!call.wholeAnswer || !PARTIAL.has(name.toLowerCase())) out.push(name, injected[i + 1] as string);
+    if (!hides || !hidesAnswer(call, name.toLowerCase())) out.push(name, injected[i + 1] as string);
   }
+  if (call.scrub !== null) out.push('Accept-Encoding', 'identity');
   return out;
 }
 

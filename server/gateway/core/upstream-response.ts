@@ -31,7 +31,8 @@ export function responseHead(call: Call, headers: HeaderList): ResponseHead {
     if (name === 'content-length' || name === 'date') fields.push(name, value);
     else lines += `${name}: ${value}\r\n`;
   }
-  return { lines: `${lines}Via: 1.1 ${PSEUDONYM}\r\n${blockLines(call, null, { requestId, rateLimit, nonce })}`, fields };
+  const via = call.planeName === 'proxy' ? '' : `Via: 1.1 ${PSEUDONYM}\r\n`;
+  return { lines: `${lines}${via}${blockLines(call, null, { requestId, rateLimit, nonce })}`, fields };
 }
 
 /** Our namespace, `_` for `-` included. */
@@ -56,15 +57,18 @@ function isHarmful(name: string, value: string, { upstreamStatus, host }: Call):
 /** The length of an answer that is awaited whole before its first byte goes on, so that its block can tell the complete time; -1: it streams. */
 export function bufferedLength(method: string, status: number, headers: HeaderList): number {
   if (method === 'HEAD' || status === 204 || status === 304) return 0;
-  if (ALWAYS_STREAMED.includes(mediaType(headers))) return -1;
+  if (isAlwaysStreamed(headers)) return -1;
   const length = Number(fieldOf(headers, 'content-length') ?? Number.NaN);
   return length <= BUFFERED_RESPONSE ? length : -1;
 }
 
+/** Whether its bytes are awaited as they come, whatever length is announced. */
+export const isAlwaysStreamed = (headers: HeaderList): boolean => ALWAYS_STREAMED.includes(mediaType(headers));
+
 /** Such a stream may be silent for longer. */
 export const isEventStream = (headers: HeaderList): boolean => mediaType(headers) === EVENT_STREAM;
 
-function mediaType(headers: HeaderList): string {
+export function mediaType(headers: HeaderList): string {
   const value = fieldOf(headers, 'content-type') ?? '';
   const end = value.indexOf(';');
   return (end < 0 ? value : value.slice(0, end)).trim().toLowerCase();
@@ -77,6 +81,9 @@ export function fieldOf(headers: HeaderList, name: string): string | undefined {
     if (headers[i] === name) found = found === undefined ? headers[i + 1] : `${found}, ${headers[i + 1]}`;
   return found;
 }
+
+/** Fields that say something of the upstream's body, and nothing of one that was changed here. */
+export const OF_THE_BODY = new Set(['content-length', 'etag', 'content-md5', 'digest', 'content-digest', 'repr-digest', 'accept-ranges']);
 
 /** More names than this are of no use in the log. */
 const MOST_NAMES = 200;

@@ -3,12 +3,18 @@ import { forgetRules } from '#server/domain/policies/rule-cache.ts';
 import { type Listener, listen } from '#server/platform/notify.ts';
 import { type AccessTokens, type AccessTokensOptions, accessTokens } from './access-tokens.ts';
 import { type ApiKeys, apiKeys } from './api-keys.ts';
+import { type CapabilityTokens, capabilityTokens } from './capability-tokens.ts';
 import { type OAuthClients, oauthClients } from './oauth-clients.ts';
+import { type WrapTokens, wrapTokens } from './wrap-tokens.ts';
 
 export type Credentials = {
   keys: ApiKeys;
   tokens: AccessTokens;
   clients: OAuthClients;
+  /** What callers of the AI and MCP planes present. */
+  capabilities: CapabilityTokens;
+  /** Gateway tokens in addresses of /wg. */
+  wraps: WrapTokens;
   /** Drops what is remembered of a workspace's credentials and policies. */
   forget(tenantId: string): void;
   close(): Promise<void>;
@@ -19,16 +25,22 @@ export function credentials(options: AccessTokensOptions): Credentials {
   const keys = apiKeys();
   const tokens = accessTokens(options);
   const clients = oauthClients();
+  const capabilities = capabilityTokens();
+  const wraps = wrapTokens();
   const forget = (tenantId: string) => {
     keys.forget(tenantId);
     tokens.forget(tenantId);
     clients.forget(tenantId);
+    capabilities.forget(tenantId);
+    wraps.forget(tenantId);
     forgetRules(tenantId);
   };
   const listener: Listener = listen({
-    channels: ['config_changed', 'tenant_changed', 'oauth_changed', 'key_version_destroyed'],
+    channels: ['config_changed', 'tenant_changed', 'oauth_changed', 'key_version_destroyed', 'ai_token_changed', 'wrap_token_changed'],
     onMessage: (channel, payload) => {
       if (channel === 'key_version_destroyed') return forgetMaterial(payload);
+      if (channel === 'ai_token_changed') return capabilities.heard(payload);
+      if (channel === 'wrap_token_changed') return wraps.heard(payload);
       const [tenantId = ''] = payload.split(':');
       if (channel !== 'oauth_changed') return forget(tenantId);
       tokens.forget(tenantId);
@@ -39,8 +51,10 @@ export function credentials(options: AccessTokensOptions): Credentials {
       keys.forgetAll();
       tokens.forgetAll();
       clients.forgetAll();
+      capabilities.forgetAll();
+      wraps.forgetAll();
       wipeMaterial();
     },
   });
-  return { keys, tokens, clients, forget, close: () => listener.close() };
+  return { keys, tokens, clients, capabilities, wraps, forget, close: () => listener.close() };
 }

@@ -31,6 +31,8 @@ export type KeyedLookup<Row> = {
   find(text: string): Row | null | Promise<Row | null | Busy>;
   /** Drops the rows of a workspace. A load under way answers its callers, but isn't kept or joined. */
   forget(tenantId: string): void;
+  /** Drops one row, by SHA-256 of its text. */
+  forgetOne(digest: Buffer): void;
   forgetAll(): void;
   readonly size: number;
 };
@@ -114,6 +116,12 @@ export function keyedLookup<Row extends KeyedRow>(options: KeyedLookupOptions<Ro
       // Which workspace a load belongs to isn't known before it ends, and an unknown text may have become a credential.
       loads.clear();
       unknown.clear();
+    },
+    forgetOne(of) {
+      const key = of.toString('latin1');
+      drop(key);
+      loads.delete(key);
+      unknown.delete(key);
     },
     forgetAll() {
       known.clear();

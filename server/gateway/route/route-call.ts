@@ -1,7 +1,7 @@
 import type { Call } from '../core/call.ts';
 import type { Refused } from '../core/refusal.ts';
 import type { CallConfig, Environment, Route } from '../snapshot/model.ts';
-import type { Resolution } from './templates/resolution.ts';
+import type { Resolution } from '../templates/resolution.ts';
 import type { TestRequest } from './test-requests/test-request.ts';
 
 export type RouteCall = Call<RouteState>;

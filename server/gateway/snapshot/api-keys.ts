@@ -44,14 +44,15 @@ export const apiKeys = defineSlice({
 
 function compileKey(row: ApiKeyRow): Caller {
   // Scopes narrow the roles, as on the Management API: they never add to them.
-  const mayInvoke = capabilitiesOfKey({ ...row, scopes: row.scopes ?? [] }).has('proxy:invoke');
+  const capabilities = capabilitiesOfKey({ ...row, scopes: row.scopes ?? [] });
   return {
     id: row.id,
     kind: 'api_key',
     ref: row.id,
     label: row.key_id,
     digest: Buffer.from(row.digest, 'base64'),
-    mayInvoke,
+    mayInvoke: capabilities.has('proxy:invoke'),
+    mayDetokenize: capabilities.has('vault:detokenize'),
     allows: row.ip_allowlist.length > 0 ? compileRanges(row.ip_allowlist) : null,
     endsAt: Math.min(row.expires_at ?? Infinity, row.revoke_at ?? Infinity),
     subject: { api_key_id: row.id, key_role_ids: row.role_ids },

@@ -34,6 +34,7 @@ export type RouteRow = {
   enabled: boolean;
   collection_id: string | null;
   base_environment_id: string;
+  managed: boolean;
 };
 
 /** Costs little: an environment's settings are compiled at its first call. */
@@ -52,6 +53,7 @@ export function compileRoute(
     name: row.name,
     slug: row.slug,
     enabled: row.enabled,
+    managed: row.managed,
     collectionId: row.collection_id,
     baseEnvironment: base?.environment_name ?? '',
     environment(name) {
@@ -167,12 +169,10 @@ function compileConfig(fields: EffectiveConfig, limitKey: string, egress: Egress
     signature: compileSignature(fields),
     upstreamAuth: signing,
     fields: actions,
-    unusable:
-      fields.mtls_certificate_id !== null
-        ? 'mtls_certificate_id'
-        : fields.upstream_ca_certificate_id !== null
-          ? 'upstream_ca_certificate_id'
-          : null,
+    tls:
+      fields.mtls_certificate_id === null && fields.upstream_ca_certificate_id === null
+        ? null
+        : { certificateId: fields.mtls_certificate_id, caId: fields.upstream_ca_certificate_id },
   };
 }
 

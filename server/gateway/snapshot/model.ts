@@ -3,6 +3,7 @@ import type { PolicyCaller } from '#server/domain/policies/rules.shared.ts';
 import type { UpstreamAuth } from '#server/domain/routes/config/upstream-auth.schema.ts';
 import type { Reference, Template } from '#server/domain/templates/grammar.ts';
 import type { TenantSettings } from '#server/domain/tenants/schema.ts';
+import type { ConnectionStatus } from '#server/kernel/oauth2-providers.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
 import type { FieldActions } from './field-actions.ts';
 
@@ -26,12 +27,14 @@ export type Tenant = {
 export type Caller = {
   /** What limits per caller count by: the tokens of a key count as the key, those of a person as the person's with that client. */
   readonly id: string;
-  readonly kind: 'api_key' | 'oauth_client';
+  readonly kind: 'api_key' | 'oauth_client' | 'wrap_token';
   /** The key or the client, as lists of denials name it. */
   readonly ref: string;
   readonly label: string;
   readonly digest: Uint8Array;
   readonly mayInvoke: boolean;
+  /** Whether it may open tokens of vaults; no person's token may. */
+  readonly mayDetokenize: boolean;
   /** Null: any address. */
   readonly allows: ((ip: string) => boolean) | null;
   /** Epoch milliseconds from which it is refused; Infinity when it has no end. */
@@ -70,16 +73,52 @@ export type Secret = {
   readonly expiresAt: number | null;
   readonly strict: boolean;
   readonly allowedHosts: readonly string[] | null;
+  /** Of a wrap credential: how its value goes into a request; null members are the caller's to say. */
+  readonly escrow: { readonly header: string | null; readonly prefix: string | null } | null;
+  /** By environment. Empty for a linked secret, so that only code that knows of links finds a value: `valueIn`. */
   readonly values: ReadonlyMap<string, SecretValue>;
+  readonly link: SecretLink | null;
+};
+/** Where a secret leads that another workspace shares (interface rule 30 §14). Expiry and strictness of the linked secret are the owner's. */
+export type SecretLink = {
+  readonly shareId: string;
+  readonly active: boolean;
+  /** Epoch milliseconds; Infinity when the share has no end. */
+  readonly endsAt: number;
+  readonly level: 'use' | 'view' | 'manage';
+  /** The workspace that shares, and the secret there. */
+  readonly ownerId: string;
+  readonly secretId: string;
+  /** The owner's pins, which hold besides those of the share. */
+  readonly ownerHosts: readonly string[] | null;
+  /** The owner's environment, whatever the call runs in. */
+  readonly environment: string;
+  readonly value: SecretValue | undefined;
 };
 /** A sealed value by the ID of its row: another value has another ID. */
 export type SealedValue = {
   readonly id: string;
   /** What it is sealed for; the value of a secret without it. */
   readonly purpose?: 'client_credential';
+  /** The workspace whose key it is sealed under, where that isn't the one of the call. */
+  readonly tenantId?: string;
   readonly sealed: { readonly value_ct: Buffer; readonly cek_wrapped: Buffer; readonly tmk_version: number };
 };
-export type SecretValue = SealedValue & { readonly expiresAt: number | null };
+export type SecretValue = SealedValue & {
+  readonly expiresAt: number | null;
+  /** Of an oauth2 secret, whose value is a set of tokens; null for all others. */
+  readonly connection: SecretConnection | null;
+  /** When a certificate ends by itself; null for all others. */
+  readonly certificateEndsAt: number | null;
+};
+export type SecretConnection = {
+  /** Of the environment's row. */
+  readonly id: string;
+  readonly status: ConnectionStatus;
+  /** Of the access token, epoch milliseconds; null when it has no known end. */
+  readonly tokenExpiresAt: number | null;
+  readonly generation: number;
+};
 export type Variable = { readonly type: 'value'; readonly value: string } | { readonly type: 'secret'; readonly secretId: string };
 
 /** A template ready to be rendered. `constant` is its text when it has no placeholder; `malformed` what is wrong with the stored text. */
@@ -108,6 +147,9 @@ export type SignatureRule = {
 
 /** `secret` is in `references.head` as well, so that it is resolved with the others. */
 export type UpstreamSigning = { readonly auth: UpstreamAuth; readonly secret: Reference | null };
+
+/** IDs of certificate secrets. */
+export type UpstreamTlsConfig = { readonly certificateId: string | null; readonly caId: string | null };
 
 /** What one route does in one environment for one method. */
 export type CallConfig = {
@@ -140,8 +182,8 @@ export type CallConfig = {
   readonly upstreamAuth: UpstreamSigning | null;
   /** What happens to single values of requests and responses; null for most routes. */
   readonly fields: FieldActions | null;
-  /** Names the setting this gateway cannot honour; the call is refused rather than sent without it. */
-  readonly unusable: string | null;
+  /** Certificates of calls to the upstream: what is presented to it, and whom it must be signed by; null for most routes. */
+  readonly tls: UpstreamTlsConfig | null;
 };
 
 export type Environment = {
@@ -163,6 +205,8 @@ export type Route = {
   readonly name: string;
   readonly slug: string | null;
   readonly enabled: boolean;
+  /** Serves an AI agent, and no call of the route plane. */
+  readonly managed: boolean;
   readonly collectionId: string | null;
   readonly baseEnvironment: string;
   /** Undefined when the route has no configuration of that name. Compiled at first use. */

@@ -2,6 +2,7 @@ import type { ConfigRow } from '#server/domain/routes/effective.ts';
 import { compileRoute, type RouteRow } from './compile-route.ts';
 import { compileFieldActions, type FieldActionRow } from './field-actions.ts';
 import type { Route } from './model.ts';
+import { promotedRoutes } from './promoted-routes.ts';
 import { defineSlice, OF_SPACE } from './slice.ts';
 
 type AssignmentRow = { route_id: string; environment_id: string; client_id: string };
@@ -11,7 +12,7 @@ export const routes = defineSlice({
   name: 'routes',
   tables: ['routes', 'route_environment_configs', 'route_client_assignments', 'route_field_actions'],
   queries: {
-    routes: `select tenant_id, sandbox, id, name, slug, enabled, collection_id, base_environment_id from routes where ${OF_SPACE}`,
+    routes: `select tenant_id, sandbox, id, name, slug, enabled, collection_id, base_environment_id, managed_by is not null as managed from routes where ${OF_SPACE}`,
     // inject_body_json stays text so that no number loses a digit.
     configs: `select tenant_id, sandbox, id, route_id, environment_id, environment_name, is_base, enabled, target_base_url, inject_headers_json,
       inject_body_json::text as inject_body_json, inject_query_json, require_signature, signature_tolerance_sec, signature_require_nonce, signature_scheme,
@@ -54,6 +55,8 @@ export const routes = defineSlice({
       /** By id, else exact slug, else exact name (interface rule 12 §3). */
       route: (reference: string): Route | undefined =>
         UUID.test(reference) ? byId.get(reference.toLowerCase()) : (bySlug.get(reference) ?? byName.get(reference)),
+      /** The slug of the route with interception that covers a host and path in an environment, or null (interface rule 33 §5.2). */
+      promotedRoute: promotedRoutes(rows.routes, configs, egress),
     };
   },
   size: (rows) => rows.routes.length,

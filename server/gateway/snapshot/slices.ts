@@ -1,8 +1,14 @@
 import type { Space } from '#server/kernel/context.ts';
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
+import { aiCircuits } from './ai-circuits.ts';
+import { aiConfig } from './ai-config.ts';
+import { aiPolicies } from './ai-policies.ts';
+import { aiSpend } from './ai-spend.ts';
 import { apiKeys } from './api-keys.ts';
 import { clients } from './clients.ts';
 import { elementOrigins } from './element-origins.ts';
+import { environments } from './environments.ts';
+import { mcpServers } from './mcp-servers.ts';
 import type { Tenant } from './model.ts';
 import { policies } from './policies.ts';
 import { routes } from './routes.ts';
@@ -12,7 +18,21 @@ import { compileTenant, type TenantRow } from './tenant.ts';
 import { variables } from './variables.ts';
 
 /** What a snapshot is made of. A new slice is a file beside this one and a line here. */
-const slices = { routes, clients, apiKeys, variables, secrets, policies, elementOrigins };
+const slices = {
+  routes,
+  clients,
+  apiKeys,
+  variables,
+  secrets,
+  policies,
+  elementOrigins,
+  environments,
+  aiConfig,
+  aiPolicies,
+  aiSpend,
+  aiCircuits,
+  mcpServers,
+};
 
 type Slices = typeof slices;
 type AnyCompile = { compile(rows: never, egress: never): object };

@@ -221,7 +221,7 @@ test('a change reloads the slice it belongs to and no other, and nothing when no
       () => picture()?.route('r')?.enabled === false,
     ],
     [
-      ['snapshot-secrets-secrets', 'snapshot-secrets-secret_values'],
+      ['snapshot-secrets-secrets', 'snapshot-secrets-secret_values', 'snapshot-secrets-secret_links'],
       () => db().secrets.delete({ where: { id: secret.id } }),
       () => picture()?.secretByName('S') === undefined,
     ],

@@ -14,11 +14,13 @@ export type TenantRow = {
   subscription_status: string;
   settings: unknown;
   overrides: { kind: string; value: number | null; expires_at: number | null }[];
-  keys: (Omit<TenantKeyRow, 'wrapped_key'> & { wrapped_key: string | null; status: string })[];
+  /** Why it is sealed; null while it isn't. */
+  sealed: string | null;
+  keys: (Omit<TenantKeyRow, 'wrapped_key' | 'sealed'> & { wrapped_key: string | null; status: string })[];
 };
 
 /** Tables with `tenant_id` that the row is read from, besides `tenants`. */
-export const TENANT_TABLES = ['tenant_limit_overrides', 'tenant_master_keys'] as const;
+export const TENANT_TABLES = ['tenant_limit_overrides', 'tenant_master_keys', 'tenant_kms_configs'] as const;
 
 /** Deleted workspaces are absent from the answer. */
 export async function readTenants(client: PoolClient, ids: readonly string[]): Promise<TenantRow[]> {
@@ -26,7 +28,9 @@ export async function readTenants(client: PoolClient, ids: readonly string[]): P
     name: 'snapshot-tenants',
     text: `select id, slug, subscription_plan, subscription_status, settings,
         coalesce((select jsonb_agg(jsonb_build_object('kind', kind, 'value', value, 'expires_at', ${epochMs('expires_at')})) from tenant_limit_overrides o where o.tenant_id = t.id), '[]') as overrides,
-        coalesce((select jsonb_agg(jsonb_build_object('version', version, 'wrap_method', wrap_method, 'wrapped_key', encode(wrapped_key, 'base64'), 'root_key_id', root_key_id, 'status', status)) from tenant_master_keys k where k.tenant_id = t.id), '[]') as keys
+        (select sealed_reason from tenant_kms_configs c where c.tenant_id = t.id) as sealed,
+        coalesce((select jsonb_agg(jsonb_build_object('version', version, 'wrap_method', wrap_method, 'wrapped_key', encode(wrapped_key, 'base64'), 'root_key_id', root_key_id, 'status', status,
+          'kms', case when kms_provider is not null then jsonb_build_object('provider', kms_provider, 'key_ref', kms_key_ref, 'config', kms_config, 'key_version', kms_key_version) end)) from tenant_master_keys k where k.tenant_id = t.id), '[]') as keys
       from tenants t where id = any($1) and deleted_at is null order by id`,
     values: [ids],
   });

@@ -210,7 +210,7 @@ test('a revoked key is refused on the next call here, and on every other gateway
   });
   assert.equal(revoked.status, 200);
   assert.equal((await call(port)).status, 401);
-  assert.ok((await until(async () => (await call(secondPort)).status === 401)) < 1_000);
+  assert.ok((await until(async () => (await call(secondPort)).status === 401)) < 5_000);
   assert.equal((await call(secondPort)).status, 401);
 });
 
@@ -233,7 +233,7 @@ test('an access token is served here as a key is, and whatever it rests on is ob
   const call = (at: number) => ask(at, 'api', `/v1/environments/${id}`, { headers: { host: 'localhost', ...bearer(text) } });
   for (const at of [port, secondPort]) assert.equal((await call(at)).status, 200);
   await db().oauth_access.update({ where: { id: row.id }, data: { revoked_at: new Date() } });
-  for (const at of [port, secondPort]) assert.ok((await until(async () => (await call(at)).status === 401)) < 1_000);
+  for (const at of [port, secondPort]) assert.ok((await until(async () => (await call(at)).status === 401)) < 5_000);
 });
 
 test('a suspended workspace and a policy act on the calls that follow', async () => {
@@ -249,7 +249,7 @@ test('a suspended workspace and a policy act on the calls that follow', async ()
   await db().tenant_policies.create({
     data: { id: newId(), tenant_id: mine.tenant.id, name: 'closed', actions: ['environment:read'], subjects: { all: true } },
   });
-  await until(async () => (await status()) === 403, 3_000);
+  await until(async () => (await status()) === 403);
 });
 
 test('many callers at once each see their own environment', async () => {

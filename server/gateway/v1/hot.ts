@@ -125,7 +125,7 @@ export function createHotV1({ keys, tokens, count, operations = hotOperations }:
     await authorize(op, ctx, () => raw);
     // A use leaves traces (tokens, audit entries, monthly counts), so a call over its limit must not come as far as that.
     if (op.kind === 'use' && limit && counter && (await isUsedUp(limit, now, counter))) return null;
-    const result: unknown = await shown(op, ctx, await op.run(ctx, parsedInput(op.input, ctx, raw)));
+    const result: unknown = await shown(op, ctx, await op.run(ctx, parsedInput(op.input, raw)));
     const output = parsedOutput(op, ctx, result);
     const ignored = ignoredFields(op, raw);
     const wire = success(op, output, result, requestId, ignored ? [...ctx.warnings, ignored] : ctx.warnings);

@@ -6,7 +6,13 @@ import { canonicalAddress } from './networks.ts';
 import type { Lookup, PinnedAddress, Resolver } from './resolver.ts';
 
 /** PEM texts of one route. `ca` replaces the system roots; `cert` and `key` go together. */
-export type TlsMaterial = { ca?: string | undefined; cert?: string | undefined; key?: string | undefined };
+export type TlsMaterial = {
+  ca?: string | undefined;
+  cert?: string | undefined;
+  key?: string | undefined;
+  /** Made of them already, by `tlsContext`. */
+  context?: SecureContext | undefined;
+};
 
 export type Endpoint = { scheme: 'https' | 'http'; host: string; port: number; tls?: TlsMaterial | undefined };
 
@@ -158,7 +164,8 @@ let systemRoots: SecureContext | undefined;
 
 /** One context per endpoint, and one shared by all without material of their own: parsing the roots costs milliseconds. */
 function secureContext(material: TlsMaterial = {}): SecureContext {
-  const { ca, cert, key } = material;
+  const { ca, cert, key, context } = material;
+  if (context) return context;
   if (ca === undefined && cert === undefined) {
     systemRoots ??= createSecureContext({ minVersion: 'TLSv1.2' });
     return systemRoots;
@@ -169,6 +176,9 @@ function secureContext(material: TlsMaterial = {}): SecureContext {
     throw connectFault('route_misconfigured', "This route's client certificate or CA can't be used.", error);
   }
 }
+
+/** A context of PEM texts, which needn't be kept then. @throws UpstreamFault route_misconfigured */
+export const tlsContext = (material: TlsMaterial): TlsMaterial => ({ context: secureContext(material) });
 
 function connectFault(type: FaultType, message: string, cause?: unknown): UpstreamFault {
   return new UpstreamFault(type, message, { phase: 'connect', cause });

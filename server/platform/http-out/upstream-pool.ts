@@ -15,6 +15,8 @@ export type UpstreamPools = {
   /** The pool of a key, opened on first use. Call `send` on the answer at once: an unused pool is closed after 30 s. */
   get(key: PoolKey): OriginPool;
   readonly size: number;
+  /** Closes the connections of a TLS identity that was replaced; running calls finish. */
+  retire(identity: string): void;
   /** Lets running calls finish, refuses new ones. */
   close(): Promise<void>;
 };
@@ -64,11 +66,22 @@ export function createUpstreamPools({
       const name = `${key.tenant} ${key.space} ${key.scheme} ${key.host} ${key.port} ${key.identity ?? ''}`;
       let pool = pools.get(name);
       if (!pool) {
-        pool = new OriginPool({ connect: createConnect(key, resolver, connectTimeoutMs), host: key.host, connections, idleMs, maxAgeMs });
+        // A replaced certificate must not live on in idle sockets for more than half a minute, sweeps included.
+        const idle = key.identity === undefined ? idleMs : Math.min(idleMs, 20_000);
+        const connect = createConnect(key, resolver, connectTimeoutMs);
+        pool = new OriginPool({ connect, host: key.host, connections, idleMs: idle, maxAgeMs });
         pools.set(name, pool);
       }
       last = { key, pool };
       return pool;
+    },
+    retire(identity) {
+      for (const [name, pool] of pools) {
+        if (!name.endsWith(` ${identity}`)) continue;
+        pools.delete(name);
+        last = undefined;
+        void pool.close();
+      }
     },
     get size() {
       return pools.size;

@@ -63,7 +63,7 @@ export function edits({ operations, sample, fixture }: Subject): void {
         const input = await sample(op, person(theirs));
         const expected_updated_at = await versionOf(op, person(theirs), input);
         for (const guess of [expected_updated_at, '2020-01-01T00:00:00.000Z'])
-          await assert.rejects(perform(op, await acting(op, mine, input), { ...input, expected_updated_at: guess }), { type: 'not_found' });
+          await assert.rejects(perform(op, await acting(op, mine, input), { ...input, expected_updated_at: guess }), { status: 404 });
       });
   });
 }

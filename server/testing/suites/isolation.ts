@@ -16,7 +16,7 @@ export function isolation({ operations, v1, sample, caller, fixture }: Subject):
   const ours = () => (only ??= workspace());
 
   describe('no operation reads or changes a row of another workspace or of the other space', () => {
-    for (const op of operations.filter((o) => o.http.includes('{')))
+    for (const op of operations.filter((o) => o.http.includes('{') && !fixture.byName?.includes(o.id)))
       test(op.id, async () => {
         const [mine, theirs] = [await ours(), await workspace()];
         const input = await sample(op, caller(op, theirs));
@@ -25,7 +25,7 @@ export function isolation({ operations, v1, sample, caller, fixture }: Subject):
           await confirm(op, ctx, input);
           await assert.rejects(perform(op, ctx, input), (error: unknown) => {
             assert.ok(error instanceof Refusal, String(error));
-            assert.equal(error.type, 'not_found', `${op.id} answered ${error.type}: ${error.message}`);
+            assert.equal(error.status, 404, `${op.id} answered ${error.type}: ${error.message}`);
             return true;
           });
         }

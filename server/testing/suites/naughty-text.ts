@@ -136,8 +136,15 @@ function assertRefusal(op: AnyOperation, answer: Answer, what: string): void {
   assert.ok((errorTypesOf(op) as string[]).includes(answer.body.error.type), `${what}: ${answer.body.error.type} is not declared`);
 }
 
+/** An amount has two decimals at least: 50 is answered as 50.00 (interface rule 50 §5.1). */
+const amount = (text: string) => (/^\d+(?:\.\d{1,2})?$/.test(text) ? Number(text).toFixed(2) : text);
+
 /** Normalisations the interface names; everything else comes back as it was sent, or trimmed. */
 const NORMALISED: Record<string, (text: string) => string> = {
+  budget_daily_usd: amount,
+  budget_monthly_usd: amount,
+  provider: (text) => text.trim().toLowerCase(), // a label that filters compare
+  'hosts.*': (text) => text.toLowerCase().replace(/\.$/, ''),
   'allowed_hosts.*': (text) => domainToASCII(text.trim()), // hosts are compared in the spelling of the URL standard
 };
 

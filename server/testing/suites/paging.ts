@@ -102,36 +102,37 @@ function clampsNumbers({ v1, sample }: Subject): void {
 
 const ROWS = 23;
 type Row = { id: string };
+type Place = Record<string, unknown>;
 
 function losesNoRow(subject: Subject, list: AnyOperation): void {
   const sorts: string[] = Object.keys(list.input.shape.sort.def.innerType.def.entries);
   test('all pages together are the whole list, each row once, in every sort and direction', async () => {
-    const { key } = await filled(subject);
+    const { key, place } = await filled(subject, list);
     for (const sort of sorts)
       for (const order of ['asc', 'desc']) {
         const query = `&sort=${sort}&order=${order}`;
-        const { pages, total } = await page(list, key, 1, query);
+        const { pages, total } = await page(list, place, key, 1, query);
         const parts: string[] = [];
-        for (let n = 1; n <= pages; n++) parts.push(...(await page(list, key, n, query)).ids);
+        for (let n = 1; n <= pages; n++) parts.push(...(await page(list, place, key, n, query)).ids);
         assert.equal(total, parts.length, `${sort} ${order}`);
         assert.equal(new Set(parts).size, parts.length, `${sort} ${order}: a row came twice`);
-        assert.deepEqual(parts, (await page(list, key, 1, query, 100)).ids, `${sort} ${order}`);
-        assert.deepEqual((await page(list, key, pages + 1, query)).ids, []);
+        assert.deepEqual(parts, (await page(list, place, key, 1, query, 100)).ids, `${sort} ${order}`);
+        assert.deepEqual((await page(list, place, key, pages + 1, query)).ids, []);
       }
   });
 
   if (!sorts.includes('created_at')) return;
   test('rows inserted while a list is read never hide a row that was there before, and never repeat one when new rows come last', async () => {
-    const { w, key } = await filled(subject);
-    const before = (await page(list, key, 1, '&sort=created_at&order=asc', 100)).ids;
+    const { w, key, place } = await filled(subject, list);
+    const before = (await page(list, place, key, 1, '&sort=created_at&order=asc', 100)).ids;
     const added: string[] = [];
     const walk = async (order: string) => {
       const seen: string[] = [];
       for (let n = 1; ; n++) {
-        const { ids, pages } = await page(list, key, n, `&sort=created_at&order=${order}`);
+        const { ids, pages } = await page(list, place, key, n, `&sort=created_at&order=${order}`);
         seen.push(...ids);
         if (n >= pages) return seen;
-        if (added.length < 12) added.push(await add(subject, w));
+        if (added.length < 12) added.push(await add(subject, w, place));
       }
     };
     const rising = await walk('asc');
@@ -147,34 +148,43 @@ function losesNoRow(subject: Subject, list: AnyOperation): void {
 }
 
 /** By a call of its own, as each caller makes one: a row's created_at is the moment of the call that made it. */
-async function add(subject: Subject, w: Workspace): Promise<string> {
+async function add(subject: Subject, w: Workspace, place: Place): Promise<string> {
   const ctx = w.ctx('live');
   const create = `${tableOf(subject)}.create`;
-  return (await made(ctx, create, await subject.fixture.samples[create]?.(ctx))).id;
+  return (await made(ctx, create, { ...(await subject.fixture.samples[create]?.(ctx)), ...place })).id;
 }
 
 /** Half of them share their instant, so that only the last sort key can tell them apart. */
-async function filled(subject: Subject) {
+async function filled(subject: Subject, list: AnyOperation) {
   const w = await workspace();
   const { text: key } = await w.key('live');
-  for (let i = 0; i < ROWS; i++) await add(subject, w);
+  const place = await placeOf(subject, list, w);
+  for (let i = 0; i < ROWS; i++) await add(subject, w, place);
   const at = new Date(Date.now() - 60_000).toISOString();
   await db().$executeRawUnsafe(
     `update ${tableOf(subject)} set created_at = $1::timestamptz where tenant_id = $2::uuid and ascii(right(id::text, 1)) % 2 = 0`,
     at,
     w.tenant.id,
   );
-  return { w, key };
+  return { w, key, place };
+}
+
+/** The IDs in the path of a list that shows what is below another resource: its rows are all made there. */
+async function placeOf({ fixture }: Subject, list: AnyOperation, w: Workspace): Promise<Place> {
+  const names = [...list.http.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const sample = names.length > 0 ? await fixture.samples[list.id]?.(w.ctx('live')) : undefined;
+  return Object.fromEntries(names.map((name) => [name, sample?.[name]]));
 }
 
 async function page(
   op: AnyOperation,
+  place: Place,
   key: string,
   n: number,
   query: string,
   size = 5,
 ): Promise<{ ids: string[]; pages: number; total: number }> {
-  const { body, text } = await call('GET', `${addressOf(op, {}).path}?page=${n}&per_page=${size}${query}`, { key });
+  const { body, text } = await call('GET', `${addressOf(op, place).path}?page=${n}&per_page=${size}${query}`, { key });
   assert.ok(body.data, text);
   return { ids: body.data.map((row: Row) => row.id), pages: body.meta.total_pages, total: body.meta.total };
 }

@@ -32,8 +32,10 @@ export function resources({ namespace, resources, operations, tables, fixture, c
       [created.id],
     );
     assert.equal((await perform(search.inspect, owner, { id: created.id })).output.kind, main.type);
+    // A list below another resource is gone with it.
+    const parent = list.http.includes('{id}') ? { id: input.id } : {};
     const listed = async (query: Record<string, unknown>) =>
-      (await made(ctx, list.id, query)).some((row: { id: string }) => row.id === created.id);
+      (await made(ctx, list.id, { ...parent, ...query }).catch(nothingIfGone)).some((row: { id: string }) => row.id === created.id);
     assert.ok(await listed(list.input.shape?.q ? { q: input.name } : {}));
     await perform(sandbox.reset, owner, { confirm_name: w.tenant.name });
     assert.ok(!(await listed({})));
@@ -49,6 +51,11 @@ export function resources({ namespace, resources, operations, tables, fixture, c
     await assert.rejects(create(caller(op, w)), { type: 'plan_limit' });
   });
 }
+
+const nothingIfGone = (error: { type?: string }): { id: string }[] => {
+  assert.equal(error.type, 'not_found', String(error));
+  return [];
+};
 
 /** A new workspace has some already. */
 const assertAtLimit = (error: { type?: string }) => assert.equal(error.type, 'plan_limit', String(error));

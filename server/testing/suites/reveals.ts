@@ -60,7 +60,9 @@ export function reveals({ name, rows, ofPerson, reveals: gated, sample, fixture 
         await assert.rejects(perform(op, owner, input), refused, 'expired');
         assert.deepEqual(await entriesOf(w), [], 'nothing was granted');
         await granted(owner, input);
-        await assert.rejects(perform(op, owner, input), refused, 'one verification, one use');
+        // A decision that was taken is refused for its state, before the factor is looked at.
+        const again = op.http.startsWith('GET ') ? refused : ({ status }: Refusal) => status === 403 || status === 409;
+        await assert.rejects(perform(op, owner, input), again, 'one verification, one use');
       });
 
       test('commits what it audits before it shows anything, and the entry says who, what, why and how', async () => {
@@ -92,11 +94,12 @@ export function reveals({ name, rows, ofPerson, reveals: gated, sample, fixture 
       });
 
       test('lets each role through that the register names, and no other', async () => {
-        const { w, input } = await arranged();
+        const { w, owner, input: once } = await arranged();
         const [capability] = capabilitiesOf(op.needs);
         for (const role of MEMBER_ROLES)
           for (const reveal_secrets of [false, true]) {
             const ctx = person(w, role, reveal_secrets);
+            const input = op.http.startsWith('GET ') ? once : await sample(op, owner); // a decision can't be taken twice
             const denied = denialOf(gate.class, role, reveal_secrets, ROLE_MATRIX.get(capability!)?.[role]);
             const result = await granted(ctx, input).then(
               () => undefined,
@@ -135,7 +138,7 @@ export function reveals({ name, rows, ofPerson, reveals: gated, sample, fixture 
           const { w, owner, input } = await arranged();
           const ids = Object.fromEntries([...op.http.matchAll(/\{(\w+)\}/g)].map(([, id]) => [id, crypto.randomUUID()]));
           for (const ctx of [owner, person(w, 'viewer')]) {
-            await assert.rejects(granted(ctx, { ...input, ...ids }), { type: 'not_found' });
+            await assert.rejects(granted(ctx, { ...input, ...ids }), { status: 404 });
             assert.equal(await usable(ctx), 1);
           }
         });

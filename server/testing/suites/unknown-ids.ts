@@ -29,7 +29,7 @@ export function unknownIds({ v1, dashboard, sample }: Subject): void {
       test(op.id, async () => {
         const owner = (await workspace()).member('owner');
         const ids = Object.fromEntries([...op.http.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name, '\u0006']));
-        await assert.rejects(perform(op, owner, { ...(await sample(op, owner)), ...ids }), { type: 'not_found' });
+        await assert.rejects(perform(op, owner, { ...(await sample(op, owner)), ...ids }), { status: 404 });
       });
   });
 }

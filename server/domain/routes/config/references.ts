@@ -43,8 +43,10 @@ export async function saveReferences(
     if (f.reference.kind !== 'secret' && f.reference.kind !== 'secret_id') return [];
     const secret = f.reference.kind === 'secret' ? secrets.byName.get(f.reference.name) : secrets.byId.get(f.reference.id);
     if (touched(f.environment, f.field)) {
+      if (!secret && isCertificateField(f.field)) throw invalid(f.path, 'no such certificate');
       if (!secret) throw invalid(f.path, `refers to an unknown secret: ${printReference(f.reference)}`);
-      if (secret.secret_type === 'certificate')
+      if (isCertificateField(f.field)) assertCertificate(f, secret);
+      else if (secret.secret_type === 'certificate')
         throw invalid(f.path, `refers to a certificate, which can't be injected: ${printReference(f.reference)}`);
       if (f.field === 'upstream_auth' && secret.secret_type !== 'string') throw invalid(f.path, 'must be a string secret');
     }
@@ -113,6 +115,7 @@ export function slotsOf(environment: string, local: Local): Slot[] {
     ...(local.upstream_auth?.secret_id
       ? [slot('upstream_auth', 'upstream_auth.secret_id', `{{secret_id:${local.upstream_auth.secret_id}}}`)]
       : []),
+    ...CERTIFICATE_FIELDS.flatMap((field) => (local[field] ? [slot(field, field, `{{secret_id:${local[field]}}}`)] : [])),
     ...(local.method_configs ?? []).flatMap((entry) => [
       ...mapSlots('method_configs', `method_configs.${entry.method}.inject_headers_json`, entry.inject_headers_json),
       ...mapSlots('method_configs', `method_configs.${entry.method}.inject_query_json`, entry.inject_query_json),
@@ -121,21 +124,44 @@ export function slotsOf(environment: string, local: Local): Slot[] {
   ];
 }
 
-type SecretRow = { id: string; shortcode_name: string; secret_type: string };
+const CERTIFICATE_FIELDS = ['mtls_certificate_id', 'upstream_ca_certificate_id'] as const;
+const isCertificateField = (field: ConfigField) => CERTIFICATE_FIELDS.some((one) => one === field);
+
+/** What is presented needs a key, and what is trusted a certificate (interface rule 10 §11). @throws Refusal validation_error */
+function assertCertificate({ field, path }: Found, secret: SecretRow): void {
+  const presented = field === 'mtls_certificate_id';
+  const fits = secret.secret_type === 'certificate' && (presented ? secret.keyed && secret.certified : secret.certified && !secret.keyed);
+  if (!fits)
+    throw invalid(
+      path,
+      presented ? 'must be a certificate secret with a private key' : 'must be a certificate secret without a private key',
+    );
+}
+
+type SecretRow = {
+  id: string;
+  shortcode_name: string;
+  secret_type: string;
+  /** In every environment that has a value. */
+  keyed: boolean;
+  certified: boolean;
+};
 
 /** Names are looked up exactly as written; ids of another space are as unknown as any other. */
 async function secretsOf(tx: Tx, ctx: Ctx, found: readonly Found[]) {
   const names = found.flatMap(({ reference: r }) => (r.kind === 'secret' ? [r.name] : []));
   const ids = found.flatMap(({ reference: r }) => (r.kind === 'secret_id' ? [r.id] : []));
-  const select = { id: true, shortcode_name: true, secret_type: true } as const;
   const lowered = [...new Set(names.map((n) => n.toLowerCase()))];
-  const byName: SecretRow[] =
-    lowered.length === 0
+  const rows: SecretRow[] =
+    lowered.length === 0 && ids.length === 0
       ? []
-      : await tx.$queryRaw`select id::text, shortcode_name, secret_type from secrets where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and lower(shortcode_name) = any(${lowered})`;
-  const byId: SecretRow[] =
-    ids.length === 0 ? [] : await tx.secrets.findMany({ where: { ...own(ctx), id: { in: [...new Set(ids)] } }, select });
-  return { byName: new Map(byName.map((s) => [s.shortcode_name, s])), byId: new Map(byId.map((s) => [s.id, s])) };
+      : await tx.$queryRaw`
+          select s.id::text, s.shortcode_name, s.secret_type,
+            s.secret_type = 'certificate' and s.linked_share_id is null and not exists (select from secret_environments e where e.secret_id = s.id and not coalesce((e.cert_metadata->>'has_private_key')::boolean, false)) as keyed,
+            s.secret_type = 'certificate' and s.linked_share_id is null and not exists (select from secret_environments e where e.secret_id = s.id and coalesce((e.cert_metadata->>'chain_length')::int, 0) = 0) as certified
+          from secrets s where s.tenant_id = ${ctx.tenant_id}::uuid and s.sandbox = ${ctx.sandbox}
+            and (lower(s.shortcode_name) = any(${lowered}) or s.id = any(${[...new Set(ids)]}::uuid[]))`;
+  return { byName: new Map(rows.map((s) => [s.shortcode_name, s])), byId: new Map(rows.map((s) => [s.id, s])) };
 }
 
 /** `{{var:key}}` needs the route's collection; in a target URL only a value may stand, a secret would be logged. */

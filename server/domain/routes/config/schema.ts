@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { addressRange } from '#server/kernel/address-field.ts';
-import { baseUrl } from '#server/kernel/fields.ts';
+import { baseUrl, uuid } from '#server/kernel/fields.ts';
 import { headerNameProblem, TOKEN } from './header-names.shared.ts';
 import { UpstreamAuth, upstreamAuth } from './upstream-auth.schema.ts';
 
@@ -12,7 +12,6 @@ export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTION
 /** How calls are signed (interface rule 10 §9); `rfc9421` are HTTP Message Signatures. */
 export const SIGNATURE_SCHEMES = ['v1', 'concat', 'rfc9421'] as const;
 
-const NOT_ENFORCED = "can't be turned on: this release doesn't enforce it yet";
 const MAX_NAMES = 50;
 const MAX_TEMPLATE_BYTES = 8 * 1024;
 const MAX_BODY_BYTES = 64 * 1024;
@@ -82,7 +81,7 @@ const method = () =>
     .transform((m) => m.toUpperCase())
     .pipe(z.enum(METHODS))
     .meta({ enum: [...METHODS] });
-const certificate = () => z.null(NOT_ENFORCED);
+const certificate = () => uuid().nullable();
 const requests = () => z.number().int().min(1).max(1_000_000);
 const windowSeconds = () => z.number().int().min(1).max(86_400);
 const burst = () => z.number().int().min(1).max(10_000_000);

@@ -53,10 +53,10 @@ export async function applySecrets(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps
   await tx.secrets.createMany({
     data: made.map((step) => {
       const row = builder.source.secrets.get(step.id) as SecretRow;
-      const { name, shortcode_name, secret_type, provider_label, is_escrow } = row;
+      const { name, shortcode_name, secret_type, provider_label, is_escrow, header_name, value_prefix } = row;
       return {
         ...own(ctx),
-        ...{ id: step.there, name, shortcode_name, secret_type, provider_label, is_escrow },
+        ...{ id: step.there, name, shortcode_name, secret_type, provider_label, is_escrow, header_name, value_prefix },
         ...columns(builder, row),
         created_by: ctx.actor.id,
         created_at: ctx.now,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { mintApiKey } from '#server/crypto/tokens.ts';
+import { cpuTime } from '#server/testing/cpu-time.ts';
 import { loggedPath } from './logged-path.ts';
 
 const accessKey = `AKE${'ABCDEFGHIJKLMNOP'}:${'a1B2'.repeat(10)}`;
@@ -95,8 +96,9 @@ test('the longest target is made fit to be logged in a moment', () => {
     `a=${'%41'.repeat(5_000)}`,
     'eyJaaaaaaaaaa'.repeat(1_200),
   ]) {
-    const began = performance.now();
-    for (let i = 0; i < 20; i++) loggedPath('/x', query);
-    assert.ok(performance.now() - began < 400, query.slice(0, 20));
+    const took = cpuTime(() => {
+      for (let i = 0; i < 20; i++) loggedPath('/x', query);
+    });
+    assert.ok(took < 400, `${query.slice(0, 20)}: ${Math.round(took)} ms`);
   }
 });

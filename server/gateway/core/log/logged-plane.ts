@@ -1,5 +1,12 @@
 import type { Call } from '../call.ts';
 
+export type Proxied = {
+  readonly credential_mode: 'none' | 'transit' | 'escrow';
+  readonly mode: 'template' | 'transparent';
+  readonly secret_id: string | null;
+  readonly token_count: number;
+};
+
 /** What a call was about, in the words of its plane. */
 export type LogSubject = {
   /** `proxy_mode` of calls that are no test requests. */
@@ -12,6 +19,10 @@ export type LogSubject = {
   readonly query: string | null;
   /** Whether the signature of the call was good; null or absent when none was required. */
   readonly signatureValid?: boolean | null;
+  /** The path is the upstream's, though no route stands for it. */
+  readonly routeless?: boolean;
+  /** Kept with the trace: how a call to a host that its caller named was authenticated there. */
+  readonly proxied?: Proxied;
 };
 
 /** What the request log asks of a call's plane. */

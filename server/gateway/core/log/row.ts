@@ -9,14 +9,14 @@ import { type Trace, type TraceText, traceText } from './trace.ts';
 export type LogRow = ReturnType<typeof logRow>;
 
 const MAX_USER_AGENT = 256;
-const IDENTIFIED = { api_key: 'api_key', oauth_client: 'oauth_token' } as const;
+const IDENTIFIED = { api_key: 'api_key', oauth_client: 'oauth_token', wrap_token: 'gateway_token' } as const;
 /** Names an environment can have. A caller may send anything, even a credential in the wrong header: other text is not kept. */
 const ENVIRONMENT = /^[a-z0-9_-]{1,63}$/;
 
 /** The row of a finished call: names, numbers and ids, never the value of a header, a body or a secret (interface rule 13 §2). */
 export function logRow(call: Call, plane: LoggedPlane, nodeId: string) {
   const { snapshot, credential, client, test } = call;
-  const { mode, route, environment, path, query, signatureValid = null } = plane.logSubject(call);
+  const { mode, route, environment, path, query, signatureValid = null, routeless = false, proxied } = plane.logSubject(call);
   // A credential in the headers of a test request is not what authenticated it.
   const caller = credential.state === 'valid' && !test ? credential.caller : null;
   // An unauthenticated caller must not be able to tell from our own records which routes exist either.
@@ -34,7 +34,7 @@ export function logRow(call: Call, plane: LoggedPlane, nodeId: string) {
     sandbox: snapshot.sandbox,
     ts: isoInstant(call.receivedAt),
     // Without a route there is no forward path to speak of: the path as it was called, with its first segment.
-    path: loggedPath(opaque || !route ? calledPath(call.target) : path, query),
+    path: loggedPath(opaque || !(route || routeless) ? calledPath(call.target) : path, query),
     latency_ms: call.latencyMs < 0 ? Math.round(performance.now() - call.began) : call.latencyMs,
     upstream_host: call.upstream?.authority ?? null,
     error: call.error,
@@ -63,7 +63,7 @@ export function logRow(call: Call, plane: LoggedPlane, nodeId: string) {
     node_id: nodeId,
     injected: call.injected ?? [],
     // As it is stored, for one that was read from the disk.
-    trace: traceText(call, plane) as Trace | TraceText,
+    trace: traceText(call, plane, proxied) as Trace | TraceText,
   };
 }
 

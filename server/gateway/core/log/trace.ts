@@ -1,6 +1,6 @@
 import type { Verdict } from '#server/platform/counters.ts';
 import type { Call } from '../call.ts';
-import type { LoggedPlane } from './logged-plane.ts';
+import type { LoggedPlane, Proxied } from './logged-plane.ts';
 import { sameNames } from './same-names.ts';
 
 type Phases = Pick<LoggedPlane, 'phaseNames' | 'limitPhase'>;
@@ -14,6 +14,8 @@ export type Trace = {
   request_headers: readonly string[];
   response_headers: readonly string[];
   limits: Partial<Record<'route' | 'tenant' | 'monthly', Left>>;
+  /** Of a call to a host that its caller named. */
+  proxied?: Proxied;
 };
 
 /** The trace of a call that has just ended: the row's JSON, and whether the call came past the limits. */
@@ -33,14 +35,14 @@ export const cameToLimits = (trace: Trace | TraceText | null): boolean =>
   trace !== null && ('text' in trace ? trace.pastLimits : trace.phases_ms?.limit !== undefined);
 
 /** The trace of a call as JSON, at less than half of what `JSON.stringify` costs: every name in it is a token (RFC 9110 §5.6.2), in which nothing needs escaping. */
-export function traceText(call: Traced, { phaseNames, limitPhase }: Phases): TraceText {
+export function traceText(call: Traced, { phaseNames, limitPhase }: Phases, proxied?: Proxied): TraceText {
   const { phaseTimings, phase } = call;
   let phases = '';
   for (let i = 0; i < phaseTimings.length; i++)
     phases += `${i === 0 ? '' : ','}"${phaseNames[i]}":${millisecondsText(microseconds(phaseTimings, i))}`;
   const text =
     `{"phases_ms":{${phases}},"latency_phase":"${phase}","request_headers":${namesText(call.names)},` +
-    `"response_headers":${namesText(call.responseHeaders ?? [])},"limits":{${limitsText(call)}}}`;
+    `"response_headers":${namesText(call.responseHeaders ?? [])},"limits":{${limitsText(call)}}${proxied ? `,"proxied":${JSON.stringify(proxied)}` : ''}}`;
   return { text, pastLimits: phaseTimings.length > limitPhase };
 }
 

@@ -1,4 +1,4 @@
-import { formDecode, MOST_FIELDS } from '../templates/render.ts';
+import { formDecode, MOST_FIELDS } from '../../templates/render.ts';
 import { MOST_PICKS, newPick, type Pick, type Picker, Unwalkable } from './picks.ts';
 
 const AMPERSAND = 0x26;

@@ -1,5 +1,5 @@
 import type { Place } from '#server/custody/fields/selectors.ts';
-import { blanks, scalarEnd, stringEnd, valueEnd } from '../templates/json-bytes.ts';
+import { blanks, scalarEnd, stringEnd, valueEnd } from '../../templates/json-bytes.ts';
 import { MOST_PICKS, newPick, type Pick, type Picker, Unwalkable, type ValueKind } from './picks.ts';
 
 /** What was found in a JSON text. `close` is the closing brace of the object that it is, -1 when it is none. */

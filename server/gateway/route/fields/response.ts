@@ -3,7 +3,7 @@ import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { AnswerEdit, AnswerPlan } from '../../core/answer-edit.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
 import type { Runtime } from '../../core/runtime.ts';
-import { fieldOf } from '../../core/upstream-response.ts';
+import { fieldOf, OF_THE_BODY } from '../../core/upstream-response.ts';
 import type { FieldSide } from '../../snapshot/field-actions.ts';
 import type { RouteCall } from '../route-call.ts';
 import { FieldActionFailed } from './failure.ts';
@@ -12,9 +12,6 @@ import { type BodyActions, bodyActions, mediaType, uncovered } from './media.ts'
 import type { FieldWork } from './perform.ts';
 import { workOf } from './request.ts';
 import { type HeaderValue, runOnBody, runOnHeaders } from './run.ts';
-
-/** Says of another body than the one that is sent. */
-const OF_THE_BODY = new Set(['content-length', 'etag', 'content-md5', 'digest', 'content-digest', 'repr-digest', 'accept-ranges']);
 
 /** The field actions of a route's answers. */
 export function answerEdit(call: RouteCall, runtime: Runtime, side: FieldSide): AnswerEdit {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { stringify } from 'lossless-json';
-import { formDecode, formEncode } from '../templates/render.ts';
+import { formDecode, formEncode } from '../../templates/render.ts';
 import type { ValueKind } from './picks.ts';
 
 /** A value that was picked: the characters of a string or a field, or the JSON source of anything else, so that numbers keep their digits. */

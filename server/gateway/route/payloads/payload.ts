@@ -11,9 +11,9 @@ import { BODY_TAKEN, type Capture } from '../../core/capture.ts';
 import type { ResponseHead } from '../../core/gateway-response.ts';
 import { maskCards } from '../../core/log/logged-path.ts';
 import { isMaskedHeader } from '../../core/masked-headers.ts';
+import { type PatientRedact, patientRedactor } from '../../templates/redaction.ts';
+import { shownAnswer } from '../../templates/shown-body.ts';
 import type { RouteCall } from '../route-call.ts';
-import { type PatientRedact, patientRedactor } from '../templates/redaction.ts';
-import { shownAnswer } from '../test-requests/shown-body.ts';
 import { maskFields } from './masking.ts';
 
 /** One side of a finished call, as it passed by. Nothing of it is masked yet. */

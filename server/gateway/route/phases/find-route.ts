@@ -11,8 +11,8 @@ function lookUp(call: RouteCall): Refused | undefined {
   if (state.reference === null)
     return refused('route_required', 'Route missing. Put its slug in the first path segment or in the X-Svc-Route header.');
   const route = call.snapshot.route(state.reference);
-  // A disabled route is answered as one that was never there.
-  if (!route?.enabled) return refused('route_not_found', 'No enabled route matches this slug.');
+  // A disabled route is answered as one that was never there. So is one that serves an AI agent: nobody passes its budget and its controls by.
+  if (!route?.enabled || route.managed) return refused('route_not_found', 'No enabled route matches this slug.');
   state.route = route;
   const name = state.environmentHeader || route.baseEnvironment;
   state.environmentName = name;

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { checkForwardPath } from '../../core/forward-path.ts';
 import { readHeadFields } from '../../core/head-fields.ts';
 import { ALL_METHODS, isAccepted } from '../../core/methods.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
@@ -13,7 +14,7 @@ export function inspect(call: RouteCall): Refused | undefined {
   const mark = call.target.indexOf('?');
   const path = mark < 0 ? call.target : call.target.slice(0, mark);
   state.query = mark < 0 ? null : call.target.slice(mark + 1);
-  return splitPath(state, path) ?? checkPath(state.forwardPath);
+  return splitPath(state, path) ?? checkForwardPath(state.forwardPath);
 }
 
 /** Forms A, B and C (interface rule 12 §3). A path that names no route leaves the reference null. */
@@ -42,21 +43,6 @@ function splitPath(state: RouteState, path: string): Refused | undefined {
     return refused('invalid_path', 'The first path segment is not valid percent-encoded UTF-8.');
   }
   return undefined;
-}
-
-// Servlet containers cut a segment at its semicolon before they look at it: to them `..;x` is `..`.
-const SMUGGLED = /(?:^|[/\\])\.\.?(?:[/\\;]|$)|[\0\r\n]/;
-
-/**
- * No segment may be `.` or `..`, however it is written, or the upstream could be led out of the target's base path. Everything else
- * (double slashes, %2F, a trailing slash) is kept byte for byte.
- */
-function checkPath(path: string): Refused | undefined {
-  if (!path.includes('.') && !path.includes('%')) return undefined;
-  const decoded = path.includes('%')
-    ? path.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-    : path;
-  return SMUGGLED.test(decoded) ? refused('invalid_path', 'The path must not contain . or .. segments, or control characters.') : undefined;
 }
 
 function readOwnHeader({ state }: RouteCall, name: string, value: string): void {

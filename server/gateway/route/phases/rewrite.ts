@@ -1,22 +1,24 @@
-import type { Reference } from '#server/domain/templates/grammar.ts';
 import { acceptBody } from '../../core/listener.ts';
 import { rewritesBody } from '../../core/methods.ts';
 import type { PhaseResult } from '../../core/plane.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
 import { readBody, STREAMED_LIMIT } from '../../core/request-body.ts';
 import type { Runtime } from '../../core/runtime.ts';
-import { fixedTarget } from '../../snapshot/compile-route.ts';
-import type { CallConfig, CompiledTemplate } from '../../snapshot/model.ts';
+import type { CallConfig } from '../../snapshot/model.ts';
+import { injectBody, renderBody } from '../../templates/body-inject.ts';
+import { SCAN_LIMIT, type Scan, scanBody, scannable, writeBody } from '../../templates/body-scan.ts';
+import { injectHeaders, withQuery } from '../../templates/inject.ts';
+import { redactedMark } from '../../templates/redaction.ts';
+import { formEncode } from '../../templates/render.ts';
+import { renewalOf } from '../../templates/renewal.ts';
+import { newResolution, type Resolution } from '../../templates/resolution.ts';
+import { resolve } from '../../templates/resolve.ts';
+import { scrubAnswer } from '../../templates/scrubbed-answer.ts';
+import { chooseTarget, egressAllowed, setTarget } from '../../templates/target.ts';
+import { signsBody } from '../../upstream-auth/sign.ts';
 import { fitsFields, keepRequest, readingOf } from '../fields/request.ts';
 import { answerEdit } from '../fields/response.ts';
 import type { RouteCall } from '../route-call.ts';
-import { injectBody, renderBody } from '../templates/body-inject.ts';
-import { SCAN_LIMIT, type Scan, scanBody, scannable, writeBody } from '../templates/body-scan.ts';
-import { redactedMark } from '../templates/redaction.ts';
-import { formEncode, renderHeader, renderText, replacePairs, type Values } from '../templates/render.ts';
-import { newResolution, type Resolution } from '../templates/resolution.ts';
-import { resolve } from '../templates/resolve.ts';
-import { signsBody } from '../upstream-auth/sign.ts';
 
 type Result = PhaseResult | Promise<PhaseResult>;
 
@@ -29,8 +31,6 @@ const SMALL = 64 * 1024;
 export function rewrite(call: RouteCall, runtime: Runtime): Result {
   const config = call.state.config;
   if (!config) return refused('internal_error', 'The route has no configuration.');
-  if (config.unusable)
-    return refused('route_misconfigured', `This route's ${config.unusable} can't be used by this gateway, so the call wasn't sent.`);
   if (config.malformed !== null) return refused('template_invalid', `A template in this route ${config.malformed}.`);
   if (config.fields !== null) {
     const unfit = fitsFields(call);
@@ -104,16 +104,16 @@ function compose(call: RouteCall, runtime: Runtime, config: CallConfig): Result 
   const needed = rewritable && config.body ? [...config.references.head, ...config.references.body] : config.references.head;
   // The common route.
   if (config.target.kind === 'fixed' && !scan) {
-    setTarget(call, config.target);
+    setTarget(call, config.target, call.state.forwardPath);
     return after(egressAllowed(call) ?? resolve(call, runtime, needed, 'configuration', resolution), () =>
-      apply(call, config, resolution, undefined),
+      apply(call, runtime, config, resolution, undefined),
     );
   }
-  return after(chooseTarget(call, runtime, config, resolution), () =>
+  return after(chooseTarget(call, runtime, config, resolution, call.state.forwardPath), () =>
     after(egressAllowed(call), () =>
       after(resolve(call, runtime, needed, 'configuration', resolution), () =>
         after(scan ? resolve(call, runtime, scan.references, 'caller', resolution) : undefined, () =>
-          apply(call, config, resolution, scan),
+          apply(call, runtime, config, resolution, scan),
         ),
       ),
     ),
@@ -126,68 +126,7 @@ function scanCaller(call: RouteCall): Scan | Refused | undefined {
   return scanBody(call.body, kind, call.contentType);
 }
 
-function setTarget(call: RouteCall, { target, basePath, echo }: Extract<CallConfig['target'], { kind: 'fixed' }>): void {
-  call.upstream = target;
-  call.echo = echo;
-  call.upstreamPath = call.state.forwardPath === '' ? target.path || '/' : basePath + call.state.forwardPath;
-}
-
-function chooseTarget(call: RouteCall, runtime: Runtime, config: CallConfig, resolution: Resolution): Result {
-  const { target } = config;
-  if (target.kind === 'refused') return refused(target.code, target.message);
-  if (target.kind === 'fixed') {
-    setTarget(call, target);
-    return undefined;
-  }
-  const references = target.template.parts.filter((part): part is Reference => part.kind !== 'literal');
-  // A secret in a URL would show in logs, DNS and TLS names.
-  const unfit = references.find((reference) => reference.kind !== 'var' || variableOf(call, reference)?.type !== 'value');
-  if (unfit) return refused('template_invalid', 'The target URL of this route uses a variable that is missing or holds a secret.');
-  return after(resolve(call, runtime, references, 'configuration', resolution), () => {
-    if (!staysInHost(target.template, resolution.configuration))
-      return refused(
-        'template_invalid',
-        'A variable in the target host of this route contains characters other than letters, digits, dots, hyphens and underscores.',
-      );
-    const judged = fixedTarget(renderText(target.template, resolution.configuration), runtime.resolver.settings);
-    if (judged.kind === 'fixed') {
-      setTarget(call, judged);
-      return undefined;
-    }
-    const code = judged.kind === 'refused' ? judged.code : 'template_invalid';
-    return refused(code, 'The target URL of this route is invalid once its variables are filled in.');
-  });
-}
-
-/**
- * Whether what stands in the authority is text of host labels (interface rule 12 §7). A value with a slash or a colon would end the host early, and
- * send the route's secrets to whoever may write variables but not routes.
- */
-function staysInHost({ parts }: CompiledTemplate, values: Values): boolean {
-  let before = '';
-  for (const part of parts) {
-    const text = part.kind === 'literal' ? part.text : (values.get(part) ?? '');
-    if (part.kind !== 'literal' && !/^[^/]*\/\/[^/]*\//.test(before) && !/^[A-Za-z0-9_.-]+$/.test(text)) return false;
-    before += text;
-  }
-  return true;
-}
-
-const variableOf = (call: RouteCall, reference: Extract<Reference, { kind: 'var' }>) =>
-  call.snapshot.variable(reference.collection, reference.key, call.state.route?.collectionId ?? null);
-
-/** The workspace's own list of hosts, when it keeps one. */
-function egressAllowed(call: RouteCall): Refused | undefined {
-  const list = call.snapshot.tenant.settings.egress_allowlist;
-  const host = call.upstream?.host ?? '';
-  if (list === null || call.echo) return undefined;
-  const allowed = list.some((entry) =>
-    entry.startsWith('*.') ? host.indexOf('.') > 0 && host.slice(host.indexOf('.')) === entry.slice(1) : entry.toLowerCase() === host,
-  );
-  return allowed ? undefined : refused('egress_denied', `The host ${host} is not on this workspace's list of allowed hosts.`);
-}
-
-function apply(call: RouteCall, config: CallConfig, resolution: Resolution, scan: Scan | undefined): PhaseResult {
+function apply(call: RouteCall, runtime: Runtime, config: CallConfig, resolution: Resolution, scan: Scan | undefined): PhaseResult {
   const written = write(call, config, resolution, scan);
   if ('code' in written) return written;
   const { secrets, shown } = resolution;
@@ -206,7 +145,9 @@ function apply(call: RouteCall, config: CallConfig, resolution: Resolution, scan
     call.secretsUsed = [...secrets.keys()];
     if (call.capture) call.capture.secrets = secrets;
   }
+  scrubAnswer(call, resolution);
   call.state.resolution = resolution;
+  if (call.connections !== null) call.renew = renewalOf(call, runtime, config, resolution);
   return undefined;
 }
 
@@ -224,24 +165,10 @@ function write(
   scan: Scan | undefined,
 ): Written | Refused {
   const injected: string[] = [];
-  let headers: string[] | null = null;
-  if (config.headers.length > 0) {
-    headers = [];
-    for (const rule of config.headers) {
-      if (rule.template === null) continue;
-      const value = renderHeader({ ...rule, template: rule.template }, values);
-      if (typeof value !== 'string') return value;
-      headers.push(rule.name, value);
-      injected.push(`header:${rule.lower}`);
-    }
-  }
-  let query = call.state.query;
-  if (config.query.length > 0) {
-    const pairs = config.query.flatMap((rule) => (rule.template ? [[rule.name, renderText(rule.template, values)] as const] : []));
-    query = replacePairs(query ?? '', config.queryNames, pairs);
-    for (const [name] of pairs) injected.push(`query:${name}`);
-  }
-  const path = query !== null && (query !== '' || call.state.query !== null) ? `${call.upstreamPath}?${query}` : call.upstreamPath;
+  const made = injectHeaders(config, values, injected);
+  if (made !== null && 'code' in made) return made;
+  let headers = made;
+  const path = withQuery(call.upstreamPath, call.state.query, config, values, injected);
   let body = call.body;
   if (scan) {
     body = writeBody(scan, caller);

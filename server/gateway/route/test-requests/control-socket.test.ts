@@ -11,7 +11,7 @@ import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { ask, makeRoute, makeSecret, startGateway, startUpstream, until } from '../../gateway.fixture.ts';
-import { SPELLINGS } from '../templates/encodings.fixture.ts';
+import { SPELLINGS } from '../../templates/encodings.fixture.ts';
 
 await testDatabase();
 const running = await startGateway();

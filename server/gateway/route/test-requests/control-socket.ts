@@ -10,6 +10,7 @@ import { ownedFolder } from '#server/platform/private-folder.ts';
 import { newCall } from '../../core/call.ts';
 import type { GatewayResponse } from '../../core/gateway-response.ts';
 import { createListener, inspectHead } from '../../core/listener.ts';
+import type { Order } from '../../core/orders.ts';
 import type { Pipeline } from '../../core/pipeline.ts';
 import { readBody } from '../../core/request-body.ts';
 import { newRouteState } from '../route-call.ts';
@@ -28,6 +29,8 @@ export type ControlSocketOptions = {
   token: string;
   /** Under which workspaces have their hosts. */
   baseHost: string;
+  /** Further orders, by their path. */
+  orders?: ReadonlyMap<string, Order> | undefined;
 };
 export type ControlSocket = { listen(socket: string): Promise<void>; close(): Promise<void> };
 
@@ -35,7 +38,7 @@ export type ControlSocket = { listen(socket: string): Promise<void>; close(): Pr
  * Control socket for test requests from the dashboard (interface rule 10 §15.2): a private socket that also asks for a token. An order becomes a real
  * request to the same socket, so that the code that serves every other call parses, judges, rewrites, sends, answers and logs it.
  */
-export function createControlSocket({ pipeline, token, baseHost }: ControlSocketOptions): ControlSocket {
+export function createControlSocket({ pipeline, token, baseHost, orders = new Map() }: ControlSocketOptions): ControlSocket {
   const { snapshots } = pipeline.runtime;
   const waiting = new Map<string, { order: TrialOrder; test: TestRequest; made: Made }>();
   let socket = '';
@@ -44,6 +47,7 @@ export function createControlSocket({ pipeline, token, baseHost }: ControlSocket
       const nonce = req.headers[TEST_HEADER];
       const found = typeof nonce === 'string' ? waiting.get(nonce) : undefined;
       if (found) return serveTest(pipeline, req, res, found);
+      for (const order of orders.values()) if (order.serves(req, res)) return;
       take(req, res).catch((error: unknown) => {
         log.error({ err: error }, 'route test failed');
         answer(res, 500, {});
@@ -55,6 +59,11 @@ export function createControlSocket({ pipeline, token, baseHost }: ControlSocket
     const shown = req.headers['x-sallyport-front'];
     if (typeof shown !== 'string' || !hasDigest(shown, digest(token))) return answer(res, 403, {});
     const read = await readBody(req, MAX_ORDER, () => true);
+    const other = orders.get(req.url ?? '');
+    if (other) {
+      const { status, body } = read.state === 'whole' ? await other.take(parsed(read.body), socket) : { status: 400, body: {} };
+      return answer(res, status, body);
+    }
     const order = read.state === 'whole' ? TrialOrder.safeParse(parsed(read.body)) : undefined;
     if (!order?.success) return answer(res, 400, {});
     const { data } = order;

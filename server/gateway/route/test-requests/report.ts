@@ -1,12 +1,13 @@
 import type { TrialReport } from '#server/domain/routes/trial/schema.ts';
 import { limitsOf, phasesOf } from '../../core/log/trace.ts';
+import type { Received } from '../../core/own-request.ts';
 import { statusOf } from '../../core/refusal.ts';
 import { asksForPart } from '../../core/upstream-headers.ts';
+import { patientRedactor } from '../../templates/redaction.ts';
+import { shownAnswer, shownRequest } from '../../templates/shown-body.ts';
 import { routePlane } from '../plane.ts';
 import type { RouteCall } from '../route-call.ts';
-import { patientRedactor } from '../templates/redaction.ts';
-import type { Received } from './send.ts';
-import { shownAnswer, shownRequest } from './shown-body.ts';
+
 import type { TestRequest } from './test-request.ts';
 
 /** The call that a test request became; `fault` says why it became none. */

@@ -1,0 +1,24 @@
+import type { PageSamples } from '#components/shell/page-family.ts';
+
+const TABS = ['connect', 'tokens', 'activity', 'upstream', 'models', 'budget', 'privacy', 'firewall', 'output', 'cache', 'general'];
+
+export const samples: PageSamples = {
+  make: async (post, run) => {
+    const gateway = await post('/ai-gateway/gateways', { name: `Page test ${run}`, slug: `page-test-${run}` });
+    const secret = await post('/secrets', { name: `AI_PAGE_TEST_${run}`, value: 'a provider’s key' });
+    const agent = await post(`/ai-gateway/gateways/${gateway.id}/agents`, {
+      name: `Page test ${run}`,
+      slug: `page-test-${run}`,
+      provider: 'openai',
+      upstream_secret_id: secret.id,
+    });
+    const gatewayPage = `/ai/gateways/${gateway.id}`;
+    const agentPage = `/ai/agents/${agent.id}`;
+    return [
+      gatewayPage,
+      ...['mcp', 'tokens', 'settings'].map((tab) => `${gatewayPage}?tab=${tab}`),
+      agentPage,
+      ...TABS.map((tab) => `${agentPage}?tab=${tab}`),
+    ];
+  },
+};

@@ -1,0 +1,39 @@
+/** A JSON object of a provider or a caller: nothing about its members is known. */
+export type JsonObject = { [member: string]: unknown };
+
+export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The object itself, or an empty one that nothing else holds. */
+export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
+
+/** The list itself, or an empty one that nothing else holds. */
+export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+/** The objects of a list; whatever else it holds is passed over. */
+export const objectsOf = (value: unknown): JsonObject[] => listOf(value).filter(isObject);
+
+/** The member when it is a string. */
+export function textAt(value: unknown, member: string): string | undefined {
+  const found = isObject(value) ? value[member] : undefined;
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** A count that a provider reports: whole, not negative, and small enough to be true; anything else is undefined. */
+export function countAt(value: unknown, member: string): number | undefined {
+  const found = isObject(value) ? value[member] : undefined;
+  return typeof found === 'number' && Number.isFinite(found) && found >= 0 && found <= LARGEST_COUNT ? Math.floor(found) : undefined;
+}
+
+const LARGEST_COUNT = 1e12;
+
+/** JSON as a value; undefined when the text isn't JSON. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A table that is looked up by words of others: unlike an object, it has no `constructor`. */
+export const table = <Row>(rows: Readonly<Record<string, Row>>): ReadonlyMap<string, Row> => new Map(Object.entries(rows));

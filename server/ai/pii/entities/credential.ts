@@ -1,0 +1,75 @@
+import { findCredentials } from '#server/kernel/credential-patterns.ts';
+import type { Entity, Range } from './entity.ts';
+
+/** Keys and tokens: always redacted, because no answer needs them and no provider should have them. */
+export const credential: Entity = {
+  entity: 'CREDENTIAL',
+  title: 'Key, token or password',
+  group: 'credential',
+  about:
+    'Keys and tokens of this service and of well-known providers, private keys, JWTs, `Authorization` values, and random values after words such as secret or password.',
+  example: 'AWS key AKIAIOSFODNN7EXAMPLQ',
+  format: 'generic',
+  confidence: 1,
+  validated: true,
+  find: credentials,
+};
+
+function credentials(text: string, from: number): Range[] {
+  const found = findCredentials(text, from).filter(
+    ({ start, end }) => !text.startsWith('eyJ', start) || hasJwtHeader(text.slice(start, end)),
+  );
+  return [...found, ...named(text, from)];
+}
+
+/** `eyJ…` is also how any base64 of JSON begins; the header of a token names its algorithm. */
+function hasJwtHeader(token: string): boolean {
+  try {
+    const header: unknown = JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString());
+    return typeof header === 'object' && header !== null && ('alg' in header || 'typ' in header);
+  } catch {
+    return false;
+  }
+}
+
+/** Values that are named as a secret and look random: 3.5 bits a character or more. */
+function named(text: string, from: number): Range[] {
+  if (!NAMES.some((name) => text.includes(name, from))) return [];
+  const found: Range[] = [];
+  NAMED.lastIndex = from;
+  for (let match = NAMED.exec(text); match; match = NAMED.exec(text)) {
+    const value = match[1] ?? '';
+    const end = match.index + match[0].length;
+    if (entropy(value) >= 3.5) found.push({ start: end - value.length, end });
+    NAMED.lastIndex = Math.max(match.index + 1, end - value.length);
+  }
+  return found;
+}
+
+const NAMES = [
+  'uthorization',
+  'UTHORIZATION',
+  'earer',
+  'EARER',
+  'ey',
+  'EY',
+  'ecret',
+  'ECRET',
+  'assw',
+  'ASSW',
+  'oken',
+  'OKEN',
+  'pwd',
+  'PWD',
+];
+const NAMED =
+  /(?:authorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token|dpop)?|\bbearer|(?:api|access|secret|private|client|auth)[ _-]?(?:key|token|secret)["']?\s{0,3}[:=]|(?:secret|password|passwd|pwd|token)["']?\s{0,3}[:=])\s{0,3}["']?([A-Za-z0-9+/_.~=!@#$%^&*-]{12,500})/gi;
+
+/** Shannon entropy of the characters, in bits a character. */
+export function entropy(text: string): number {
+  const counts = new Map<string, number>();
+  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length);
+  return bits;
+}

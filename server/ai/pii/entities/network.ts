@@ -1,0 +1,52 @@
+import ipaddr from 'ipaddr.js';
+import { byPattern, type Entity, type Range } from './entity.ts';
+
+export const network: readonly Entity[] = [
+  {
+    entity: 'IP_ADDRESS',
+    title: 'IP address',
+    group: 'network',
+    about: 'Public IPv4 and IPv6 addresses. Private, loopback and documentation ranges are ignored.',
+    example: 'Blocked 8.8.4.4 at the edge.',
+    format: 'generic',
+    confidence: 0.8,
+    validated: true,
+    find: byPattern({
+      pattern: /(?<![\w.])\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w]|\.\d)/g,
+      hint: '.',
+      accepts: (match) => isPublic(match),
+    }),
+  },
+  {
+    entity: 'IP_ADDRESS',
+    title: 'IP address',
+    group: 'network',
+    about: '',
+    example: 'Blocked 2606:4700:4700::1111 at the edge.',
+    format: 'generic',
+    confidence: 0.8,
+    validated: true,
+    find: byPattern({ pattern: /(?<![\w:.])[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:.]{2,41}(?![\w:])/g, hint: ':', accepts: ipv6 }),
+  },
+  {
+    entity: 'MAC_ADDRESS',
+    title: 'MAC address',
+    group: 'network',
+    about: 'Six pairs of hexadecimal digits with colons or dashes.',
+    example: 'Device 3c:22:fb:7a:10:9e',
+    format: 'generic',
+    confidence: 0.8,
+    validated: false,
+    find: byPattern({
+      pattern: /(?<![\w:-])(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![\w:-])|(?<![\w:-])(?:[0-9A-Fa-f]{2}-){5}[0-9A-Fa-f]{2}(?![\w:-])/g,
+    }),
+  },
+];
+
+function ipv6(match: string, start: number): Range | false {
+  const address = match.replace(/[.:]$/, (last) => (match.endsWith('::') ? last : ''));
+  const colons = address.split(':').length - 1;
+  return colons >= 2 && isPublic(address) ? { start, end: start + address.length } : false;
+}
+
+const isPublic = (address: string): boolean => ipaddr.isValid(address) && ipaddr.parse(address).range() === 'unicast';

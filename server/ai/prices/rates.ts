@@ -1,0 +1,22 @@
+/** Prices of one model, in USD. A member that is null costs what the comment beside it says. */
+export const RATES = [
+  'input_per_mtok',
+  'output_per_mtok',
+  /** null: as input */
+  'cached_input_per_mtok',
+  /** null: as input */
+  'cache_write_per_mtok',
+  /** null: as cache_write_per_mtok */
+  'cache_write_1h_per_mtok',
+  /** null: as output */
+  'reasoning_per_mtok',
+  /** The tier counts for the whole call when its prompt has more tokens than the threshold; null: as without the tier. */
+  'tier_input_per_mtok',
+  'tier_output_per_mtok',
+  'tier_cached_input_per_mtok',
+  'tier_cache_write_per_mtok',
+  'per_request_usd',
+  'per_image_usd',
+  'web_search_usd',
+] as const;
+export type Rate = (typeof RATES)[number];

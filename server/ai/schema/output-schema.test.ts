@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { InvalidSchema, outputSchema } from './output-schema.ts';
+
+const person = {
+  type: 'object',
+  required: ['email'],
+  properties: {
+    email: { type: 'string', format: 'email' },
+    tags: { type: 'array', items: { type: 'string', pattern: '^[a-z]+$' }, uniqueItems: true },
+  },
+};
+
+test('an answer that fits has no faults, also inside of a fence', () => {
+  const { faults } = outputSchema(person);
+  for (const text of [
+    '{"email":"a@example.com","tags":["a","b"]}',
+    ' ```json\n{"email":"a@example.com"}\n``` ',
+    '```\n{"email":"a@example.com"}\n```',
+  ])
+    assert.deepEqual(faults(text), [], text);
+});
+
+test('faults name places and keywords, never values', () => {
+  const { faults } = outputSchema(person);
+  assert.deepEqual(faults('not json'), [{ path: '', keyword: 'json' }]);
+  assert.deepEqual(faults('{}'), [{ path: '', keyword: 'required' }]);
+  assert.deepEqual(faults('{"email":"secret"}'), [{ path: '/email', keyword: 'format' }]);
+  assert.deepEqual(faults('{"email":"a@example.com","tags":["a","a"]}'), [{ path: '/tags', keyword: 'uniqueItems' }]);
+  assert.deepEqual(faults('{"email":"a@example.com","tags":["A"]}'), [{ path: '/tags/0', keyword: 'pattern' }]);
+});
+
+test('schemas that need something from elsewhere, or patterns outside of the linear engine, are refused', () => {
+  for (const schema of [
+    { $ref: 'https://example.com/schema.json' },
+    { type: 'string', pattern: '(a)\\1' },
+    { type: 'string', pattern: '(?=a)' },
+    { type: 'nothing' },
+  ])
+    assert.throws(() => outputSchema(schema), InvalidSchema);
+});
+
+test('neither a hostile pattern nor branches that refer to themselves take the process', () => {
+  const started = performance.now();
+  outputSchema({ type: 'string', pattern: '^(a+)+$' }).faults(JSON.stringify(`${'a'.repeat(50_000)}b`));
+  const branches = {
+    $defs: { n: { type: 'array', items: { anyOf: [{ $ref: '#/$defs/n' }, { $ref: '#/$defs/n' }, { $ref: '#/$defs/n' }] } } },
+    $ref: '#/$defs/n',
+  };
+  assert.deepEqual(outputSchema(branches).faults(`${'['.repeat(60)}1${']'.repeat(60)}`), [{ path: '', keyword: 'timeout' }]);
+  outputSchema({ type: 'array', uniqueItems: true }).faults(JSON.stringify(Array.from({ length: 30_000 }, (_, i) => ({ i }))));
+  assert.ok(performance.now() - started < 5_000);
+});

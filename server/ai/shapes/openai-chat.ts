@@ -1,0 +1,299 @@
+import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, table, textAt } from '../json.ts';
+import { changed, DONE, dataOf, jsonOf, made, mentions, type StreamEvent } from '../stream/event.ts';
+import { openAiUsage } from '../usage/provider-counts.ts';
+import {
+  type Adapter,
+  blockedTool,
+  type Delta,
+  type FinishReason,
+  type StreamGrammar,
+  type TextRef,
+  type TextRole,
+  type ToolGrammar,
+} from './adapter.ts';
+import { clampMembers, timesAt, withNothing } from './common-body.ts';
+import { argumentTexts, leaves, textIn } from './texts.ts';
+
+// OpenAI chat completions, and whoever speaks like them.
+
+const ROLES = table<TextRole>({
+  system: 'system',
+  developer: 'system',
+  assistant: 'assistant',
+  tool: 'tool_result',
+  function: 'tool_result',
+});
+
+const tools: ToolGrammar = {
+  names: (body) => [
+    ...objectsOf(body.tools).map(toolName),
+    ...objectsOf(body.functions).map((one) => textAt(one, 'name') ?? ''),
+    ...(isObject(body.web_search_options) ? ['web_search'] : []),
+  ],
+  keep(body, allowed) {
+    const before = tools.names(body).length;
+    if (Array.isArray(body.tools)) body.tools = body.tools.filter((one) => allowed(toolName(one)));
+    if (Array.isArray(body.functions)) body.functions = body.functions.filter((one) => allowed(textAt(one, 'name') ?? ''));
+    if (body.web_search_options !== undefined && !allowed('web_search')) delete body.web_search_options;
+    if (listOf(body.tools).length === 0) withNothing(body, 'tools', 'tool_choice', 'parallel_tool_calls');
+    if (listOf(body.functions).length === 0) withNothing(body, 'functions', 'function_call');
+    return before - tools.names(body).length;
+  },
+  forced(body) {
+    const choice = objectOf(body.tool_choice);
+    const oneOf = objectsOf(objectOf(choice.allowed_tools).tools).map(toolName);
+    const named = isObject(body.tool_choice) && choice.type !== 'allowed_tools' ? [toolName(choice)] : oneOf;
+    const legacy = textAt(body.function_call, 'name');
+    return legacy === undefined ? named : [...named, legacy];
+  },
+};
+
+/** A function's or custom tool's name; the type of a built-in one. */
+function toolName(tool: unknown): string {
+  return textAt(objectOf(tool).function, 'name') ?? textAt(objectOf(tool).custom, 'name') ?? textAt(tool, 'type') ?? '';
+}
+
+/** Models that take `max_completion_tokens` and refuse `max_tokens`. */
+const REASONING = /^(?:o[1-9]|gpt-[5-9])/;
+
+export const openAiChat: Adapter = {
+  shape: 'openai-chat',
+  prepare: () => {},
+  model: (body) => textAt(body, 'model'),
+  setModel(body, model) {
+    body.model = model;
+  },
+  // `models` is OpenRouter's, `fallbacks` LiteLLM's.
+  otherModels: (body) =>
+    [...listOf(body.models), ...listOf(body.fallbacks)]
+      .map((one) => (isObject(one) ? one.model : one))
+      .filter((one) => typeof one === 'string'),
+  wantsStream: (body) => body.stream === true,
+  setStream(body, stream) {
+    body.stream = stream;
+    if (!stream) delete body.stream_options;
+  },
+  maxTokens(body) {
+    const one = countAt(body, 'max_completion_tokens') ?? countAt(body, 'max_tokens');
+    return one === undefined ? undefined : one * choices(body);
+  },
+  clamp(body, ceiling, { model, provider }) {
+    const reasoning = provider === 'azure-openai' || (provider === 'openai' && REASONING.test(model));
+    const members = ['max_completion_tokens', 'max_tokens'] as const;
+    return clampMembers(
+      body,
+      members,
+      reasoning ? 'max_completion_tokens' : 'max_tokens',
+      Math.max(1, Math.floor(ceiling / choices(body))),
+    );
+  },
+  texts: (body) => [
+    ...objectsOf(body.messages).flatMap(messageTexts),
+    ...(isObject(body.prediction) ? contentTexts('user', body.prediction, 'content') : []),
+    ...(Array.isArray(body.documents) ? leaves('tool_result', body.documents).filter(({ text }) => text !== '') : []),
+    ...textIn('metadata', body, 'user'),
+    ...(isObject(body.metadata) ? Object.keys(body.metadata).flatMap((key) => textIn('metadata', body.metadata as JsonObject, key)) : []),
+  ],
+  images: (body) =>
+    objectsOf(body.messages)
+      .flatMap(({ content }) => objectsOf(content))
+      .filter(({ type }) => type === 'image_url' || type === 'file' || type === 'input_audio').length,
+  appendSystem(body, text) {
+    const messages = listOf(body.messages);
+    const last = messages.findLastIndex((one) => ROLES.get(textAt(one, 'role') ?? '') === 'system');
+    const held = messages[last];
+    if (!isObject(held)) body.messages = [{ role: 'system', content: text }, ...messages];
+    else if (Array.isArray(held.content)) held.content.push({ type: 'text', text });
+    else held.content = typeof held.content === 'string' && held.content !== '' ? `${held.content}\n${text}` : text;
+    return true;
+  },
+  appendTurn(body, answer, correction) {
+    body.messages = [...listOf(body.messages), { role: 'assistant', content: answer }, { role: 'user', content: correction }];
+    return true;
+  },
+  requestSchema(body, schema) {
+    body.response_format ??= { type: 'json_schema', json_schema: { name: 'answer', schema, strict: false } };
+    return true;
+  },
+  tools,
+
+  usage: (answer) => openAiUsage(objectOf(answer).usage),
+  answerTexts: (answer) => choicesOf(answer).flatMap(({ message }) => (isObject(message) ? outputTexts(message) : [])),
+  answerText(answer) {
+    const message = objectOf(choicesOf(answer)[0]?.message);
+    return typeof message.content === 'string' ? message.content : '';
+  },
+  finish: (answer) => finishOf(choicesOf(answer)[0]?.finish_reason),
+  toolCalls: (answer) => choicesOf(answer).flatMap(({ message }) => calledNames(objectOf(message))),
+  blockTools(answer, allowed) {
+    return choicesOf(answer).flatMap((choice) => {
+      const message = objectOf(choice.message);
+      const blocked = calledNames(message).filter((name) => !allowed(name));
+      if (blocked.length === 0) return [];
+      message.tool_calls = objectsOf(message.tool_calls).filter((call) => allowed(toolName(call)));
+      if (listOf(message.tool_calls).length === 0) delete message.tool_calls;
+      if (!allowed(textAt(message.function_call, 'name') ?? '')) delete message.function_call;
+      const said = typeof message.content === 'string' ? [message.content] : [];
+      message.content = [...said, ...blocked.map(blockedTool)].join('\n');
+      choice.finish_reason = 'stop';
+      return blocked;
+    });
+  },
+  stream: streamGrammar(),
+};
+
+/**
+ * Has the provider report usage in the stream (spec/51 §9.2). False when the caller had not asked for it, so that the report must be taken out again.
+ */
+export function askForUsage(body: JsonObject): boolean {
+  const options = objectOf(body.stream_options);
+  if (options.include_usage === true) return true;
+  body.stream_options = { ...options, include_usage: true };
+  return false;
+}
+
+const choices = (body: JsonObject): number => timesAt(body, 'n');
+
+const choicesOf = (answer: unknown): JsonObject[] => objectsOf(objectOf(answer).choices);
+
+function messageTexts(message: JsonObject): TextRef[] {
+  const role = ROLES.get(textAt(message, 'role') ?? '') ?? 'user';
+  return [
+    ...contentTexts(role, message, 'content'),
+    ...(role === 'assistant' ? [...textIn('reasoning', message, 'reasoning_content'), ...textIn('assistant', message, 'refusal')] : []),
+    ...objectsOf(message.tool_calls).flatMap(callTexts),
+    ...(isObject(message.function_call) ? argumentTexts(message.function_call, 'arguments') : []),
+  ];
+}
+
+/** A content: a string, or parts that hold a text each. Lenient servers also take strings among the parts, or one part bare. */
+export function contentTexts(role: TextRole, holder: JsonObject, member: string): TextRef[] {
+  const content = holder[member];
+  if (typeof content === 'string') return textIn(role, holder, member);
+  const parts: unknown[] = isObject(content) ? [content] : listOf(content);
+  return parts.flatMap((part, index) =>
+    isObject(part)
+      ? [...textIn(role, part, 'text'), ...textIn(role, part, 'refusal')]
+      : textIn(role, parts as unknown as JsonObject, String(index)),
+  );
+}
+
+function outputTexts(message: JsonObject): TextRef[] {
+  return [
+    ...contentTexts('assistant', message, 'content'),
+    ...textIn('assistant', message, 'refusal'),
+    ...textIn('reasoning', message, 'reasoning_content'),
+    ...textIn('reasoning', message, 'reasoning'),
+    ...objectsOf(message.tool_calls).flatMap(callTexts),
+    ...(isObject(message.function_call) ? argumentTexts(message.function_call, 'arguments') : []),
+    ...(isObject(message.audio) ? textIn('assistant', message.audio, 'transcript') : []),
+  ];
+}
+
+function callTexts({ function: called, custom }: JsonObject): TextRef[] {
+  return [
+    ...(isObject(called) ? argumentTexts(called, 'arguments') : []),
+    ...(isObject(custom) ? textIn('tool_args', custom, 'input') : []),
+  ];
+}
+
+function calledNames(message: JsonObject): string[] {
+  const legacy = textAt(message.function_call, 'name');
+  return [...objectsOf(message.tool_calls).map(toolName), ...(legacy === undefined ? [] : [legacy])];
+}
+
+const REASONS = table<FinishReason>({
+  stop: 'stop',
+  length: 'length',
+  tool_calls: 'tool_calls',
+  function_call: 'tool_calls',
+  content_filter: 'content_filter',
+});
+
+const finishOf = (reason: unknown): FinishReason | undefined => (typeof reason === 'string' ? (REASONS.get(reason) ?? 'other') : undefined);
+
+/** Texts of a delta, each with the rest of its channel's name and the member that holds it. */
+const TEXT_MEMBERS = [
+  ['content', 'text'],
+  ['refusal', 'text'],
+  ['reasoning_content', 'reasoning'],
+  ['reasoning', 'reasoning'],
+] as const;
+
+type Place = Delta & { readonly holder: JsonObject; readonly member: string; readonly choice: JsonObject };
+
+/** Channels: `0.content` of choice 0, `0.tool.1` the arguments of its second tool call. Runs for every frame, hence the plain loops. */
+function placesIn(event: StreamEvent): Place[] {
+  const places: Place[] = [];
+  for (const choice of objectsOf(objectOf(jsonOf(event)).choices)) {
+    const delta = objectOf(choice.delta);
+    const index = countAt(choice, 'index') ?? 0;
+    const note = (channel: string, kind: Delta['kind'], holder: JsonObject, member: string) => {
+      const text = holder[member];
+      if (typeof text === 'string') places.push({ channel: `${index}.${channel}`, kind, text, holder, member, choice });
+    };
+    for (const [member, kind] of TEXT_MEMBERS) note(member, kind, delta, member);
+    if (delta.tool_calls !== undefined)
+      for (const call of objectsOf(delta.tool_calls)) {
+        const channel = `tool.${countAt(call, 'index') ?? 0}`;
+        note(channel, 'tool_args', objectOf(call.function), 'arguments');
+        note(channel, 'tool_args', objectOf(call.custom), 'input');
+      }
+    if (delta.function_call !== undefined) note('call', 'tool_args', objectOf(delta.function_call), 'arguments');
+  }
+  return places;
+}
+
+function deltaOf(channel: string, text: string): JsonObject {
+  if (channel === 'call') return { function_call: { arguments: text } };
+  if (!channel.startsWith('tool.')) return { [channel]: text };
+  return { tool_calls: [{ index: Number(channel.slice('tool.'.length)), function: { arguments: text } }] };
+}
+
+function streamGrammar(): StreamGrammar {
+  return {
+    wire: 'sse',
+    terminal: (event) => mentions(event, DONE) && dataOf(event).trim() === DONE,
+    failure(event) {
+      if (!mentions(event, '"error"')) return undefined;
+      const { error } = objectOf(jsonOf(event));
+      return error === undefined || error === null ? undefined : (textAt(error, 'message') ?? 'the provider reported an error');
+    },
+    deltas: placesIn,
+    setDelta(event, channel, text) {
+      for (const place of placesIn(event)) {
+        if (place.channel !== channel || place.text === text) continue;
+        place.holder[place.member] = text;
+        // Log probabilities spell the text out once more.
+        delete place.choice.logprobs;
+        changed(event);
+      }
+      return event;
+    },
+    delta(channel, text, like) {
+      const dot = channel.indexOf('.');
+      const { usage: _, choices: __, ...chunk } = objectOf(jsonOf(like));
+      return made('sse', {
+        ...chunk,
+        choices: [{ index: Number(channel.slice(0, dot)), delta: deltaOf(channel.slice(dot + 1), text), finish_reason: null }],
+      });
+    },
+    closes(event, open) {
+      if (dataOf(event).trim() === DONE) return [...open];
+      const finished = objectsOf(objectOf(jsonOf(event)).choices).filter(({ finish_reason }) => typeof finish_reason === 'string');
+      return [...open].filter((channel) => finished.some((choice) => channel.startsWith(`${countAt(choice, 'index') ?? 0}.`)));
+    },
+    texts: () => [],
+    usage(event, before) {
+      // The null that most chunks carry isn't worth a parse.
+      if (!mentions(event, '"usage"') || (event.raw && dataOf(event).includes('"usage":null'))) return before;
+      const chunk = objectOf(jsonOf(event));
+      return openAiUsage(chunk.usage) ?? openAiUsage(objectOf(chunk.x_groq).usage) ?? before;
+    },
+    textMembers: ['"content"', '"arguments"', '"reasoning_content"'],
+    finish(event) {
+      if (!mentions(event, '"finish_reason"') || (event.raw && dataOf(event).includes('"finish_reason":null'))) return undefined;
+      return finishOf(objectsOf(objectOf(jsonOf(event)).choices)[0]?.finish_reason);
+    },
+  };
+}

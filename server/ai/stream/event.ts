@@ -1,0 +1,127 @@
+/** How events lie in the bytes of a streamed answer. */
+export type Wire = 'sse' | 'ndjson' | 'event-stream' | 'json-list';
+
+/**
+ * One event of a streamed answer. Its parts are read when something asks for them, and once; while nothing changes it, its own bytes go out again.
+ * Read and change it by the functions below.
+ */
+export type StreamEvent = {
+  /** The bytes as received, with the blank line that ends them; undefined for an event that was changed or made here. */
+  raw: Buffer | undefined;
+  readonly wire: Wire;
+  name: string | undefined;
+  data: string | undefined;
+  json: unknown;
+};
+
+/** A part of the way of a stream: events in, events out; `end` gives what it held back. */
+export type Stage = { push: (event: StreamEvent) => readonly StreamEvent[]; end: () => readonly StreamEvent[] };
+
+/** A streamed frame that isn't what its shape promises. What no control can read never reaches the caller, so this ends the stream. */
+export class MalformedFrame extends Error {}
+
+/** The data of an OpenAI stream's last event. */
+export const DONE = '[DONE]';
+
+export const received = (wire: Wire, raw: Buffer, name?: string, data?: string): StreamEvent => ({
+  raw,
+  wire,
+  name,
+  data,
+  json: undefined,
+});
+
+/** An event that did not come from the provider. */
+export const made = (wire: Wire, json: unknown, name = ''): StreamEvent => ({ raw: undefined, wire, name, data: '', json });
+
+/** The last event of an OpenAI stream. */
+export const doneEvent = (): StreamEvent => ({ raw: undefined, wire: 'sse', name: '', data: DONE, json: undefined });
+
+/** A comment, which keeps a connection open and means nothing. */
+export const commentEvent = (text: string): StreamEvent => ({
+  raw: Buffer.from(`: ${text}\n\n`),
+  wire: 'sse',
+  name: '',
+  data: '',
+  json: undefined,
+});
+
+/** The event's name: `event:` of SSE, `:event-type` or `:exception-type` of an AWS event stream; empty without one. */
+export function nameOf(event: StreamEvent): string {
+  if (event.name === undefined) readFields(event);
+  return event.name as string;
+}
+
+/** The event's data as text, empty for a comment. Not for a changed event, whose text is made when it is written. */
+export function dataOf(event: StreamEvent): string {
+  if (event.data === undefined) readFields(event);
+  return event.data as string;
+}
+
+/** The event's JSON, parsed at the first call; undefined for a comment and for `[DONE]`. Throws {@link MalformedFrame}. */
+export function jsonOf(event: StreamEvent): unknown {
+  if (event.json === undefined) {
+    const data = dataOf(event);
+    if (data === '' || data === DONE) return undefined;
+    try {
+      event.json = JSON.parse(data);
+    } catch {
+      throw new MalformedFrame('the provider sent a frame that is not JSON');
+    }
+  }
+  return event.json;
+}
+
+/** Says that the event's JSON was changed, so that it is written anew. */
+export function changed(event: StreamEvent): StreamEvent {
+  nameOf(event);
+  event.raw = undefined;
+  return event;
+}
+
+/**
+ * Whether the event holds the text: a cheap question before parsing. True for an event that has no bytes of its own. Asked of the text, which is decoded
+ * once for all questions; a search in the bytes costs more each time.
+ */
+export const mentions = (event: StreamEvent, text: string): boolean =>
+  event.raw === undefined || dataOf(event).includes(text) || nameOf(event).includes(text);
+
+/** Runs events through all stages, in order. */
+export function throughStages(stages: readonly Stage[], events: readonly StreamEvent[], from = 0): readonly StreamEvent[] {
+  let current = events;
+  for (let index = from; index < stages.length && current.length > 0; index++) {
+    const stage = stages[index] as Stage;
+    current = current.length === 1 ? stage.push(current[0] as StreamEvent) : current.flatMap((event) => stage.push(event));
+  }
+  return current;
+}
+
+/** Ends all stages, in order: what one gives out goes through those after it. */
+export function endStages(stages: readonly Stage[]): readonly StreamEvent[] {
+  return stages.flatMap((stage, index) => throughStages(stages, stage.end(), index + 1));
+}
+
+/** Server-sent events: fields of lines that end with CRLF, LF or CR; several data lines are joined with LF. */
+function readFields(event: StreamEvent): void {
+  const text = (event.raw as Buffer).toString('utf8');
+  let name = '';
+  let data: string | undefined;
+  let at = 0;
+  while (at < text.length) {
+    const end = lineEnd(text, at);
+    if (text.startsWith('data:', at)) {
+      const line = text.slice(text.charCodeAt(at + 5) === 32 ? at + 6 : at + 5, end);
+      data = data === undefined ? line : `${data}\n${line}`;
+    } else if (text.startsWith('event:', at)) name = text.slice(text.charCodeAt(at + 6) === 32 ? at + 7 : at + 6, end);
+    at = text.charCodeAt(end) === 13 && text.charCodeAt(end + 1) === 10 ? end + 2 : end + 1;
+  }
+  event.name ??= name;
+  event.data ??= data ?? '';
+}
+
+function lineEnd(text: string, from: number): number {
+  const lf = text.indexOf('\n', from);
+  const end = lf === -1 ? text.length : lf;
+  const cr = text.indexOf('\r', from);
+  return cr === -1 || cr > end ? end : cr;
+}

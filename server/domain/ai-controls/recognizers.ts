@@ -1,0 +1,113 @@
+import type { z } from 'zod';
+import { UnsupportedPattern } from '#server/ai/patterns/linear-pattern.ts';
+import { BUILT_IN_REACH } from '#server/ai/pii/policy.ts';
+import { compileRecognizer, isSidecarKind, type Recognizer } from '#server/ai/pii/recognizer.ts';
+import { whitelistProblem } from '#server/ai/pii/whitelist.ts';
+import { changesOf } from '#server/kernel/changes.ts';
+import { onUnique } from '#server/kernel/conflicts.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { read } from '#server/kernel/database.ts';
+import { invalid } from '#server/kernel/errors.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
+import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { type CreatePiiRecognizer, type ListPiiRecognizers, LONGEST_PATTERN, type UpdatePiiRecognizer } from './schema.ts';
+import { assertUnused } from './service.ts';
+import { creatorOf, lockedRecognizer, type RecognizerRow, recognizerById, recognizerOf, shownRecognizer } from './store.ts';
+
+export const listRecognizers = (ctx: Ctx, query: z.output<typeof ListPiiRecognizers>) =>
+  read(ctx, async (tx) => {
+    const { skip, per_page } = clampPage(query);
+    const rows = await tx.ai_pii_recognizers.findMany({
+      where: own(ctx),
+      orderBy: [{ [query.sort]: query.order }, { id: query.order }],
+      skip,
+      take: per_page,
+    });
+    return pageOf(rows.map(shownRecognizer), await tx.ai_pii_recognizers.count({ where: own(ctx) }), query);
+  });
+
+/** @throws Refusal not_found */
+export const getRecognizer = (ctx: Ctx, { id }: { id: string }) =>
+  read(ctx, async (tx) => shownRecognizer(await recognizerById(tx, ctx, id)));
+
+/** @throws Refusal conflict when the name is taken, validation_error for what the detectors can't run */
+export const createRecognizer = (ctx: Ctx, input: z.output<typeof CreatePiiRecognizer>) =>
+  mutate(ctx, async (tx) => {
+    const settings = { ...DEFAULTS, ...input };
+    assertRuns(ctx, settings);
+    const at = { created_at: ctx.now, updated_at: ctx.now };
+    const row = await tx.ai_pii_recognizers
+      .create({ data: { ...own(ctx), ...settings, ...at, id: newId(), created_by: creatorOf(ctx) } })
+      .catch(onUnique('A recognizer with this name already exists.'));
+    return audited(shownRecognizer(row), recognizerEntry('create', row));
+  });
+
+/** The settings are judged together with those that stay. @throws Refusal not_found, conflict, validation_error */
+export const updateRecognizer = (ctx: Ctx, { id, ...input }: z.output<typeof UpdatePiiRecognizer>) =>
+  mutate(ctx, async (tx) => {
+    const before = await lockedRecognizer(tx, ctx, id);
+    // A format belongs to tokens, so it goes with them unless it is asked for.
+    const forgets = input.format === undefined && input.action !== undefined && input.action !== 'tokenize' ? { format: null } : {};
+    const merged = { ...recognizerOf(before), ...input, ...forgets };
+    assertRuns(ctx, merged);
+    const after = await tx.ai_pii_recognizers
+      .update({ where: { id: before.id, ...own(ctx) }, data: { ...input, ...forgets, updated_at: ctx.now } })
+      .catch(onUnique('A recognizer with this name already exists.'));
+    const changes = changesOf(recognizerOf(before), recognizerOf(after), [...Object.keys(input), ...Object.keys(forgets)]);
+    if (changes.length === 0) return unchanged(shownRecognizer(after));
+    return audited(shownRecognizer(after), { ...recognizerEntry('update', after), changes });
+  });
+
+/** @throws Refusal not_found, in_use: without its last recognizer a policy would run all of them */
+export const deleteRecognizer = (ctx: Ctx, { id }: { id: string }) =>
+  mutate(ctx, async (tx) => {
+    const row = await lockedRecognizer(tx, ctx, id);
+    const policies = await tx.ai_pii_policies.findMany({
+      where: { ...own(ctx), recognizer_ids: { has: row.id } },
+      select: { name: true },
+      orderBy: { name: 'asc' },
+    });
+    assertUnused('recognizer_in_use', policies);
+    await tx.ai_pii_recognizers.delete({ where: { id: row.id, ...own(ctx) } });
+    return audited({ deleted: true as const, id: row.id }, recognizerEntry('delete', row));
+  });
+
+const DEFAULTS = { context_words: [] as string[], confidence: 0.85, action: 'redact', format: null, enabled: true } as const;
+
+export type RecognizerSettings = Pick<Recognizer, 'name' | 'kind' | 'pattern' | 'context_words' | 'confidence' | 'action' | 'format'>;
+
+/** @throws Refusal validation_error for anything that detectors couldn't run, or a whitelist that would switch them off */
+export function assertRuns(ctx: Ctx, settings: RecognizerSettings): void {
+  assertCompiles(settings);
+  if (settings.format !== null && settings.action !== 'tokenize') throw invalid('format', 'only applies to the action tokenize');
+  const compiled = compileRecognizer({ ...settings, id: '' });
+  if (settings.action === 'whitelist') {
+    const problem = whitelistProblem(settings);
+    if (problem) throw invalid('pattern', problem);
+  }
+  if (compiled.reach > BUILT_IN_REACH)
+    ctx.warnings.push(
+      `This recognizer isn't stream-safe: it may need more than ${BUILT_IN_REACH} characters, so answers of agents that hold back no more are buffered.`,
+    );
+}
+
+/** @throws Refusal validation_error */
+export function assertCompiles({ name, kind, pattern, context_words, confidence, action, format }: RecognizerSettings): void {
+  if (isSidecarKind(kind)) throw invalid('kind', 'sidecar_unavailable: this deployment has no Presidio sidecar. Use regex or aho_corasick');
+  if (kind === 'regex' && pattern.length > LONGEST_PATTERN) throw invalid('pattern', `must be at most ${LONGEST_PATTERN} characters long`);
+  try {
+    compileRecognizer({ id: '', name, kind, pattern, context_words, confidence, action, format });
+  } catch (error) {
+    if (error instanceof UnsupportedPattern) throw invalid('pattern', `regex_unsupported: ${error.message}`);
+    throw error;
+  }
+}
+
+export const recognizerEntry = (action: string, row: RecognizerRow): AuditEntry => ({
+  action,
+  resource_type: 'pii_recognizer',
+  resource_id: row.id,
+  name: row.name,
+  details: { kind: row.kind, action: row.action },
+});

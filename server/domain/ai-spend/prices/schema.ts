@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { flag, label, pathId, time } from '#server/kernel/fields.ts';
+import { pageQuery } from '#server/kernel/page.ts';
+
+const rate = z
+  .number()
+  .min(0)
+  .max(1_000_000)
+  .refine((usd) => Math.abs(usd * 1e6 - Math.round(usd * 1e6)) < 1e-3, 'must have at most 6 decimals')
+  .nullable();
+/** Those of `server/ai/prices/rates.ts`. */
+const rates = {
+  input_per_mtok: rate,
+  output_per_mtok: rate,
+  cached_input_per_mtok: rate,
+  cache_write_per_mtok: rate,
+  cache_write_1h_per_mtok: rate,
+  reasoning_per_mtok: rate,
+  tier_input_per_mtok: rate,
+  tier_output_per_mtok: rate,
+  tier_cached_input_per_mtok: rate,
+  tier_cache_write_per_mtok: rate,
+  per_request_usd: rate,
+  per_image_usd: rate,
+  web_search_usd: rate,
+};
+
+const members = {
+  ...rates,
+  tier_threshold_tokens: z.int().min(1).max(100_000_000).nullable(),
+  batch_discount: z
+    .number()
+    .min(0)
+    .max(1)
+    .refine((share) => Math.abs(share * 1e4 - Math.round(share * 1e4)) < 1e-3, 'must have at most 4 decimals')
+    .nullable(),
+};
+
+export const Price = z
+  .object({
+    provider: z.string(),
+    model: z.string(),
+    effective_from: time().nullable(),
+    ...members,
+    context_tokens: z.number().nullable(),
+    max_output_tokens: z.number().nullable(),
+    source: z.enum(['system', 'tenant']),
+    overrides_system: z.boolean(),
+  })
+  .meta({ id: 'AiPrice' });
+
+/** A model as its provider names it, or a prefix that ends in `*`. */
+export const ModelName = label(200).refine((name) => !name.slice(0, -1).includes('*'));
+
+export const ListPrices = z.object({
+  ...pageQuery,
+  provider: z.string().max(100).optional(),
+  q: z.string().max(200).optional(),
+  overrides: flag().optional(),
+});
+export const PriceRef = z.object({ provider: pathId(), model: pathId() });
+
+export const PutPrice = z
+  .object({
+    provider: pathId(),
+    model: pathId(),
+    ...(Object.fromEntries(Object.entries(members).map(([name, kind]) => [name, kind.optional()])) as {
+      [Name in keyof typeof members]: z.ZodOptional<(typeof members)[Name]>;
+    }),
+  })
+  .refine((price) => (Object.keys(rates) as (keyof typeof rates)[]).some((name) => typeof price[name] === 'number'), {
+    message: 'must have at least one price',
+    path: ['input_per_mtok'],
+  });

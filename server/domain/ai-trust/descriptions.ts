@@ -1,0 +1,81 @@
+import { tokenScopeFields } from '#server/domain/ai-gateways/token-scope.shared.ts';
+import type { Descriptions } from '#server/kernel/descriptions.ts';
+
+export const descriptions: Descriptions = {
+  about:
+    "Lets CI jobs and workloads exchange the identity token of their platform for a short-lived capability token, so that no token is stored anywhere. A binding says whose identity tokens are accepted, and for what. The exchange itself is `POST /v1/oauth/token` at the workspace's own address.",
+  operations: {
+    'ai_oidc_bindings.list': { description: 'Lists the OIDC bindings of this space.', success: 'A page of bindings.' },
+    'ai_oidc_bindings.create': {
+      description:
+        'Creates a binding. Because a binding mints tokens, this also takes `ai_gateway:mint`. At least one rule must say literally whose identity tokens are meant, because a public issuer makes tokens for everybody.',
+      success: 'The created binding.',
+    },
+    'ai_oidc_bindings.get': { description: 'Returns an OIDC binding.', success: 'The binding.' },
+    'ai_oidc_bindings.update': {
+      description: 'Changes a binding. `claim_rules` replaces all rules. The gateway stays.',
+      success: 'The updated binding.',
+    },
+    'ai_oidc_bindings.delete': {
+      description: 'Deletes a binding. Tokens that it minted work to their end, an hour at most. Revoke them to end them sooner.',
+      success: 'The binding was deleted.',
+    },
+    'ai_oidc_bindings.test': {
+      description:
+        'Shows what an exchange of an identity token would do, and which rule fails. Mints nothing, and stores nothing of the token, which stays worth its one exchange.',
+      success: 'Each binding with its rules.',
+    },
+  },
+  fields: {
+    id: 'ID of the binding.',
+    name: 'Display name.',
+    issuer: 'Issuer of the identity tokens, exactly as their `iss` says it.',
+    audience: 'Audience that the identity tokens must have: `service:gateway`.',
+    claim_rules: 'Rules that all must hold for the claims of an identity token.',
+    claim: 'Name of a claim, or names joined by dots.',
+    op: '`eq` compares, `in` compares with each of a list, `glob` understands `*` within a segment and `**` across segments.',
+    value: 'What the claim must be. A list for `in`.',
+    gateway_id: 'ID of the gateway that tokens are minted for.',
+    agent_id: 'ID of the agent that tokens can call. `null` for a binding that only mints tool tokens for an MCP server.',
+    kind: 'Kind of the tokens: `agent`, `read`, or `tool` without an agent.',
+    scope: 'What the tokens are narrowed to.',
+    ...tokenScopeFields,
+    token_ttl_seconds: 'Lifetime of the tokens. Defaults to 900. SDKs refresh a token two minutes before its end, so choose 180 or more.',
+    enabled: 'Whether tokens are exchanged.',
+    use_count: 'Number of exchanges.',
+    last_used_at: 'When a token was last exchanged.',
+    last_subject: 'Subject of the last exchange.',
+    created_by: 'ID of the person, API key or OAuth client that created it.',
+    subject_token: 'The identity token. Never stored.',
+    accepted: 'Whether an exchange would succeed.',
+    binding_id: 'ID of the binding. At the top level, the one that would be used.',
+    problem: 'What is wrong with the token itself. `null` if nothing is.',
+    subject: 'Subject of the token.',
+    audiences: 'Audiences of the token.',
+    expires_at: 'When the token ends.',
+    already_exchanged: 'Whether the token was already exchanged.',
+    bindings: 'Every binding of the space.',
+    matches: 'Whether it holds.',
+    rules: 'The rules, one by one, with issuer and audience.',
+    expected: 'What the rule wants.',
+    actual: 'What the token has.',
+  },
+  examples: {
+    name: 'Deploys from main',
+    issuer: 'https://token.actions.githubusercontent.com',
+    audience: 'service:gateway',
+    claim_rules: [{ claim: 'sub', op: 'eq', value: 'repo:example/app:ref:refs/heads/main' }],
+    claim: 'sub',
+    op: 'eq',
+    value: 'repo:example/app:ref:refs/heads/main',
+    'request.token_ttl_seconds': 900,
+    kind: 'agent',
+    scope: { models: ['claude-sonnet-5'] },
+    last_subject: 'repo:example/app:ref:refs/heads/main',
+    subject_token: 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJyZXBvOmFjbWUvYXBwIn0.c2lnbmF0dXJl',
+    subject: 'repo:example/app:ref:refs/heads/main',
+    audiences: ['service:gateway'],
+    expected: ['repo:example/app:ref:refs/heads/main'],
+    actual: ['repo:example/app:ref:refs/heads/main'],
+  },
+};

@@ -1,0 +1,36 @@
+import type { Ctx } from '#server/kernel/context.ts';
+import { db } from '#server/platform/db.ts';
+import { fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
+
+const binding: Sample = async (ctx: Ctx) => {
+  const held = await db().ai_gateways.findFirst({ where: { tenant_id: ctx.tenant_id, sandbox: ctx.sandbox, status: 'active' } });
+  const gateway = held ?? (await made(ctx, 'ai_gateways.create', { name: 'CI', slug: fresh('ci') }));
+  return {
+    name: 'Deploys',
+    issuer: 'https://token.actions.githubusercontent.com',
+    claim_rules: [{ claim: 'sub', op: 'eq', value: 'repo:acme/app:ref:refs/heads/main' }],
+    gateway_id: gateway.id,
+  };
+};
+const aBinding: Sample = async (ctx) => ({ id: (await made(ctx, 'ai_oidc_bindings.create', await binding(ctx))).id });
+
+export const samples: Record<string, Sample> = {
+  'ai_oidc_bindings.list': nothing,
+  'ai_oidc_bindings.create': binding,
+  'ai_oidc_bindings.get': aBinding,
+  'ai_oidc_bindings.update': async (ctx) => ({ ...(await aBinding(ctx)), token_ttl_seconds: 600 }),
+  'ai_oidc_bindings.delete': aBinding,
+  'ai_oidc_bindings.test': async () => ({ subject_token: 'not.a.token' }),
+};
+
+export const secretInput = { 'ai_oidc_bindings.test': ['subject_token'] };
+
+/** What an issuer may be, and which rules trust no more than one workload's worth. */
+export const dependsOnState = [
+  /foreign_reference: /,
+  /^issuer: /,
+  /^claim_rules/,
+  /is required for tokens of kind/,
+  /must not be sent for tokens of kind tool/,
+  /^scope\./,
+];

@@ -1,0 +1,179 @@
+import { BUILT_IN_FIREWALL } from '#server/ai/firewall/policy.ts';
+import { scan } from '#server/ai/firewall/scan.ts';
+import { BudgetExceeded } from '#server/ai/patterns/budget.ts';
+import { type DomainEvent, raise } from '#server/domain/events/service.ts';
+import { Prisma } from '#server/generated/prisma/client.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { inTransaction, type Tx } from '#server/kernel/database.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { audited, mutate } from '#server/kernel/mutate.ts';
+import { toolHash } from '#server/mcp/pinning.ts';
+import { type Tool, textsOf } from '#server/mcp/tools.ts';
+import { inBackground } from '#server/platform/background.ts';
+import { pinStateOf } from './pin-state.shared.ts';
+import type { McpProtocol } from './schema.ts';
+import { lockedServer, type ServerRow, serverById } from './store.ts';
+import { type Probed, probeUpstream } from './upstream.ts';
+
+/** Looks at a server after it was written; what it finds is on the server's page a moment later, and a failure fails nothing. */
+export function probeSoon(
+  ctx: Ctx,
+  { id, server_type, upstream_url, transport, auth }: Pick<ServerRow, 'id' | 'server_type' | 'upstream_url' | 'transport' | 'auth'>,
+): void {
+  if (server_type !== 'upstream' || upstream_url === null) return;
+  const { tx: _, expects: __, step_up: ___, ...later } = ctx;
+  inBackground('mcp-probe', async () => {
+    const now = new Date();
+    const found = await probeUpstream({ ...later, now }, { id, upstream_url, transport: transport as 'sse' | null, auth });
+    for (let attempt = 0; attempt < 10; attempt++) {
+      const stored = await inTransaction({ ...later, warnings: [] }, async (tx) => {
+        const row = await tx.mcp_servers.findFirst({ where: { ...own(ctx), id, status: { not: 'archived' } } });
+        // The answer to the write may still be on its way to its commit; and the address may have changed since.
+        if (!row) return false;
+        if (row.upstream_url === upstream_url) await storeProbe(tx, { ...later, now }, row as unknown as ServerRow, found);
+        return true;
+      });
+      if (stored) return;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  });
+}
+
+/** Probes now. With `pin`, every allowed tool that isn't pinned is approved as it is. @throws Refusal not_found, validation_error for a server without upstream */
+export async function refreshServer(ctx: Ctx, { id, pin }: { id: string; pin: boolean }) {
+  const server = await inTransaction(ctx, (tx) => serverById(tx, ctx, id));
+  if (server.upstream_url === null)
+    throw new Refusal('validation_error', `id: a server of type ${server.server_type} has no upstream to ask`);
+  const { upstream_url, transport, auth } = server;
+  const found = await probeUpstream(ctx, { id: server.id, upstream_url, transport: transport as 'sse' | null, auth });
+  return mutate(ctx, async (tx) => {
+    const row = await lockedServer(tx, ctx, id);
+    const counts = await storeProbe(tx, ctx, row, found);
+    const pinned = pin ? await pinAllowed(tx, ctx, row) : 0;
+    const tools = await tx.mcp_tools.findMany({
+      where: { ...own(ctx), mcp_server_id: row.id, discovered: true },
+      orderBy: { tool_name: 'asc' },
+    });
+    const answer = {
+      protocol: found.protocol,
+      tools: tools.map((tool) => {
+        const seen = (tool.upstream_tool ?? {}) as Partial<Tool>;
+        return {
+          name: tool.tool_name,
+          description: seen.description ?? null,
+          input_schema: { ...seen.inputSchema },
+          allowed: row.allowed_tools.includes(tool.tool_name),
+          enabled: tool.enabled,
+          pin_state: pinStateOf(tool),
+        };
+      }),
+    };
+    const details = {
+      change: 'refresh',
+      tools: counts.found,
+      changed: counts.changed,
+      ...(pinned > 0 ? { pinned } : {}),
+      ...(found.protocol.error ? { failed: true } : {}),
+    };
+    return audited(answer, { action: 'update', resource_type: 'mcp_server', resource_id: row.id, name: row.name, details });
+  });
+}
+
+/** Keeps what a probe found, and raises what is news about approved tools. A probe that failed leaves the tools as they were. */
+async function storeProbe(tx: Tx, ctx: Ctx, row: ServerRow, { protocol, tools }: Probed): Promise<{ found: number; changed: number }> {
+  await tx.mcp_servers.update({
+    where: { id: row.id, ...own(ctx) },
+    data: { protocol: merged(row.protocol, protocol) },
+    select: { id: true },
+  });
+  if (tools === null) return { found: 0, changed: 0 };
+  const before = new Map(
+    (await tx.mcp_tools.findMany({ where: { ...own(ctx), mcp_server_id: row.id } })).map((tool) => [tool.tool_name, tool]),
+  );
+  const seen = new Set<string>();
+  const news: DomainEvent[] = [];
+  const created: Prisma.mcp_toolsCreateManyInput[] = [];
+  let changed = 0;
+  for (const tool of tools) {
+    if (seen.has(tool.name)) continue;
+    seen.add(tool.name);
+    const known = before.get(tool.name);
+    const poison = poisonOf(tool);
+    const definition = {
+      upstream_tool: tool as unknown as Prisma.InputJsonObject,
+      upstream_hash: toolHash(tool),
+      poisoning: poison.length > 0 ? poison : Prisma.DbNull,
+    };
+    if (!known) {
+      created.push({
+        ...own(ctx),
+        ...definition,
+        id: newId(),
+        mcp_server_id: row.id,
+        tool_name: tool.name,
+        discovered: true,
+        created_at: ctx.now,
+        updated_at: ctx.now,
+      });
+      if (poison.length > 0) news.push(eventOf('ai.mcp.tool_poisoning', row, tool.name, { rules: poison }));
+      continue;
+    }
+    const differs = known.upstream_hash !== definition.upstream_hash;
+    if (!differs && known.discovered) continue;
+    await tx.mcp_tools.update({
+      where: { id: known.id, ...own(ctx) },
+      data: { ...definition, discovered: true, ...(differs && known.upstream_hash !== null ? { changed_at: ctx.now } : {}) },
+      select: { id: true },
+    });
+    if (differs && known.pinned_hash !== null && known.pinned_hash !== definition.upstream_hash) {
+      changed++;
+      news.push(eventOf('ai.mcp.tool_changed', row, tool.name, { pinned_hash: known.pinned_hash, hash: definition.upstream_hash }));
+    }
+    if (poison.length > 0 && differs) news.push(eventOf('ai.mcp.tool_poisoning', row, tool.name, { rules: poison }));
+  }
+  if (created.length > 0) await tx.mcp_tools.createMany({ data: created });
+  await tx.mcp_tools.updateMany({
+    where: { ...own(ctx), mcp_server_id: row.id, discovered: true, tool_name: { notIn: [...seen] } },
+    data: { discovered: false },
+  });
+  await raise(tx, ctx, news);
+  return { found: seen.size, changed };
+}
+
+/** What is known stays known when the upstream is away. */
+const merged = (before: Partial<McpProtocol>, now: McpProtocol) =>
+  (now.error === undefined
+    ? now
+    : {
+        ...now,
+        era: before.era ?? 'unknown',
+        versions: before.versions ?? [],
+        server_name: before.server_name ?? '',
+      }) as Prisma.InputJsonObject;
+
+const eventOf = (
+  type: 'ai.mcp.tool_changed' | 'ai.mcp.tool_poisoning',
+  { id, slug }: ServerRow,
+  tool: string,
+  more: object,
+): DomainEvent => ({
+  type,
+  source_id: id,
+  data: { mcp_server_id: id, server: slug, tool, ...more },
+});
+
+/** Rules of the firewall that a tool's text matches: it may try to steer the model. A text that can't be judged in time counts as one. */
+function poisonOf(tool: Tool): string[] {
+  try {
+    return [...new Set(textsOf(tool).flatMap((text) => scan(text, BUILT_IN_FIREWALL, 'data').map((hit) => hit.rule)))];
+  } catch (error) {
+    if (error instanceof BudgetExceeded) return ['too_long_to_judge'];
+    throw error;
+  }
+}
+
+const pinAllowed = (tx: Tx, ctx: Ctx, row: ServerRow): Promise<number> =>
+  tx.$executeRaw`update mcp_tools set pinned_hash = upstream_hash, pinned_tool = upstream_tool, updated_at = ${ctx.now}
+    where mcp_server_id = ${row.id}::uuid and tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and discovered and pinned_hash is null
+      and upstream_hash is not null and poisoning is null and tool_name = any(${row.allowed_tools})`;

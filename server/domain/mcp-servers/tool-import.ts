@@ -1,0 +1,146 @@
+import type { z } from 'zod';
+import type { Prisma } from '#server/generated/prisma/client.ts';
+import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { audited, mutate } from '#server/kernel/mutate.ts';
+import { processState } from '#server/kernel/process-state.ts';
+import { NotOpenApi, type ToolDraft, toolsFromOpenApi } from '#server/mcp/openapi/tools.ts';
+import { openHttp } from '#server/platform/connect/http.ts';
+import { UpstreamFault } from '#server/platform/http-out/faults.ts';
+import { parseYaml, YamlBusy, YamlTooSlow } from '#server/platform/yaml/parse-yaml.ts';
+import { checkAddress } from './rules.ts';
+import { entryOf, lockedServer, readServer } from './store.ts';
+import type { ImportOpenApi } from './tools.schema.ts';
+import { checkTool, columnsOf, touch } from './tools.ts';
+
+const MOST_BYTES = 2 * 1024 * 1024;
+const MOST_TOOLS = 2_000;
+
+/**
+ * Tools for the operations of an API description (interface rule 52 §9). A dry run, which it is unless told otherwise, only shows them; imported ones start disabled.
+ * @throws Refusal not_found, validation_error, rate_limited
+ */
+export async function importOpenApi(ctx: Ctx, input: z.output<typeof ImportOpenApi>) {
+  const { id, route_id, dry_run } = input;
+  await readServer(ctx, id, async (tx, server) => {
+    if (server.server_type !== 'collection')
+      throw new Refusal('validation_error', 'id: only servers of type collection have tools made from an API description');
+    await checkTool(tx, ctx, server, { route_id });
+  });
+  const { tools, skipped } = draftsOf(await documentOf(ctx, input), input);
+  const names = tools.map(({ tool_name }) => tool_name);
+  if (dry_run) {
+    const existing = await readServer(ctx, id, async (tx, server) => existingTools(tx, ctx, server.id, names));
+    return { dry_run, tools: tools.map((tool) => ({ ...tool, exists: existing.has(tool.tool_name) })), skipped };
+  }
+  return mutate(ctx, async (tx) => {
+    const server = await lockedServer(tx, ctx, id);
+    await checkTool(tx, ctx, server, { route_id });
+    const existing = await existingTools(tx, ctx, server.id, names);
+    const count = await tx.mcp_tools.count({ where: { ...own(ctx), mcp_server_id: server.id } });
+    if (count + names.length - existing.size > MOST_TOOLS)
+      throw new Refusal('validation_error', `document: a server has at most ${MOST_TOOLS} tools`);
+    for (const tool of tools) {
+      const data = {
+        ...columnsOf({ ...tool, operation: { ...tool.operation, param_map: [...tool.operation.param_map] } }),
+        route_id,
+        updated_at: ctx.now,
+      };
+      const { tool_name, ...rest } = { ...data, tool_name: tool.tool_name };
+      const known = existing.get(tool_name);
+      // What a person decided about a tool of this name stays: whether it is on, its rules, its price.
+      if (known) await tx.mcp_tools.update({ where: { id: known, ...own(ctx) }, data: rest, select: { id: true } });
+      else
+        await tx.mcp_tools.create({
+          data: { ...own(ctx), ...rest, tool_name, id: newId(), mcp_server_id: server.id, enabled: false, created_at: ctx.now },
+          select: { id: true },
+        });
+    }
+    await touch(tx, ctx, server);
+    const answer = { dry_run, tools: tools.map((tool) => ({ ...tool, exists: existing.has(tool.tool_name) })), skipped };
+    const details = { change: 'tools.import', route_id, tools: tools.length, skipped: skipped.length };
+    return audited(answer, entryOf('update', server, details));
+  });
+}
+
+type Tx = Prisma.TransactionClient;
+async function existingTools(tx: Tx, ctx: Ctx, serverId: string, names: string[]): Promise<Map<string, string>> {
+  const rows = await tx.mcp_tools.findMany({
+    where: { ...own(ctx), mcp_server_id: serverId, tool_name: { in: names } },
+    select: { id: true, tool_name: true },
+  });
+  return new Map(rows.map((row) => [row.tool_name, row.id]));
+}
+
+function draftsOf(
+  document: unknown,
+  { include, prefix, url }: z.output<typeof ImportOpenApi>,
+): { tools: ToolDraft[]; skipped: { operation: string; reason: string }[] } {
+  try {
+    return toolsFromOpenApi(document, { include, prefix });
+  } catch (error) {
+    if (error instanceof NotOpenApi) throw new Refusal('validation_error', `${url === undefined ? 'document' : 'url'}: ${error.message}`);
+    throw error;
+  }
+}
+
+async function documentOf(ctx: Ctx, { document, url }: z.output<typeof ImportOpenApi>): Promise<unknown> {
+  if ((document === undefined) === (url === undefined)) throw new Refusal('validation_error', 'document: send either document or url');
+  if (typeof document === 'object') return document;
+  if (document !== undefined) return parsed(ctx, 'document', document);
+  return parsed(ctx, 'url', await fetched(ctx, url as string));
+}
+
+/** Reads the description over the guarded way out; a redirect is not followed to where it could not have been asked for. @throws Refusal validation_error */
+async function fetched(ctx: Ctx, url: string): Promise<string> {
+  await checkAddress(ctx, 'url', url);
+  const http = openHttp({ connections: 1, connectTimeoutMs: 5_000 });
+  try {
+    const { status, body } = await http.request({
+      url,
+      tenant: ctx.tenant_id,
+      space: spaceOf(ctx.sandbox),
+      headers: { accept: 'application/json, application/yaml;q=0.9, */*;q=0.1' },
+      timeoutMs: 10_000,
+      maxBytes: MOST_BYTES,
+      redirects: 3,
+    });
+    if (status !== 200) throw new Refusal('validation_error', `url: answered with status ${status}`);
+    return body.toString('utf8');
+  } catch (error) {
+    if (error instanceof UpstreamFault)
+      throw new Refusal(
+        'validation_error',
+        `url: ${error.type === 'upstream_response_too_large' ? 'is larger than 2 MiB' : 'could not be read'}`,
+      );
+    throw error;
+  } finally {
+    await http.close();
+  }
+}
+
+/** Workspaces whose text is being read: YAML can take seconds of a thread that all share. */
+const reading = processState('mcp-import-reading', () => new Set<string>());
+
+async function parsed(ctx: Ctx, field: string, text: string): Promise<unknown> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // YAML, or nothing.
+  }
+  if (reading.has(ctx.tenant_id)) throw new Refusal('rate_limited', 'Another API description is still being read.', { retryAfter: 3 });
+  reading.add(ctx.tenant_id);
+  try {
+    return await parseYaml(text);
+  } catch (error) {
+    if (error instanceof YamlBusy)
+      throw new Refusal('rate_limited', 'Too many API descriptions are being read right now. Try again shortly.', { retryAfter: 5 });
+    throw new Refusal(
+      'validation_error',
+      `${field}: ${error instanceof YamlTooSlow ? 'takes too long to read' : 'is neither valid JSON nor valid YAML'}`,
+    );
+  } finally {
+    reading.delete(ctx.tenant_id);
+  }
+}

@@ -1,0 +1,244 @@
+import { isAiCode } from '#server/ai/codes.ts';
+import { isObject, parsedJson } from '#server/ai/json.ts';
+import { errorMessage } from '#server/ai/providers/serve.ts';
+import type { Adapter } from '#server/ai/shapes/adapter.ts';
+import { adapterOf } from '#server/ai/shapes/adapters.ts';
+import { usageOfHeaders } from '#server/ai/shapes/bedrock-invoke.ts';
+import type { Stage } from '#server/ai/stream/event.ts';
+import { hiddenUsage } from '#server/ai/stream/hidden-usage.ts';
+import { toolGuard } from '#server/ai/stream/tool-guard.ts';
+import { usageMeter } from '#server/ai/stream/usage-meter.ts';
+import type { Translation } from '#server/ai/translate/translation.ts';
+import { estimatedUsage, noUsage } from '#server/ai/usage/usage.ts';
+import { redactCredentials } from '#server/kernel/credential-patterns.ts';
+import { UpstreamFault } from '#server/platform/http-out/faults.ts';
+import { log } from '#server/platform/log.ts';
+import type { Runtime } from '../../core/runtime.ts';
+import { fieldOf } from '../../core/upstream-response.ts';
+import { type AiRefused, aiRefusal } from '../../governance/envelope.ts';
+import { patientRedactor, redactor } from '../../templates/redaction.ts';
+import { type AiCall, detectedOf } from '../ai-call.ts';
+import { keep, keeps, recorder } from '../cache/keep.ts';
+import { settleBackground } from '../money/background.ts';
+import { charge } from '../money/record.ts';
+import { noteObjects, notingStage } from '../stored-objects.ts';
+import type { Answered } from '../upstream/ask.ts';
+import { AnswerTooLarge } from '../upstream/attempt.ts';
+import type { CallerGone } from '../upstream/caller.ts';
+import { refusalOfFault } from '../upstream/fault.ts';
+import { ASK_AGAIN, type Judged, judged, judgeWhole, schemaJudge } from './judge.ts';
+import { relay } from './stream.ts';
+import { sendWhole } from './whole.ts';
+
+const MIB = 1024 * 1024;
+const LARGEST_ANSWER = 64 * MIB;
+const LARGEST_ERROR = 64 * 1024;
+
+/** Step 17: what the provider answered, on its way to the caller. Undefined when the answer was sent. */
+export async function answer(call: AiCall, runtime: Runtime, caller: CallerGone, found: Answered): Promise<Judged> {
+  const { attempt } = found;
+  const { status, headers } = attempt;
+  if (status >= 200 && status < 300 && status !== 204) {
+    const encoding = fieldOf(headers, 'content-encoding');
+    if (encoding !== undefined && encoding !== 'identity') return unreadable(found, 'compressed its answer although it was asked not to');
+    return streams(call, found) ? streamed(call, runtime, caller, found) : whole(call, runtime, found);
+  }
+  if (status === 401 || status === 403) return authFailed(call, found);
+  if (status < 400 && status !== 204) return unreadable(found, 'answered with a redirection');
+  return relayError(call, runtime, found);
+}
+
+function unreadable({ attempt }: Answered, problem: string): AiRefused {
+  attempt.abort();
+  return aiRefusal('upstream_invalid_response', `The provider ${problem}.`, { upstreamStatus: attempt.status });
+}
+
+/** Its message may quote the key, so that only the log has it, masked. */
+async function authFailed(call: AiCall, { attempt, resolution }: Answered): Promise<AiRefused> {
+  const bytes = await attempt.collect(LARGEST_ERROR, () => true).catch(() => Buffer.alloc(0));
+  const masked = await patientRedactor(resolution.secrets)(bytes);
+  const told = masked && errorMessage(parsedJson(masked.toString()));
+  if (told) call.errorDetail = redactCredentials(told).slice(0, 200);
+  return aiRefusal('upstream_auth_failed', 'The provider refused the credential of this agent. Check the secret of its route.', {
+    upstreamStatus: attempt.status,
+  });
+}
+
+/** A provider's own refusal, with its status and its words, but without our credential. */
+async function relayError(call: AiCall, runtime: Runtime, { attempt, resolution, outgoing }: Answered): Promise<AiRefused | undefined> {
+  const { status, headers } = attempt;
+  try {
+    const bytes = await attempt.collect(LARGEST_ERROR, (held) => runtime.bodies.hold(call, call.requestBytes + held));
+    const body = await patientRedactor(resolution.secrets)(bytes);
+    if (body === null) return aiRefusal('upstream_error', `The provider answered with status ${status}.`, { upstreamStatus: status });
+    call.origin = 'upstream';
+    const secrets = [...resolution.secrets.values()];
+    if (outgoing.translation === null) {
+      sendWhole(call, { status, contentType: fieldOf(headers, 'content-type') ?? 'application/json', headers, body }, secrets);
+      return undefined;
+    }
+    const told = outgoing.translation.error(status, parsedJson(body.toString()));
+    sendWhole(call, { status: told.status, contentType: JSON_TYPE, headers, body: JSON.stringify(told.body) }, secrets);
+    return undefined;
+  } catch (error) {
+    if (error instanceof UpstreamFault) return { ...refusalOfFault(error), upstreamStatus: status };
+    if (error instanceof AnswerTooLarge)
+      return aiRefusal('upstream_error', `The provider answered with status ${status} and a long body.`, { upstreamStatus: status });
+    throw error;
+  }
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const STREAMED = /^(?:text\/event-stream|application\/x-ndjson|application\/vnd\.amazon\.eventstream)\b/i;
+
+function streams(call: AiCall, { attempt }: Answered): boolean {
+  return call.state.stream && STREAMED.test(fieldOf(attempt.headers, 'content-type') ?? '');
+}
+
+async function streamed(call: AiCall, runtime: Runtime, caller: CallerGone, found: Answered): Promise<Judged> {
+  const { attempt, outgoing, resolution, candidate } = found;
+  const theirs = adapterOf(outgoing.way.shape);
+  if (!theirs) return unreadable(found, 'streamed an answer that nothing can read');
+  const { wire } = theirs.stream;
+  const meter = usageMeter(theirs.stream);
+  const recorded = recorder(call, outgoing.translation);
+  try {
+    const sent = await relay(call, runtime, caller, {
+      attempt,
+      from: wire === 'json-list' ? 'sse' : wire,
+      to: detectedOf(call).format === 'json' ? 'json-list' : (call.state.adapter?.stream.wire ?? wire),
+      meter,
+      stages: [
+        ...(recorded === null ? [] : [recorded.stage]),
+        ...stagesFor(call, theirs),
+        ...(outgoing.translation === null ? [] : [outgoing.translation.stream()]),
+      ],
+      collected: call.state.controls?.collects ? collectedJudge(call) : null,
+      held: () => recorded?.held() ?? 0,
+      secrets: [...resolution.secrets.values()],
+      grammar: theirs.stream,
+      native: outgoing.way.kind !== 'translate',
+    });
+    if (sent === 'sent') {
+      if (recorded !== null && call.state.outcome === 'ok') await keep(call, recorded.answer(), resolution.secrets.values());
+      return undefined;
+    }
+    if (sent !== 'nothing') return sent === ASK_AGAIN ? sent : { ...sent, upstreamStatus: attempt.status };
+    const { cause } = call.state;
+    const known = cause !== null && cause !== 'upstream_stream_failed' && isAiCode(cause) ? cause : null;
+    return aiRefusal(
+      known ?? 'upstream_invalid_response',
+      known ? 'The answer was withheld before its first event.' : "The provider's stream ended before its first event.",
+      { upstreamStatus: attempt.status },
+    );
+  } finally {
+    charge(call, candidate.provider, outgoing.model, meter.usage(sentTo(call)));
+  }
+}
+
+/** What was sent, for an estimate. */
+function sentTo({ requestBytes, state: { adapter, body } }: AiCall): { textBytes: number; images: number } {
+  return { textBytes: requestBytes, images: body && adapter ? adapter.images(body) : 0 };
+}
+
+async function whole(call: AiCall, runtime: Runtime, found: Answered): Promise<Judged> {
+  const { attempt, outgoing, candidate, resolution } = found;
+  const { status, headers } = attempt;
+  const contentType = fieldOf(headers, 'content-type') ?? 'application/octet-stream';
+  let bytes: Buffer;
+  try {
+    bytes = await attempt.collect(LARGEST_ANSWER, (held) => runtime.bodies.hold(call, call.requestBytes + held));
+  } catch (error) {
+    charge(call, candidate.provider, outgoing.model, estimatedUsage(sentTo(call), 0));
+    if (error instanceof UpstreamFault) return { ...refusalOfFault(error), upstreamStatus: status };
+    if (error instanceof AnswerTooLarge)
+      return aiRefusal('upstream_invalid_response', "The provider's answer is too long.", { upstreamStatus: status });
+    throw error;
+  }
+  const theirs = adapterOf(outgoing.way.shape);
+  // Only a file, speech and a transcript may be something else: whatever else isn't JSON would pass all that looks at answers.
+  const { shape } = outgoing.way;
+  const free = shape === 'openai-audio' || shape === 'openai-stored';
+  const transcript = shape === 'openai-audio' && /^text\//i.test(contentType);
+  const parsed = transcript
+    ? { text: bytes.toString('utf8') }
+    : !free || isJson(contentType)
+      ? parsedJson(bytes.toString('utf8'))
+      : undefined;
+  charge(call, candidate.provider, outgoing.model, usageOf(call, theirs, parsed, found, bytes));
+  if (parsed === undefined && (!free || isJson(contentType)))
+    return aiRefusal('upstream_invalid_response', "The provider's answer is not JSON.", { upstreamStatus: status });
+  let body = bytes;
+  /** As the provider gave it, in the caller's shape. */
+  let answered: unknown;
+  if (theirs && parsed !== undefined) {
+    if (detectedOf(call).storedId !== undefined) await settleBackground(call, parsed, theirs.usage(parsed));
+    await noteObjects(call, parsed);
+    const copy = keeps(call) ? structuredClone(parsed) : undefined;
+    const { verdict, changed } = await judgeWhole(call, theirs, parsed);
+    if (verdict === ASK_AGAIN) return verdict;
+    if (verdict) return { ...verdict, upstreamStatus: status };
+    if (copy !== undefined)
+      answered = outgoing.translation === null ? copy : parsedJson(translatedBack(outgoing.translation, copy)?.toString() ?? '');
+    if (outgoing.translation !== null) {
+      const back = translatedBack(outgoing.translation, parsed);
+      if (back === undefined)
+        return aiRefusal('upstream_invalid_response', "The provider's answer could not be read.", { upstreamStatus: status });
+      body = back;
+    } else if (changed) body = Buffer.from(transcript ? (parsed as { text: string }).text : JSON.stringify(parsed));
+  }
+  call.origin = 'upstream';
+  sendWhole(call, { status, contentType, headers, body: withoutSecrets(body, resolution.secrets) }, resolution.secrets.values());
+  if (answered !== undefined) await keep(call, answered, resolution.secrets.values());
+  return undefined;
+}
+
+function translatedBack(translation: Translation, answer: unknown): Buffer | undefined {
+  try {
+    return Buffer.from(JSON.stringify(translation.answer(answer)));
+  } catch (error) {
+    log.warn({ err: error }, 'an answer could not be translated');
+    return undefined;
+  }
+}
+
+/** What a stream goes through: the tools and the content first, what the caller hadn't asked for last. */
+function stagesFor(call: AiCall, theirs: Adapter): Stage[] {
+  const { agent, controls, hidesUsage, warnings } = call.state;
+  const noting = notingStage(call);
+  const allowed = agent?.allowedTools;
+  const blocked = () => {
+    if (!warnings.includes('tool_blocked')) warnings.push('tool_blocked');
+  };
+  return [
+    ...(noting === null ? [] : [noting]),
+    ...(allowed ? [toolGuard(theirs.shape, (name) => allowed.has(name), blocked)] : []),
+    ...(controls?.stages(theirs) ?? []),
+    ...(hidesUsage === true && theirs.shape === 'openai-chat' ? [hiddenUsage()] : []),
+  ];
+}
+
+/** Judges the text of a stream that is sent only after it was judged whole. */
+const collectedJudge = (call: AiCall) => async (text: string) => judged(await call.state.controls?.collected(text, schemaJudge(call)));
+
+function usageOf(call: AiCall, theirs: Adapter, parsed: unknown, { attempt, outgoing }: Answered, bytes: Buffer) {
+  if (detectedOf(call).operation === 'count_tokens' || detectedOf(call).storedId !== undefined) return noUsage;
+  const counted = parsed === undefined ? undefined : theirs.usage(parsed);
+  if (counted !== undefined) return counted;
+  const ofHeaders = outgoing.way.shape === 'bedrock-invoke' ? usageOfHeaders(headersOf(attempt)) : undefined;
+  if (ofHeaders !== undefined) return ofHeaders;
+  // A failed call without a count costs nothing, whatever its status says (interface rule 51 §9.3).
+  if (isObject(parsed) && (isObject(parsed.error) || typeof parsed.error === 'string')) return noUsage;
+  return estimatedUsage(sentTo(call), bytes.length);
+}
+
+const headersOf = ({ headers }: Answered['attempt']): Record<string, string> =>
+  Object.fromEntries(headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1] as string]] : [])));
+
+const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json\b/i.test(contentType);
+
+/** An answer that holds our credential is changed, and no other. */
+export function withoutSecrets(bytes: Buffer, secrets: ReadonlyMap<string, string>): Buffer {
+  for (const secret of secrets.values()) if (secret.length >= 6 && bytes.includes(secret)) return redactor(secrets)(bytes);
+  return bytes;
+}

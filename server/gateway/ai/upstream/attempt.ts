@@ -1,0 +1,166 @@
+import { classifyFault, UpstreamFault } from '#server/platform/http-out/faults.ts';
+import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
+import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
+import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from '#server/platform/http-out/upstream-call.ts';
+import type { AnswerFlow, ScrubbedHandler } from '../../core/answer-edit.ts';
+
+/** Takes the body of an answer. `data` lends its bytes; `end` or `fault` comes last, once. */
+export type AnswerSink = { data(bytes: Buffer): void; end(): void; fault(fault: UpstreamFault): void };
+
+/** What an answer passes before it is told of. */
+type Scrubbing = (next: UpstreamHandler, sent: () => UpstreamCall | undefined) => ScrubbedHandler | undefined;
+
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+}
+
+/**
+ * One request to a provider and its answer. The head is awaited; then the body is either collected or given to a sink. It owns the timer: to the first byte,
+ * then from one piece to the next. After `abort` nothing is told any more.
+ */
+export class Attempt implements UpstreamHandler {
+  status = 0;
+  headers: HeaderList = [];
+  readonly #head = Promise.withResolvers<void>();
+  readonly #host: string;
+  readonly #idleMs: number;
+  #sent: UpstreamCall | undefined;
+  /** The answer on its way; of a call whose answer is scrubbed, what comes out of that. */
+  #answer: AnswerFlow | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #sink: AnswerSink | undefined;
+  #pieces: Buffer[] = [];
+  #state: 'waiting' | 'answering' | 'ended' | 'over' = 'waiting';
+  #fault: UpstreamFault | undefined;
+
+  constructor(host: string, firstByteMs: number, idleMs: number) {
+    this.#host = host;
+    this.#idleMs = idleMs;
+    this.#timer = setTimeout(() => this.#timedOut(), firstByteMs);
+  }
+
+  /** Sends the request; resolves when the head is there. @throws UpstreamFault */
+  send(pool: OriginPool, request: UpstreamRequest, scrub: Scrubbing = () => undefined): Promise<void> {
+    const scrubbed = scrub(this, () => this.#sent);
+    try {
+      this.#sent = pool.send(request, scrubbed ?? this);
+      this.#answer = scrubbed ?? this.#sent;
+    } catch (error) {
+      this.onFault(classifyFault(error, this.#host));
+    }
+    return this.#head.promise;
+  }
+
+  /** The whole body. @throws UpstreamFault, or AnswerTooLarge beyond `most` bytes or when `mayHold` says no */
+  collect(most: number, mayHold: (bytes: number) => boolean): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const pieces: Buffer[] = [];
+      let bytes = 0;
+      this.take({
+        data: (piece) => {
+          bytes += piece.length;
+          if (bytes > most || !mayHold(bytes)) {
+            this.abort();
+            reject(new AnswerTooLarge());
+            return;
+          }
+          pieces.push(Buffer.from(piece));
+        },
+        end: () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, bytes)),
+        fault: reject,
+      });
+    });
+  }
+
+  /** The whole body, as `collect`, which can be taken or collected once more. */
+  async peek(most: number, mayHold: (bytes: number) => boolean): Promise<Buffer> {
+    const bytes = await this.collect(most, mayHold);
+    this.#sink = undefined;
+    this.#pieces = [bytes];
+    this.#state = 'ended';
+    return bytes;
+  }
+
+  /** Gives what has come and what will come to a sink. */
+  take(sink: AnswerSink): void {
+    this.#sink = sink;
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    for (const piece of pieces) sink.data(piece);
+    if (this.#state === 'ended') {
+      this.#state = 'over';
+      if (this.#fault) sink.fault(this.#fault);
+      else sink.end();
+    }
+  }
+
+  pause(): void {
+    clearTimeout(this.#timer);
+    this.#answer?.pause();
+  }
+
+  resume(): void {
+    this.#arm();
+    this.#answer?.resume();
+  }
+
+  abort(): void {
+    if (this.#state === 'over') return;
+    this.#state = 'over';
+    clearTimeout(this.#timer);
+    this.#answer?.abort();
+    // Nobody may be waiting for it any more.
+    this.#head.promise.catch(() => undefined);
+    this.#head.reject(new UpstreamFault('aborted', 'The call was given up.'));
+  }
+
+  onHead(status: number, headers: HeaderList): void {
+    this.status = status;
+    this.headers = headers;
+    this.#state = 'answering';
+    this.#arm();
+    this.#head.resolve();
+  }
+
+  onData(bytes: Buffer): void {
+    if (this.#state !== 'answering') return;
+    this.#timer?.refresh();
+    // The bytes are lent.
+    if (this.#sink) this.#sink.data(bytes);
+    else this.#pieces.push(Buffer.from(bytes));
+  }
+
+  onEnd(): void {
+    this.#finish(undefined);
+  }
+
+  onFault(fault: UpstreamFault): void {
+    if (this.#state === 'waiting') {
+      this.#state = 'over';
+      clearTimeout(this.#timer);
+      this.#head.reject(fault);
+    } else this.#finish(fault);
+  }
+
+  #finish(fault: UpstreamFault | undefined): void {
+    if (this.#state !== 'answering') return;
+    clearTimeout(this.#timer);
+    this.#fault = fault;
+    this.#state = this.#sink ? 'over' : 'ended';
+    if (!this.#sink) return;
+    if (fault) this.#sink.fault(fault);
+    else this.#sink.end();
+  }
+
+  #arm(): void {
+    if (this.#state === 'ended' || this.#state === 'over') return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#timedOut(), this.#idleMs);
+  }
+
+  #timedOut(): void {
+    const fault = new UpstreamFault('upstream_timeout', `The host ${this.#host} did not respond in time.`);
+    this.#answer?.abort();
+    this.onFault(fault);
+  }
+}

@@ -1,0 +1,51 @@
+import type { Actor, HotCtx } from '#server/kernel/context.ts';
+import type { Caller } from '../snapshot/model.ts';
+import type { Call } from './call.ts';
+
+/** In whose name keys and vaults are used in a call: that of its credential. */
+export function callerContext(call: Call): HotCtx {
+  const { snapshot, requestId, sourceAddress, userAgent, credential } = call;
+  return {
+    tenant_id: snapshot.tenant.id,
+    sandbox: snapshot.sandbox,
+    actor: credential.caller
+      ? actorOfCaller(credential.caller)
+      : { capabilities: NOTHING, type: 'system', id: null, label: 'caller without a credential' },
+    plan: snapshot.tenant.plan,
+    request_id: requestId,
+    ip: sourceAddress,
+    user_agent: userAgent,
+    now: new Date(),
+    warnings: [],
+  };
+}
+
+const NOTHING: Actor['capabilities'] = new Set();
+
+/** A caller as audit entries and policies name it. Its rights aren't asked here: whoever uses keys and vaults for it has asked them. */
+export function actorOfCaller(caller: Caller): Actor {
+  const base = { capabilities: NOTHING };
+  if (caller.kind === 'api_key')
+    return {
+      ...base,
+      type: 'api_key',
+      id: caller.apiKeyId ?? caller.ref,
+      label: caller.label,
+      key_id: caller.ref,
+      role_ids: [...(caller.subject.key_role_ids ?? [])],
+    };
+  return {
+    ...base,
+    type: 'oauth_token',
+    id: caller.oauthClientId ?? caller.ref,
+    label: caller.label,
+    client_id: caller.ref,
+    token_id: caller.id,
+    user_id: caller.userId,
+    person: null,
+    source_key: null,
+    family_id: null,
+    scopes: [],
+    step_up_at: null,
+  };
+}

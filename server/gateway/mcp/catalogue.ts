@@ -1,0 +1,153 @@
+import { uuidV7 } from '#server/crypto/random.ts';
+import { recordTools, type SeenTool } from '#server/custody/mcp/tools.ts';
+import { isFault, type RpcFault } from '#server/mcp/errors.ts';
+import { type HeaderParameter, headerParameters } from '#server/mcp/parameter-headers.ts';
+import { toolHash } from '#server/mcp/pinning.ts';
+import { readTool, type Tool, textsOf } from '#server/mcp/tools.ts';
+import type { ClientInfo } from '#server/mcp/upstream/modern.ts';
+import { log } from '#server/platform/log.ts';
+import { raiseFromCall } from '../core/events.ts';
+import type { Runtime } from '../core/runtime.ts';
+import type { McpServer } from '../snapshot/mcp-servers.ts';
+import { type Credentials, credentialsFor } from './credentials.ts';
+import { faultOf } from './faults.ts';
+import { keyOf, loseSession, reach, upstreamOf, upstreams } from './links.ts';
+import type { McpCall } from './mcp-call.ts';
+import { poisoningOf, toolScanner } from './poisoning.ts';
+import { wireOf } from './wire.ts';
+
+// What servers offer (interface rule 52 §5): an upstream's list is read once a minute for all callers of one grant, and looked through before anybody sees it.
+
+/** A tool as its server has it. */
+export type Listed = {
+  readonly tool: Tool;
+  readonly hash: string;
+  /** Rules of the firewall that its text matches: such a tool is hidden. */
+  readonly poisoning: readonly string[];
+  readonly parameters: readonly HeaderParameter[];
+};
+export type Catalogue = ReadonlyMap<string, Listed>;
+
+const KEPT_MS = 60_000;
+const MOST_KEPT = 2_000;
+const MOST_KEPT_CHARACTERS = 64 * 1024 * 1024;
+type Kept = { catalogue: Catalogue; until: number; scanner: object; characters: number };
+const kept = new Map<string, Kept>();
+let keptCharacters = 0;
+const reading = new Map<string, Promise<Catalogue | RpcFault>>();
+
+/** The tools of a server, or why they can't be read. */
+export async function catalogueOf(call: McpCall, runtime: Runtime, server: McpServer, client: ClientInfo): Promise<Catalogue | RpcFault> {
+  if (server.type === 'collection') return ofCollection(server);
+  const credentials = await credentialsFor(call, runtime, server);
+  if (isFault(credentials)) return credentials;
+  const scanner = toolScanner(call, server);
+  const key = cacheKey(server, credentials);
+  const known = kept.get(key);
+  if (known && known.until > Date.now() && known.scanner === scanner) return known.catalogue;
+  const running = reading.get(key);
+  if (running !== undefined) return running;
+  const read = readUpstream(call, runtime, server, credentials, client)
+    .then((catalogue) => {
+      if (!isFault(catalogue)) keep(key, { catalogue, until: Date.now() + KEPT_MS, scanner, characters: charactersOf(catalogue) });
+      return catalogue;
+    })
+    .finally(() => reading.delete(key));
+  reading.set(key, read);
+  return read;
+}
+
+/** The upstream says that its list has changed. */
+export function forgetCatalogue(server: McpServer, credentials: Credentials): void {
+  drop(cacheKey(server, credentials));
+}
+
+const cacheKey = (server: McpServer, { grantId }: Credentials): string => `${keyOf(server)} ${grantId ?? '-'}`;
+
+/** The oldest go first, by their number and by what they hold together: one workspace's long lists must not fill the process. */
+function keep(key: string, entry: Kept): void {
+  drop(key);
+  keptCharacters += entry.characters;
+  kept.set(key, entry);
+  while (kept.size > MOST_KEPT || (keptCharacters > MOST_KEPT_CHARACTERS && kept.size > 1)) drop(kept.keys().next().value as string);
+}
+
+function drop(key: string): void {
+  keptCharacters -= kept.get(key)?.characters ?? 0;
+  kept.delete(key);
+}
+
+const charactersOf = (catalogue: Catalogue): number => {
+  let characters = 0;
+  for (const { tool } of catalogue.values()) characters += JSON.stringify(tool).length;
+  return characters;
+};
+
+async function readUpstream(
+  call: McpCall,
+  runtime: Runtime,
+  server: McpServer,
+  credentials: Credentials,
+  client: ClientInfo,
+): Promise<Catalogue | RpcFault> {
+  const wire = wireOf(call, runtime);
+  const upstream = upstreamOf(server, credentials);
+  for (let attempt = 0; ; attempt++) {
+    const reached = await reach(call, runtime, server, credentials, client);
+    if ('kind' in reached) return faultOf(reached);
+    const listed = await upstreams.listTools(wire, upstream, keyOf(server), reached.link, { id: uuidV7(), client });
+    if (Array.isArray(listed)) return lookedThrough(call, server, listed);
+    if (listed.kind !== 'session_lost' || !reached.pooled || attempt > 0) return faultOf(listed);
+    await loseSession(call, server, credentials);
+  }
+}
+
+/** Tools that can be shown, each with what is wrong with its text; what changed since the last time is noted for the people who decide about them. */
+function lookedThrough(call: McpCall, server: McpServer, values: readonly unknown[]): Catalogue {
+  const catalogue = new Map<string, Listed>();
+  const seen: SeenTool[] = [];
+  for (const value of values) {
+    const tool = readTool(value);
+    if (!tool || catalogue.has(tool.name)) continue;
+    const listed = {
+      tool,
+      hash: toolHash(tool),
+      poisoning: poisoningOf(call, server, textsOf(tool)),
+      parameters: headerParameters(tool.inputSchema) ?? [],
+    };
+    catalogue.set(tool.name, listed);
+    if (server.tools.has(tool.name)) seen.push({ name: tool.name, definition: tool, hash: listed.hash, poisoning: listed.poisoning });
+  }
+  void note(call, server, seen);
+  return catalogue;
+}
+
+/** Never in the way of a call: what can't be noted now is noted at the next reading. */
+async function note({ snapshot }: McpCall, server: McpServer, seen: readonly SeenTool[]): Promise<void> {
+  const space = { tenant_id: snapshot.tenant.id, sandbox: snapshot.sandbox };
+  try {
+    for (const { name, toolId, changed, poisoned } of await recordTools(space, server.id, seen)) {
+      const data = { mcp_server_id: server.id, slug: server.slug, tool: name, tool_id: toolId };
+      if (changed) raiseFromCall({ ...space, type: 'ai.mcp.tool_changed', source_id: server.id, data });
+      if (poisoned) raiseFromCall({ ...space, type: 'ai.mcp.tool_poisoning', source_id: server.id, data });
+    }
+  } catch (error) {
+    log.warn({ err: error, mcp_server_id: server.id }, 'changes of the tools of an MCP server were not noted');
+  }
+}
+
+const ofRows = new WeakMap<McpServer, Catalogue>();
+
+/** The tools of a collection are its rows: a row without an operation is none. */
+function ofCollection(server: McpServer): Catalogue {
+  const known = ofRows.get(server);
+  if (known) return known;
+  const catalogue = new Map<string, Listed>();
+  for (const [name, { operation, description, inputSchema }] of server.tools) {
+    if (operation === null) continue;
+    const tool = readTool({ name, description: description ?? undefined, inputSchema: inputSchema ?? { type: 'object', properties: {} } });
+    if (tool) catalogue.set(name, { tool, hash: toolHash(tool), poisoning: [], parameters: headerParameters(tool.inputSchema) ?? [] });
+  }
+  ofRows.set(server, catalogue);
+  return catalogue;
+}

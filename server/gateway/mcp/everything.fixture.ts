@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { after } from 'node:test';
+
+/** `@modelcontextprotocol/server-everything` on a loopback port: a foreign upstream over real sockets. */
+export async function startEverything(transport: 'streamableHttp' | 'sse'): Promise<string> {
+  const port = await freePort();
+  const child = spawn(process.execPath, ['node_modules/@modelcontextprotocol/server-everything/dist/index.js', transport], {
+    env: { ...process.env, PORT: String(port) },
+    stdio: 'ignore',
+  });
+  after(() => child.kill());
+  for (let i = 0; i < 200 && !(await answers(port)); i++) await new Promise((next) => setTimeout(next, 50));
+  return `http://127.0.0.1:${port}${transport === 'sse' ? '/sse' : '/mcp'}`;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });

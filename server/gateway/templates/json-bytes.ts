@@ -1,0 +1,151 @@
+/** A JSON object as its bytes: where its members stand, found in one pass that builds none of their values (RFC 8259). */
+export type ObjectPlan = {
+  /** By name; the value lies in [from, to). */
+  members: ReadonlyMap<string, { from: number; to: number }>;
+  /** The closing brace. */
+  close: number;
+};
+
+/** More members than this at one place are no request that anybody wrote. */
+const MOST_MEMBERS = 100_000;
+const DEEPEST = 10_000;
+
+/** The plan of the object in [from, to), with nothing but blanks around it. Undefined for any other text, and when a name stands twice. */
+export function planOf(bytes: Uint8Array, from = 0, to = bytes.length): ObjectPlan | undefined {
+  const members = new Map<string, { from: number; to: number }>();
+  let at = blanks(bytes, from);
+  if (bytes[at] !== OPEN_BRACE) return undefined;
+  at = blanks(bytes, at + 1);
+  if (bytes[at] !== CLOSE_BRACE) {
+    for (;;) {
+      const name = at;
+      at = stringEnd(bytes, at);
+      if (at < 0) return undefined;
+      const text = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + name, at - name).toString('utf8')) as string;
+      at = blanks(bytes, at);
+      if (bytes[at] !== COLON) return undefined;
+      const value = blanks(bytes, at + 1);
+      at = valueEnd(bytes, value);
+      if (at < 0 || members.has(text) || members.size === MOST_MEMBERS) return undefined;
+      members.set(text, { from: value, to: at });
+      at = blanks(bytes, at);
+      if (bytes[at] === CLOSE_BRACE) break;
+      if (bytes[at] !== COMMA) return undefined;
+      at = blanks(bytes, at + 1);
+    }
+  }
+  return blanks(bytes, at + 1) === to ? { members, close: at } : undefined;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+
+export function blanks(bytes: Uint8Array, from: number): number {
+  let at = from;
+  for (let c = bytes[at]; c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09; c = bytes[at]) at++;
+  return at;
+}
+
+/**
+ * Whether the bytes are one JSON value (RFC 8259) nested at most `levels` deep, with nothing but blanks around it. Builds nothing of it: a body of brackets or
+ * of numbers costs many times its size as values.
+ */
+export function isJson(bytes: Uint8Array, levels: number): boolean {
+  const end = valueEnd(bytes, blanks(bytes, 0), levels);
+  return end >= 0 && blanks(bytes, end) === bytes.length;
+}
+
+/** Behind the value that begins here, -1 when there is none. What is open is kept on a stack of our own: no text can exhaust the real one. */
+export function valueEnd(bytes: Uint8Array, from: number, deepest = DEEPEST): number {
+  const open: number[] = [];
+  let inside = 0;
+  let at = from;
+  for (;;) {
+    const c = bytes[at];
+    if (c === OPEN_BRACE || c === OPEN_BRACKET) {
+      if (open.length === deepest) return -1;
+      const first = blanks(bytes, at + 1);
+      const empty = bytes[first] === c + 2; // a closing bracket stands two behind its opening one
+      open.push(inside);
+      inside = c;
+      at = empty ? first : c === OPEN_BRACE ? afterName(bytes, first) : first;
+      if (at < 0) return -1;
+      if (!empty) continue;
+    } else {
+      at = c === QUOTE ? stringEnd(bytes, at) : scalarEnd(bytes, at);
+      if (at < 0) return -1;
+    }
+    for (;;) {
+      if (inside === 0) return at;
+      at = blanks(bytes, at);
+      if (bytes[at] === inside + 2) {
+        inside = open.pop() ?? 0;
+        at++;
+        continue;
+      }
+      if (bytes[at] !== COMMA) return -1;
+      at = blanks(bytes, at + 1);
+      if (inside === OPEN_BRACE) at = afterName(bytes, at);
+      if (at < 0) return -1;
+      break;
+    }
+  }
+}
+
+/** From the name of a member to its value, -1 when there is none. */
+function afterName(bytes: Uint8Array, name: number): number {
+  const end = stringEnd(bytes, name);
+  if (end < 0) return -1;
+  const colon = blanks(bytes, end);
+  return bytes[colon] === COLON ? blanks(bytes, colon + 1) : -1;
+}
+
+export function stringEnd(bytes: Uint8Array, from: number): number {
+  if (bytes[from] !== QUOTE) return -1;
+  for (let at = from + 1; at < bytes.length; at++) {
+    const c = bytes[at] as number;
+    if (c === QUOTE) return at + 1;
+    if (c < 0x20) return -1;
+    if (c !== BACKSLASH) continue;
+    const letter = bytes[++at];
+    if (letter === 0x75) {
+      for (let i = 1; i <= 4; i++) if (!isHex(bytes[at + i])) return -1;
+      at += 4;
+    } else if (letter === undefined || !'"\\/bfnrt'.includes(String.fromCharCode(letter))) return -1;
+  }
+  return -1;
+}
+
+const isHex = (c: number | undefined): boolean =>
+  c !== undefined && ((c >= 0x30 && c <= 0x39) || (c >= 0x41 && c <= 0x46) || (c >= 0x61 && c <= 0x66));
+const isDigit = (c: number | undefined): boolean => c !== undefined && c >= 0x30 && c <= 0x39;
+
+const WORDS: Readonly<Record<number, string>> = { 116: 'true', 102: 'false', 110: 'null' };
+
+export function scalarEnd(bytes: Uint8Array, from: number): number {
+  const word = WORDS[bytes[from] ?? 0];
+  if (word !== undefined) {
+    for (let i = 0; i < word.length; i++) if (bytes[from + i] !== word.charCodeAt(i)) return -1;
+    return from + word.length;
+  }
+  let at = bytes[from] === 0x2d ? from + 1 : from;
+  if (!isDigit(bytes[at])) return -1;
+  if (bytes[at] === 0x30) at++;
+  else while (isDigit(bytes[at])) at++;
+  if (bytes[at] === 0x2e) {
+    if (!isDigit(bytes[at + 1])) return -1;
+    at++;
+    while (isDigit(bytes[at])) at++;
+  }
+  if (bytes[at] === 0x65 || bytes[at] === 0x45) {
+    at += bytes[at + 1] === 0x2b || bytes[at + 1] === 0x2d ? 2 : 1;
+    if (!isDigit(bytes[at])) return -1;
+    while (isDigit(bytes[at])) at++;
+  }
+  return at;
+}
