@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, hash, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
+import { compactJws, signingInput } from './compact-jws.ts';
 
 // Tokens that say to foreign clouds who we are (RFC 7519, RFC 7638). RS256: the one algorithm that Microsoft Entra ID, Google and Vault all accept.
 
@@ -24,8 +25,6 @@ export function workloadKeyOf(pkcs8: Buffer): WorkloadKey {
 }
 
 export function signWorkloadToken({ jwk, private_key }: WorkloadKey, claims: Readonly<Record<string, unknown>>): string {
-  const text = `${base64urlJson({ alg: jwk.alg, typ: 'JWT', kid: jwk.kid })}.${base64urlJson(claims)}`;
-  return `${text}.${sign('sha256', Buffer.from(text, 'latin1'), private_key).toString('base64url')}`;
+  const signed = signingInput({ alg: jwk.alg, typ: 'JWT', kid: jwk.kid }, claims);
+  return compactJws(signed, sign('sha256', signed, private_key));
 }
-
-const base64urlJson = (value: unknown): string => Buffer.from(JSON.stringify(value), 'utf8').toString('base64url');

@@ -1,6 +1,6 @@
 import { invalid } from '#server/kernel/errors.ts';
 import { type JwtAlgorithm, type JwtFault, KEY_TYPES, type KeyType, MAX_CLAIMS_BYTES, MAX_TOKEN_LENGTH } from '#server/kernel/key-types.ts';
-import { type CompactJws, jsonObject, parseCompactJws } from '../compact-jws.ts';
+import { type CompactJws, compactJws, jsonObject, parseCompactJws, signingInput } from '../compact-jws.ts';
 import { kidOf, parseKid } from './key-ids.ts';
 import { assertKeyTypeCan, type Material } from './material.ts';
 import { type SigningOptions, signBytes, verify } from './signatures.ts';
@@ -29,12 +29,10 @@ export async function signJwt(
   assertKeyTypeCan(material.type, 'jwt');
   const header = headerOf(material.type, kidOf(key_id, version), header_overrides ?? {});
   const claims = withTimes(given, ttl_seconds, Math.floor(now.getTime() / 1000));
-  const signed = `${base64urlJson(header)}.${base64urlJson(claims)}`;
-  const signature = await signBytes(material, Buffer.from(signed, 'latin1'), JWT_SIGNING[header.alg]);
-  return { token: `${signed}.${signature.toString('base64url')}`, alg: header.alg, claims };
+  const signed = signingInput(header, claims);
+  const signature = await signBytes(material, signed, JWT_SIGNING[header.alg]);
+  return { token: compactJws(signed, signature), alg: header.alg, claims };
 }
-
-const base64urlJson = (value: unknown) => Buffer.from(JSON.stringify(value), 'utf8').toString('base64url');
 
 function withTimes(given: Claims, ttl: number | undefined, now: number): Claims {
   if (Buffer.byteLength(JSON.stringify(given)) > MAX_CLAIMS_BYTES)

@@ -1,4 +1,5 @@
 import { constants, createHmac, createPrivateKey, createSecretKey, type KeyObject, sign } from 'node:crypto';
+import { compactJws, signingInput } from '../compact-jws.ts';
 
 export type BearerAlgorithm = 'HS256' | 'RS256' | 'PS256' | 'ES256' | 'EdDSA';
 export type BearerClaims = Readonly<Record<string, unknown>>;
@@ -15,11 +16,9 @@ export class UnusableMaterial extends Error {
 export function signBearerJwt(material: string, algorithm: BearerAlgorithm, claims: BearerClaims): string {
   const { key, kid } = keyOf(material, algorithm);
   const header = { alg: algorithm, typ: 'JWT', ...(kid === undefined ? {} : { kid }) };
-  const text = `${base64urlJson(header)}.${base64urlJson(claims)}`;
-  return `${text}.${signatureOf(Buffer.from(text, 'latin1'), algorithm, key).toString('base64url')}`;
+  const signed = signingInput(header, claims);
+  return compactJws(signed, signatureOf(signed, algorithm, key));
 }
-
-const base64urlJson = (value: unknown): string => Buffer.from(JSON.stringify(value), 'utf8').toString('base64url');
 
 function keyOf(material: string, algorithm: BearerAlgorithm): { key: KeyObject; kid: string | undefined } {
   const text = material.trim();

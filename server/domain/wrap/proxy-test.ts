@@ -1,21 +1,17 @@
 import type { z } from 'zod';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
-import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { askGateway } from '#server/platform/gateway-control.ts';
-import { windowCounter } from '#server/platform/window-counter.ts';
+import { limitTests } from '#server/platform/test-limit.ts';
 import { type ProxyTestOrder, ProxyTestReport, type TestProxyCall } from './proxy-test.schema.ts';
-
-/** Of one person: tests are not counted against the month, so what calls faster than hands do is no test. */
-const PER_MINUTE = 60;
 
 /**
  * One call of the ephemeral proxy by a person, made by the gateway as any other, or looked at. The entry in the audit log comes first.
  * @throws Refusal rate_limited, dependency_unavailable when no gateway runs beside this process
  */
 export async function testProxyCall(ctx: Ctx, input: z.output<typeof TestProxyCall>) {
-  await byHand(ctx);
+  await limitTests(ctx, 'proxy-test', { what: 'tests', instead: '/v1/proxy' });
   const request_id = newId();
   const { dry_run, method, secret = null, environment = null } = input;
   const host = URL.parse(input.url)?.hostname.slice(0, 253) ?? null;
@@ -30,13 +26,4 @@ export async function testProxyCall(ctx: Ctx, input: z.output<typeof TestProxyCa
     source_address: ctx.ip ?? '',
   };
   return { request_id, ...ProxyTestReport.parse(await askGateway(order, '/proxy-tests')) };
-}
-
-async function byHand(ctx: Ctx): Promise<void> {
-  const now = ctx.now.getTime();
-  const made = await windowCounter()(`proxy-test:${ctx.tenant_id}:${ctx.actor.id}`, Math.floor(now / 60_000), 60);
-  if (made > PER_MINUTE)
-    throw new Refusal('rate_limited', `Rate limit exceeded: ${PER_MINUTE} tests per minute. Programs should call /v1/proxy with a key.`, {
-      retryAfter: Math.max(1, Math.ceil((60_000 - (now % 60_000)) / 1000)),
-    });
 }

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
-import { invalid, Refusal } from '#server/kernel/errors.ts';
+import { invalid } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { askGateway } from '#server/platform/gateway-control.ts';
-import { windowCounter } from '#server/platform/window-counter.ts';
+import { limitTests } from '#server/platform/test-limit.ts';
 import type { TestRoute } from '../schema.ts';
 import { routeByRef } from '../store.ts';
 import { type TrialOrder, TrialReport } from './schema.ts';
@@ -18,7 +18,7 @@ export async function testRoute(ctx: Ctx, input: z.output<typeof TestRoute>) {
   const { environment = null, method, dry_run } = input;
   const target = targetOf(input);
   const body = bodyOf(input); // may refuse, so before anything is written
-  await byHand(ctx);
+  await limitTests(ctx, 'trial', { what: 'route tests', instead: 'the route' });
   const request_id = newId();
   const route = await mutate(ctx, async (tx) => {
     const { id, name, slug } = await routeByRef(tx, ctx, input.id);
@@ -48,22 +48,6 @@ export async function testRoute(ctx: Ctx, input: z.output<typeof TestRoute>) {
     source_address: ctx.ip ?? '',
   };
   return { request_id, dry_run, ...TrialReport.parse(await askGateway(order)) };
-}
-
-/** Trials are not counted against the month, so what calls faster than hands do is no trial. */
-const PER_MINUTE = 60;
-
-async function byHand(ctx: Ctx): Promise<void> {
-  const minute = Math.floor(ctx.now.getTime() / 60_000);
-  const made = await windowCounter()(`trial:${ctx.tenant_id}:${ctx.actor.id}`, minute, 60);
-  if (made > PER_MINUTE)
-    throw new Refusal(
-      'rate_limited',
-      `Rate limit exceeded: ${PER_MINUTE} route tests per minute. Programs should call the route with a key.`,
-      {
-        retryAfter: 60 - (Math.floor(ctx.now.getTime() / 1000) % 60),
-      },
-    );
 }
 
 /** Path and query as they stand in a request line: what may not stand there is percent-encoded, what is encoded already stays. */
