@@ -22,6 +22,7 @@ import { factors } from './factors/family.ts';
 import { imports } from './import/family.ts';
 import { keys } from './keys/family.ts';
 import { leases } from './leases/family.ts';
+import { logStreams } from './log-streams/family.ts';
 import { mail } from './mail/family.ts';
 import { mcpServers } from './mcp-servers/family.ts';
 import { migrations } from './migrations/family.ts';
@@ -94,6 +95,7 @@ export const families = [
   factors,
   team,
   pictures,
+  logStreams,
   mail,
   openapi,
   domains,

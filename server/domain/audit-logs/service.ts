@@ -11,7 +11,7 @@ import { type Page, pageOf, pageWindow } from '#server/kernel/page.ts';
 import { places } from '#server/platform/geoip.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { countInTime, countMatching } from './counts.ts';
-import { type Entry, entryMaker, locatedBy, viewsOf } from './details.ts';
+import { type Entry, entryMaker, locatedBy, viewMaker, viewsOf } from './details.ts';
 import { fromGeneral, rowsOf } from './entries.ts';
 import type { AuditFilters } from './filters.ts';
 import type { AuditEvents, AuditFacetsQuery, BrowseAuditLogs, ListAuditLogs } from './schema.ts';
@@ -68,6 +68,16 @@ export async function auditEvents(ctx: Ctx, { cursor, limit, ...filters }: z.out
     };
     return { rows: (await rowsOf(tx, ctx, shown)).map(entry), meta };
   });
+}
+
+/** Entries of both stores after a place of the feed that nothing older can follow any more, oldest first, with what the dashboard shows beside them. */
+export async function settledEntries(tx: Tx, ctx: Ctx, { after, limit }: { after: bigint; limit: number }) {
+  const watermark = new Date(ctx.now.getTime() - WATERMARK_SECONDS * 1000);
+  const found = await keysOf(tx, ctx, {}, { order: 'feed', after, limit, watermark });
+  const unsettled = found.findIndex((key) => !key.settled);
+  const view = await viewMaker(tx, ctx);
+  const rows = await rowsOf(tx, ctx, unsettled === -1 ? found : found.slice(0, unsettled));
+  return rows.map((row) => ({ position: row.seq, at: row.created_at, data: view(row) }));
 }
 
 /** A cursor stands on an entry; when retention has taken that entry it may have taken later ones too. */

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { type CursorScope, decodeCursor, encodeCursor } from '#server/crypto/cursor.ts';
 import { cursorKeys } from '#server/crypto/derive.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
-import { read } from '#server/kernel/database.ts';
+import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { Feed } from '#server/kernel/operation.ts';
@@ -48,6 +48,14 @@ export async function followLogs(ctx: Ctx, { cursor, limit, since, ...asked }: z
     };
     return { rows: data, meta };
   });
+}
+
+/** Calls after a place of the feed that nothing older can follow any more, oldest first, with who called: for the workspace's own destinations. */
+export async function settledCalls(tx: Tx, ctx: Ctx, { after, limit }: { after: bigint; limit: number }) {
+  const found = await rowsAfter(tx, ctx, {}, { after, limit, watermark: watermarkOf(ctx.now) });
+  const unsettled = found.findIndex((row) => !row.settled);
+  const rows = unsettled === -1 ? found : found.slice(0, unsettled);
+  return rows.map(({ settled: _, place, ...row }) => ({ position: place, at: row.ts, data: row }));
 }
 
 const keys = () => cursorKeys(rootKeys());

@@ -57,7 +57,7 @@ export async function rowsAfter(
   ctx: Ctx,
   filters: LogFilters,
   place: { after: bigint; limit: number; watermark: Date },
-): Promise<FeedRow[]> {
+): Promise<(FeedRow & { place: bigint })[]> {
   const until = await horizon(tx);
   const spaces = ctx.sandbox ? [Prisma.sql`sandbox = true`] : [Prisma.sql`sandbox = false`, Prisma.sql`sandbox is null`];
   const settled = Prisma.sql`r.id <= ${until} and ts <= ${place.watermark} as settled, r.id as place`;
@@ -67,7 +67,9 @@ export async function rowsAfter(
     ) => Prisma.sql`(select ${FIELDS}, ${settled} from request_logs r where tenant_id = ${ctx.tenant_id}::uuid and ${space} and r.id > ${place.after}
       and ${matching(filters)} order by r.id limit ${place.limit})`,
   );
-  return tx.$queryRaw<FeedRow[]>`select * from (${Prisma.join(parts, ' union all ')}) k order by place limit ${place.limit}`;
+  return tx.$queryRaw<
+    (FeedRow & { place: bigint })[]
+  >`select * from (${Prisma.join(parts, ' union all ')}) k order by place limit ${place.limit}`;
 }
 
 /** The row of a request in this space, or undefined. */

@@ -1,0 +1,24 @@
+import { fresh, idOf, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Collector, startCollector } from './collector.fixture.ts';
+
+let collector: Promise<Collector> | undefined;
+
+const stream: Sample = async () => {
+  collector ??= startCollector();
+  return { name: fresh('stream'), kind: 'splunk', endpoint: (await collector).url, token: fresh('a token nobody may see') };
+};
+const streamId = idOf('log_streams.create', stream);
+
+export const samples: Record<string, Sample> = {
+  'log_streams.list': nothing,
+  'log_streams.get': streamId,
+  'log_streams.create': stream,
+  'log_streams.update': async (ctx) => ({ ...(await streamId(ctx)), name: fresh('renamed') }),
+  'log_streams.delete': streamId,
+  'log_streams.test': streamId,
+};
+const credentials = ['headers', 'secret_access_key', 'token'];
+export const secretInput = { 'log_streams.create': credentials, 'log_streams.update': credentials };
+export const dependsOnState = [
+  /is required for streams of kind|is not for streams of kind|must not set|must stay on the same host|must be a URL|must use|must not/i,
+];
