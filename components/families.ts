@@ -19,6 +19,7 @@ import { environments } from './environments/family.ts';
 import { explorer } from './explorer/family.ts';
 import { home } from './home/family.ts';
 import { imports } from './import/family.ts';
+import { logStreams } from './log-streams/family.ts';
 import { logs } from './logs/family.ts';
 import { mcpServers } from './mcp-servers/family.ts';
 import { me } from './me/family.ts';
@@ -65,6 +66,7 @@ export const families: readonly PageFamily[] = [
   home,
   imports,
   logs,
+  logStreams,
   me,
   migrations,
   oauthClients,
