@@ -1,5 +1,6 @@
 import { signAwsRequest } from '#server/crypto/upstream-auth/aws-sigv4.ts';
 import { spaceOf } from '#server/kernel/context.ts';
+import { processState } from '#server/kernel/process-state.ts';
 import { type OutboundHttp, openHttp } from '#server/platform/connect/http.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { OutboundRequest } from '#server/platform/http-out/request-out.ts';
@@ -10,7 +11,7 @@ import type { StreamRow } from './service.ts';
 
 const TIMEOUT_MS = 15_000;
 
-const open: { http?: OutboundHttp } = {};
+const open = processState('log-stream-http', (): { http?: OutboundHttp | undefined } => ({}));
 const http = () => (open.http ??= openHttp({ connections: 4, connectTimeoutMs: 5_000 }));
 
 export type Sent = { ok: true; status: number; warning?: string } | { ok: false; status: number | null; error: string };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { perform } from '#server/api/perform.ts';
+import { sweepLeases } from '#server/domain/leases/service.ts';
 import { insert, row } from '#server/domain/request-logs/rows.fixture.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
@@ -8,7 +9,7 @@ import { testDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 import { startCollector } from './collector.fixture.ts';
-import { pauseAfter } from './leases.ts';
+import { leases, pauseAfter } from './leases.ts';
 import { create, test as sendTest, update } from './operations.ts';
 import { shipStream } from './shipping.ts';
 
@@ -213,4 +214,21 @@ test('a workspace without the plan feature makes no streams, and one that lost i
   await db().tenants.update({ where: { id: w.tenant.id }, data: { subscription_plan: 'free' } });
   await ship(w, id);
   assert.equal(collector.requests.length, 0);
+});
+
+test('the worker comes back to a stream every few seconds, and not to one that is off', async () => {
+  const [w, collector] = [await workspace(), await startCollector()];
+  const { id } = await made(owner(w), 'log_streams.create', { name: 'worked', kind: 'https', endpoint: collector.url });
+  const now = new Date();
+  const due = async () => {
+    await sweepLeases(leases, { db: db(), now });
+    return (await db().leases.findMany({ where: { kind: 'log_stream', resource_id: id } })).map(
+      ({ next_at }) => next_at.getTime() - now.getTime(),
+    );
+  };
+  assert.deepEqual(await due(), [5_000]);
+  await made(owner(w), 'log_streams.update', { id, enabled: false });
+  assert.deepEqual(await due(), []);
+  await made(owner(w), 'log_streams.update', { id, enabled: true });
+  assert.deepEqual(await due(), [5_000]);
 });
