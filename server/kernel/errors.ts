@@ -70,6 +70,7 @@ export const ERROR_STATUS = {
   key_revoked: 409,
   already_revoked: 409,
   version_active: 409,
+  root_not_active: 409,
   rewrap_pending: 409,
   claim_already_collected: 409,
   last_owner: 409,

@@ -39,7 +39,7 @@ vault:create/update/rotate/tokenize/update_token/delete_token | y y y - -
 vault:delete | y y - - -
 vault:detokenize/list_tokens | B B - - -
 pki:read | y y y y -
-pki:manage_roles/revoke | y y y - -
+pki:manage_roles/revoke/sign | y y y - -
 pki:create/update/delete/rotate | y y - - -
 pki:issue | B B - - -
 dyn_db_cred:read | y y y y -

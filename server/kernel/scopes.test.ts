@@ -56,6 +56,7 @@ vault:tokenize | vault:tokenize | role | y
 vault:list_tokens | vault:list_tokens | never | y
 vault:detokenize | vault:detokenize | never | -
 pki:read | pki:read | role | y
+pki:sign | pki:sign | role | y
 pki:write | pki:create/update/delete/rotate/manage_roles/revoke | role | y
 pki:issue | pki:issue | never | -
 dyn_db:read | dyn_db_cred:read | role | y

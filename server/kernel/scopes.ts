@@ -189,6 +189,7 @@ export const SCOPE_CATALOGUE: Readonly<Record<string, Scope>> = {
   ),
   'pki:issue': row('pki:issue', 'never', false, 'high', 'Issue certificates', 'Issue certificates and read their private keys.'),
   'pki:read': row('pki:read', 'role', true, 'low', 'View certificates', 'See certificate authorities, roles and certificates.'),
+  'pki:sign': row('pki:sign', 'role', true, 'high', 'Sign certificates', 'Certify public keys whose private keys stay with the requester.'),
   'pki:write': row(
     'pki:create pki:update pki:delete pki:rotate pki:manage_roles pki:revoke',
     'role',

@@ -19,6 +19,8 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   { table: 'log_streams', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'log_stream', space: 'by_row' },
   { table: 'sso_connections', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'sso_secret', space: 'shared' },
   { table: 'crypto_key_versions', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'transit_key', space: 'by_row' },
+  { table: 'pki_roots', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'pki_key', space: 'by_row' },
+  { table: 'pki_intermediates', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'pki_key', space: 'by_row' },
   { table: 'mcp_grants', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'mcp_grant', space: 'by_row' },
   { table: 'mcp_registrations', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'mcp_grant', space: 'by_row' },
   { table: 'mcp_sessions', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'mcp_session', space: 'by_row' },

@@ -28,6 +28,7 @@ export const NARROWABLE: Readonly<Record<string, Narrowable>> = {
   collection: { segment: 'collections', table: 'collections', names: ['name', 'slug'] },
   transit: { segment: 'keys', table: 'crypto_keys', names: ['name'], refs: ['name'], tombstones: 'deleted_at', document: 'crypto_key' },
   vault: { segment: 'vaults', table: 'vaults', names: ['name'], refs: ['name'], tombstones: 'deleted_at' },
+  pki: { segment: 'roots', table: 'pki_roots', names: ['name'], refs: ['name'], document: 'pki_root' },
   api_key: { segment: 'api-keys', table: 'api_keys', names: ['name'], refs: ['key_id'] },
 };
 
