@@ -1,4 +1,4 @@
-export type PemLabel = 'CERTIFICATE' | 'CERTIFICATE REQUEST' | 'X509 CRL' | 'PRIVATE KEY';
+export type PemLabel = 'CERTIFICATE' | 'CERTIFICATE REQUEST' | 'NEW CERTIFICATE REQUEST' | 'X509 CRL' | 'PRIVATE KEY';
 
 /** A PEM block that ends in a newline (RFC 7468, strict form: 64 characters a line). */
 export function pemOf(label: PemLabel, der: Uint8Array): string {
