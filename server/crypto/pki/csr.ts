@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { formatRange } from '#server/kernel/address.ts';
-import { bitsOf, DerProblem, type Element, elements, expect, inside, integerHex, oidText, only, TAG } from './der.ts';
+import { bitsOf, DerProblem, type Element, expect, inside, integerHex, oidText, only, TAG } from './der.ts';
 import { EXTENSION } from './extensions.ts';
 import { derOf } from './pem.ts';
 import { type Subject, subjectOf } from './subject.ts';
