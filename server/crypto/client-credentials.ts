@@ -10,14 +10,23 @@ export function parseThumbprint(text: string): string | undefined {
   return /^[0-9a-f]{64}$/.test(hex) ? hex : undefined;
 }
 
+const ONE_CERTIFICATE = /^\s*-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*$/;
+
 /**
  * Reads one PEM certificate, or undefined: several blocks, a private key beside it, or anything X.509 does not parse is
  * refused rather than half understood. Validity dates are the caller's to judge.
  */
-export function readClientCertificate(pem: string): ClientCertificate | undefined {
-  if (!/^\s*-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*$/.test(pem)) return undefined;
+export const readClientCertificate = (pem: string): ClientCertificate | undefined =>
+  ONE_CERTIFICATE.test(pem) ? readCertificate(pem) : undefined;
+
+/** The DER of exactly one PEM certificate, or undefined. It isn't parsed: most certificates that callers present are nobody's. */
+export const certificateDer = (pem: string): Buffer | undefined =>
+  ONE_CERTIFICATE.test(pem) ? Buffer.from(pem.split('-----')[2] ?? '', 'base64') : undefined;
+
+/** Reads a certificate in DER or PEM, or undefined when X.509 doesn't parse it. */
+export function readCertificate(encoded: string | Buffer): ClientCertificate | undefined {
   try {
-    const certificate = new X509Certificate(pem);
+    const certificate = new X509Certificate(encoded);
     return {
       thumbprint: thumbprintOf(certificate.raw),
       // Node writes one attribute a line.
@@ -32,7 +41,7 @@ export function readClientCertificate(pem: string): ClientCertificate | undefine
 }
 
 /** The thumbprint of a certificate in DER, as the TLS layer hands it over. */
-function thumbprintOf(der: Uint8Array): string {
+export function thumbprintOf(der: Uint8Array): string {
   return hash('sha256', der, 'hex');
 }
 

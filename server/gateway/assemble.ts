@@ -116,6 +116,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
   const logs = createLogWriter({ pool, spill, stamps: usageStamps(pool), nodeId: hostname() });
   const payloads = createPayloadWriter({ pool, keyring });
   const known = credentials({ stale_ms: env.SNAPSHOT_MAX_AGE_SECONDS * 1000 });
+  const trustedProxies = parseNetworks(env.TRUSTED_PROXIES);
   const runtime: Runtime = {
     snapshots,
     counters,
@@ -138,6 +139,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     wraps: known.wraps,
     keyring,
     privateHeaders: new Set(env.CLIENT_CERT_HEADER === undefined ? [] : [hyphenated(env.CLIENT_CERT_HEADER)]),
+    certificateHeader: env.CLIENT_CERT_HEADER === undefined ? null : { name: env.CLIENT_CERT_HEADER, trustedProxies },
     record: (call, plane) =>
       afterResponses(() => {
         if (call.capture !== null) payloads.take(call);
@@ -160,7 +162,6 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
       ['/proxy-tests', proxyTests(runtime, env.PROXY_BASE_HOST)],
     ]),
   });
-  const trustedProxies = parseNetworks(env.TRUSTED_PROXIES);
   const frontDoor = createFrontDoor({
     web,
     token: frontDoorToken(roots.current),

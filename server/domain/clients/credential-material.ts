@@ -53,6 +53,8 @@ const BY_KIND: Record<CredentialKind, (given: Given, place: Place) => Promise<Ma
 
   mtls_thumbprint: async (given, { tx, ctx, client }): Promise<Material> => {
     if (modeIn(given, ['register', 'issue']) !== 'issue') return registered(ctx, given);
+    for (const name of ['certificate_pem', 'thumbprint'] as const)
+      if (given[name] !== undefined) throw invalid(`data.${name}`, 'must not be sent with mode issue');
     const issued = await issueFor(tx, ctx, client, given.ttl_days ?? 365);
     const { certificate_pem, private_key_pem, ca_chain_pem } = issued;
     return { columns: certificateColumns(certificate_pem, { serial: true }), reveal: { certificate_pem, private_key_pem, ca_chain_pem } };
@@ -92,6 +94,7 @@ const BY_KIND: Record<CredentialKind, (given: Given, place: Place) => Promise<Ma
 };
 
 function registered(ctx: Ctx, given: Given): Material {
+  if (given.ttl_days !== undefined) throw invalid('data.ttl_days', 'applies to mode issue only');
   const thumbprint = given.thumbprint === undefined ? undefined : parseThumbprint(given.thumbprint);
   if (given.thumbprint !== undefined && thumbprint === undefined)
     throw invalid('data.thumbprint', 'must be 64 hex digits: the SHA-256 of the certificate');

@@ -11,7 +11,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { materialOf } from './credential-material.ts';
-import type { CreateCredential, CredentialInput, CredentialKind, UpdateCredential } from './schema.ts';
+import type { CreateCredential, CredentialKind, UpdateCredential } from './schema.ts';
 import { entryOf, forgetCredentials } from './service.ts';
 import { bumpRoutesOf, clientById, lockedClient } from './store.ts';
 
@@ -34,14 +34,8 @@ export const listCredentials = (ctx: Ctx, input: { id: string }) =>
     return withMatches(tx, ctx, rows);
   });
 
-/** The service makes every kind; the wire takes those that calls are checked against. */
-type NewCredential = Omit<z.output<typeof CreateCredential>, 'data' | 'kind'> & {
-  kind: CredentialKind;
-  data: z.output<typeof CredentialInput>;
-};
-
 /** A credential; what only the caller may know is in `reveal`, here and never again. @throws Refusal not_found, conflict, tenant_sealed */
-export async function createCredential(ctx: Ctx, input: NewCredential) {
+export async function createCredential(ctx: Ctx, input: z.output<typeof CreateCredential>) {
   // Unwraps the workspace's key before the transaction, so that no lock waits for it.
   await keyring().activeTmk(ctx.tenant_id).catch(whenSealed);
   return mutate(ctx, async (tx) => {

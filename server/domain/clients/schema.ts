@@ -147,16 +147,13 @@ export const CreatedCredential = Credential.extend({
     .optional(),
 }).meta({ id: 'CreatedClientCredential' });
 
-const UNCHECKED = "this release doesn't identify clients by certificate yet, so none can be stored";
-/** By what calls are recognized today. Nobody would be let in by a certificate, so none can be stored either. */
-const WIRE_KINDS = ['ip', 'signature_hmac', 'signature_ed25519'] as const;
 const kind = () =>
-  z.enum(WIRE_KINDS, {
-    error: ({ input }) =>
-      input === 'mtls_thumbprint' ? UNCHECKED : input === 'machine_id' || input === 'workload_identity' ? 'kind not available' : undefined,
+  z.enum(CREDENTIAL_KINDS, {
+    error: ({ input }) => (input === 'machine_id' || input === 'workload_identity' ? 'kind not available' : undefined),
   });
 
-const material = {
+/** What is given, never what is stored: the modes of each kind are judged together with it. */
+export const CredentialInput = z.object({
   value: addressRange().optional(),
   /** Another name of value. */
   ip: addressRange().optional(),
@@ -167,22 +164,12 @@ const material = {
   secret: secret(z.string().max(4_096)).optional(),
   secret_id: uuid().optional(),
   public_key: z.string().max(4_096).optional(),
-};
-/** What is given, never what is stored: the modes of each kind are judged together with it. */
-export const CredentialInput = z.object(material);
-
-const unchecked = () => z.never({ error: UNCHECKED }).optional();
-const Material = z.object({
-  ...material,
-  mode: z.enum(['generate', 'import']).optional(),
-  ttl_days: unchecked(),
-  certificate_pem: unchecked(),
-  thumbprint: unchecked(),
 });
 
 /** What each kind takes; anything else is refused, not ignored. */
-const MEMBERS: Record<(typeof WIRE_KINDS)[number], readonly (keyof z.output<typeof Material>)[]> = {
+const MEMBERS: Record<CredentialKind, readonly (keyof z.output<typeof CredentialInput>)[]> = {
   ip: ['value', 'ip'],
+  mtls_thumbprint: ['mode', 'ttl_days', 'certificate_pem', 'thumbprint'],
   signature_hmac: ['mode', 'secret', 'secret_id'],
   signature_ed25519: ['mode', 'public_key'],
 };
@@ -194,7 +181,7 @@ export const CreateCredential = z
   .object({
     id: pathId(),
     kind: kind(),
-    data: Material,
+    data: CredentialInput,
     ...z.object(credentialSettings).partial().shape,
   })
   .superRefine(({ kind, data }, ctx) => {

@@ -29,6 +29,10 @@ export function requestOrigin(req: IncomingMessage, trustedProxies: readonly Net
   };
 }
 
+/** Whether who connected is a trusted proxy, whose headers about the caller count. */
+export const isFromTrustedProxy = (req: IncomingMessage, trustedProxies: readonly Network[]): boolean =>
+  isTrusted(peerAddress(req), trustedProxies);
+
 /** Whom an address belongs to when attempts are counted: everybody gets at least a /64 of IPv6, so its addresses count as one. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address;

@@ -11,6 +11,7 @@ import type { WrapTokens } from '../credentials/wrap-tokens.ts';
 import type { Snapshots } from '../snapshot/store.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { Call } from './call.ts';
+import type { CertificateHeader } from './client-certificate.ts';
 import type { LoggedPlane } from './log/logged-plane.ts';
 import type { MonthlyCounters } from './monthly.ts';
 import type { Quota } from './quota.ts';
@@ -54,6 +55,8 @@ export type Runtime = {
   keyring: Keyring;
   /** Lower-case names of load-balancer headers that are not for upstreams. */
   privateHeaders: ReadonlySet<string>;
+  /** In which certificates of callers are told; null when nobody tells them. */
+  certificateHeader: CertificateHeader | null;
   /** Logs a finished call. Never throws, never waits. */
   record(call: Call, plane: LoggedPlane): void;
 };

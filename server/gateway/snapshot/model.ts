@@ -55,7 +55,7 @@ export type ClientMatch = {
   readonly credentialId: string;
   readonly endsAt: number;
   /** By what the client was recognized. */
-  readonly method: 'ip' | 'signature_hmac' | 'signature_ed25519';
+  readonly method: 'ip' | 'mtls_thumbprint' | 'signature_hmac' | 'signature_ed25519';
 };
 /** A credential that signs calls. `key` is the public key, or where the shared secret is. */
 export type Signer = ClientMatch & {

@@ -1,16 +1,29 @@
+import { presentedCertificate } from '../../core/client-certificate.ts';
+import type { Runtime } from '../../core/runtime.ts';
+import type { ClientMatch } from '../../snapshot/model.ts';
 import type { RouteCall } from '../route-call.ts';
 
 /**
- * Step 6: the client the source address belongs to. Where clients are required only assigned ones count; elsewhere any enabled one is
- * noted for the log, without effect on admission (interface rule 11 §3.1).
+ * Step 6: the client whose certificate the caller has, else the one its source address belongs to; a signature, judged later, goes before both. Where clients
+ * are required only assigned ones count; elsewhere any enabled one is noted for the log, without effect on admission (interface rule 11 §3.1).
  */
-export function matchClient(call: RouteCall): undefined {
-  const { receivedAt } = call;
-  const { environment } = call.state;
-  for (const match of call.snapshot.clientsAt(call.sourceAddress)) {
-    if (match.endsAt <= receivedAt) continue;
-    if (environment?.requiresClients && !environment.assigned.has(match.client.id)) continue;
+export function matchClient(call: RouteCall, { certificateHeader }: Runtime): undefined {
+  const { snapshot, receivedAt } = call;
+  if (certificateHeader !== null && snapshot.knowsCertificates) {
+    const der = presentedCertificate(call.req, certificateHeader);
+    const match = der && snapshot.clientByCertificate(der);
+    if (match && match.beginsAt <= receivedAt && counts(call, match)) {
+      call.client = match;
+      return;
+    }
+  }
+  for (const match of snapshot.clientsAt(call.sourceAddress)) {
+    if (!counts(call, match)) continue;
     call.client = match;
     return;
   }
+}
+
+function counts({ receivedAt, state: { environment } }: RouteCall, { endsAt, client }: ClientMatch): boolean {
+  return endsAt > receivedAt && (!environment?.requiresClients || environment.assigned.has(client.id));
 }
