@@ -17,7 +17,8 @@ export type RootKeyUse =
   | 'svc/front-door/v1'
   | 'svc/snapshot/v1'
   | 'svc/deployment-value/v1'
-  | 'svc/dpop-nonce/v1';
+  | 'svc/dpop-nonce/v1'
+  | 'svc/acme-nonce/v1';
 
 const derived = new WeakMap<KeyObject, Map<string, KeyObject>>();
 
