@@ -1,11 +1,9 @@
-// @peculiar/x509 resolves its parsers through decorators and refuses to load without this polyfill.
-import 'reflect-metadata';
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import * as x509 from '@peculiar/x509';
-import { randomBuffer } from './random.ts';
+import { createPrivateKey } from 'node:crypto';
+import { type Issuer, leafCertificate, newKeyPair, newSerial, openIssuer, rootCertificate } from './pki/authority.ts';
+import { derOf, pemOf } from './pki/pem.ts';
 
-/** A certificate authority that can sign: its certificate and its P-256 private key. */
-export type ClientCa = { certificate_pem: string; private_key: KeyObject };
+/** A certificate authority that can sign: its certificate, and what it signs with. */
+export type ClientCa = { certificate_pem: string; issuer: Issuer };
 
 export type ClientCertificateRequest = {
   client_id: string;
@@ -18,7 +16,6 @@ export type ClientCertificateRequest = {
 /** Shown once; nothing but the thumbprint is kept. */
 export type IssuedClientCertificate = { certificate_pem: string; private_key_pem: string; ca_chain_pem: string; not_after: Date };
 
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const day = 86_400_000;
 /** Clocks of two machines differ; a certificate must be good at once. */
 const backdating = 60_000;
@@ -29,28 +26,22 @@ export async function createClientCa(
   now: Date,
   ttlDays = 3_650,
 ): Promise<{ certificate_pem: string; private_key_pem: string }> {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const name = new x509.Name([{ O: [{ utf8String: tenantId }] }, { CN: [{ utf8String: 'svc-mtls' }] }]);
-  const certificate = await x509.X509CertificateGenerator.create({
-    serialNumber: serial(),
-    subject: name,
-    issuer: name,
-    ...validity(now, ttlDays),
-    publicKey: verifying(publicKey),
-    signingKey: signing(privateKey),
-    signingAlgorithm: algorithm,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, 0, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-      await x509.SubjectKeyIdentifierExtension.create(verifying(publicKey)),
-    ],
-  });
-  return { certificate_pem: pem(certificate), private_key_pem: privateKeyPem(privateKey) };
+  const key = newKeyPair();
+  const subject = { organization: tenantId, common_name: 'svc-mtls' };
+  const certificate = rootCertificate({ key, subject, serial: newSerial(), ...validity(now, ttlDays) });
+  return { certificate_pem: pemOf('CERTIFICATE', certificate), private_key_pem: taken(key.privateKey) };
 }
 
 /** An authority as it is stored: its certificate and its opened key (PKCS #8 PEM), which stays the caller's to wipe. */
 export function openedClientCa(certificatePem: string, privateKeyPem: Buffer): ClientCa {
-  return { certificate_pem: certificatePem, private_key: createPrivateKey(privateKeyPem) };
+  const certificate = derOf('CERTIFICATE', certificatePem);
+  if (!certificate) throw new TypeError('a stored authority has one certificate');
+  const key = createPrivateKey(privateKeyPem).export({ type: 'pkcs8', format: 'der' });
+  try {
+    return { certificate_pem: certificatePem, issuer: openIssuer(certificate, key) };
+  } finally {
+    key.fill(0);
+  }
 }
 
 /**
@@ -58,60 +49,32 @@ export function openedClientCa(certificatePem: string, privateKeyPem: Buffer): C
  * (interface rule 11 §3). Never outlives the authority.
  */
 export async function issueClientCertificate(
-  ca: ClientCa,
+  { certificate_pem: ca_chain_pem, issuer }: ClientCa,
   { client_id, name, ttl_days, now }: ClientCertificateRequest,
 ): Promise<IssuedClientCertificate> {
-  const authority = new x509.X509Certificate(ca.certificate_pem);
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { notBefore, notAfter } = validity(now, ttl_days);
-  const not_after = notAfter < authority.notAfter ? notAfter : authority.notAfter;
-  const certificate = await x509.X509CertificateGenerator.create({
-    serialNumber: serial(),
-    // A structured name: in the text form a comma in a client's name would start another attribute.
-    subject: new x509.Name([{ CN: [{ utf8String: [...name].slice(0, 64).join('') }] }]),
-    issuer: authority.subjectName,
+  const not_after = notAfter < issuer.notAfter ? notAfter : issuer.notAfter;
+  const { publicKey, privateKey } = newKeyPair();
+  const certificate = leafCertificate({
+    issuer,
+    publicKey,
+    subject: { common_name: [...name].slice(0, 64).join('') },
+    sanUri: [`urn:svc:client:${client_id}`],
+    usages: ['clientAuth'],
+    serial: newSerial(),
     notBefore,
     notAfter: not_after,
-    publicKey: verifying(publicKey),
-    signingKey: signing(ca.private_key),
-    signingAlgorithm: algorithm,
-    extensions: [
-      new x509.BasicConstraintsExtension(false, undefined, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
-      new x509.SubjectAlternativeNameExtension([{ type: 'url', value: `urn:svc:client:${client_id}` }]),
-      await x509.SubjectKeyIdentifierExtension.create(verifying(publicKey)),
-      await x509.AuthorityKeyIdentifierExtension.create(authority),
-    ],
   });
-  return { certificate_pem: pem(certificate), private_key_pem: privateKeyPem(privateKey), ca_chain_pem: pem(authority), not_after };
+  return { certificate_pem: pemOf('CERTIFICATE', certificate), private_key_pem: taken(privateKey), ca_chain_pem, not_after };
 }
 
 function validity(now: Date, ttlDays: number): { notBefore: Date; notAfter: Date } {
   return { notBefore: new Date(now.getTime() - backdating), notAfter: new Date(now.getTime() + ttlDays * day) };
 }
 
-/** 16 random bytes, positive and not zero (RFC 5280 §4.1.2.2). */
-function serial(): string {
-  const bytes = randomBuffer(16);
-  bytes.writeUInt8((bytes.readUInt8(0) & 0x3f) | 0x40, 0);
-  return bytes.toString('hex');
-}
-
-// Node's own CryptoKey type knows usages that the DOM's, which the library is typed with, does not; the object is the same.
-function signing(key: KeyObject): CryptoKey {
-  return key.toCryptoKey(algorithm, false, ['sign']) as CryptoKey;
-}
-
-// See above.
-function verifying(key: KeyObject): CryptoKey {
-  return key.toCryptoKey(algorithm, true, ['verify']) as CryptoKey;
-}
-
-function pem(certificate: x509.X509Certificate): string {
-  return `${certificate.toString('pem').trimEnd()}\n`;
-}
-
-function privateKeyPem(key: KeyObject): string {
-  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
+/** The key as it is shown; its bytes are wiped. */
+function taken(key: Buffer): string {
+  const text = pemOf('PRIVATE KEY', key);
+  key.fill(0);
+  return text;
 }

@@ -11,7 +11,7 @@ import {
   X509Certificate,
 } from 'node:crypto';
 import test from 'node:test';
-import { type ClientCa, createClientCa, issueClientCertificate } from './client-certificate.ts';
+import { type ClientCa, createClientCa, issueClientCertificate, openedClientCa } from './client-certificate.ts';
 import { ed25519Key } from './client-credentials.fixture.ts';
 import {
   generateEd25519,
@@ -27,7 +27,7 @@ const client_id = '33333333-3333-4333-8333-333333333333';
 
 async function clientCa(ttlDays?: number): Promise<ClientCa> {
   const made = await createClientCa('11111111-1111-4111-8111-111111111111', now, ttlDays);
-  return { certificate_pem: made.certificate_pem, private_key: createPrivateKey(made.private_key_pem) };
+  return openedClientCa(made.certificate_pem, Buffer.from(made.private_key_pem));
 }
 
 test('an issued client certificate follows the documented profile and verifies under its authority', async () => {
