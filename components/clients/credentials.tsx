@@ -11,7 +11,6 @@ import { refusalOf } from '#components/trpc/refusal.ts';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
-import { Callout } from '#components/ui/callout.tsx';
 import { Switch } from '#components/ui/choices.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
@@ -112,7 +111,6 @@ export function Credentials({ client }: { client: Detail }) {
     readOnly,
     toggle: (enabled: boolean) => update.mutate({ id: client.id, credentialId: row.id, enabled }),
   }));
-  const certificates = rows?.some((row) => row.kind === 'mtls_thumbprint');
   return (
     <>
       <div className="flex flex-wrap items-center justify-between gap-3">
@@ -121,11 +119,6 @@ export function Credentials({ client }: { client: Detail }) {
           Add credential
         </Button>
       </div>
-      {certificates && (
-        <Callout title="Clients are not matched by certificate">
-          Certificates from earlier releases are kept but never match a call.
-        </Callout>
-      )}
       <DataTable
         columns={columns}
         rows={rows}
@@ -178,4 +171,5 @@ export function Credentials({ client }: { client: Detail }) {
   );
 }
 
-const isSigning = (kind: CredentialRow['kind']): kind is MadeKey['kind'] => kind === 'signature_hmac' || kind === 'signature_ed25519';
+const isSigning = (kind: CredentialRow['kind']): kind is 'signature_hmac' | 'signature_ed25519' =>
+  kind === 'signature_hmac' || kind === 'signature_ed25519';

@@ -75,7 +75,7 @@ export const descriptions: Descriptions = {
     data: 'What identifies the client. The fields depend on the kind of credential.',
     'data.value': 'IP address or CIDR range.',
     'data.ip': 'Alias of `value`.',
-    mode: 'Whether the service generates the material or you import your own.',
+    mode: 'Whether the service makes the material (`issue` a certificate, `generate` a key) or you bring your own (`register` a certificate, `import` a secret).',
     ttl_days: 'Number of days an issued certificate is valid.',
     certificate_pem: 'Certificate in PEM format.',
     thumbprint: 'SHA-256 thumbprint of the certificate, in hex.',
