@@ -90,7 +90,7 @@ export function normalizeName(text: string): string | null {
 /** The one spelling of a pattern of a role, or null: `*`, a name, `*.` and a name, or a name with asterisks inside of its labels. */
 export function normalizePattern(text: string): string | null {
   const given = withoutDot(text);
-  if (given === '*') return given;
+  if (given === '*') return text === given ? given : null;
   if (!given.includes('*') || (given.startsWith('*.') && !given.includes('*', 1))) return normalizeName(given);
   // The asterisks stand inside of labels. One at the left end as well would mean two rules at once.
   if (given.startsWith('*.') || given.length > LONGEST_NAME) return null;
@@ -162,7 +162,7 @@ const LETTERS_OF_HOSTS = /^[a-z0-9_-]$/;
 const PERMITTED = /^[\p{Ll}\p{Lo}\p{Lm}\p{Mn}\p{Mc}\p{Nd}]$/u;
 /** Ignorable characters, marks for symbols and music, old Hangul, Cherokee, whose small letters fold to capitals, and the exceptions that are disallowed (§2.5 to §2.9). */
 const REFUSED =
-  /^[\p{Default_Ignorable_Code_Point}\u0640\u07fa\u13f8-\u13fd\uab70-\uabbf\u302e\u302f\u3031-\u3035\u303b\u20d0-\u20ff\u{1d100}-\u{1d1ff}\u{1d200}-\u{1d24f}\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]$/u;
+  /^(?:\p{Default_Ignorable_Code_Point}|[\u20d0-\u20ff]|[\u302e-\u302f]|[\u0640\u07fa\u13f8-\u13fd\uab70-\uabbf\u3031-\u3035\u303b\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]|[\u{1d100}-\u{1d1ff}\u{1d200}-\u{1d24f}])$/u;
 /** §2.6: allowed though the categories say otherwise, and joiners, whose context the conversion checks (appendix A.1 and A.2). */
 const EXCEPTIONS: ReadonlySet<string> = new Set('\u00df\u03c2\u06fd\u06fe\u0f0b\u3007\u200c\u200d');
 
