@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import { X509Certificate } from 'node:crypto';
+import { hash, X509Certificate } from 'node:crypto';
 import fs from 'node:fs';
 import { request as plainRequest } from 'node:http';
 import { createServer, request } from 'node:https';
@@ -160,7 +160,7 @@ test('a certificate counts between its own dates only, and while its credential 
   assert.deepEqual([await call(w, ended), await call(w, future), await call(w, good.reveal)], [401, 401, 200]);
   assert.equal(await call(w, late.reveal), 200);
   await until(async () => (await call(w, late.reveal)) === 401);
-  const set = (input: object, operation = 'clients.update_credential') => made(w.live, operation, input);
+  const set = (input: Record<string, unknown>, operation = 'clients.update_credential') => made(w.live, operation, input);
   await set({ id: client.id, credentialId: good.id, enabled: false });
   await until(async () => (await call(w, good.reveal)) === 401);
   await set({ id: client.id, credentialId: good.id, enabled: true });
@@ -226,7 +226,7 @@ test('a certificate is registered but is not X.509 to us: it matches nobody', as
   const client = await aClient(w, 'odd');
   await assigned(w, route, client);
   const bytes = Buffer.from('not a certificate');
-  const thumbprint = await digestOf(bytes);
+  const thumbprint = hash('sha256', bytes, 'hex');
   await made(w.live, 'clients.create_credential', { id: client.id, kind: 'mtls_thumbprint', data: { thumbprint } });
   await served(running, w);
   const headers = { 'x-ssl-client-cert': escaped(asPem(bytes)) };
@@ -295,7 +295,7 @@ test('nginx in front, as the documentation sets it up, and openssl s_client as t
 async function startProxy(): Promise<number> {
   const server = createServer({ cert: own.cert, key: own.key, requestCert: true, rejectUnauthorized: false }, (req, res) => {
     const der = (req.socket as TLSSocket).getPeerCertificate(true).raw as Buffer | undefined;
-    const headers = { 'x-forwarded-for': '203.0.113.200', ...req.headers, connection: 'close' } as Record<string, string>;
+    const headers = { 'x-forwarded-for': '203.0.113.200', ...req.headers, connection: 'close' } as unknown as Record<string, string>;
     delete headers['x-ssl-client-cert'];
     if (der) headers['x-ssl-client-cert'] = escaped(asPem(der));
     const onward = plainRequest(
@@ -324,7 +324,6 @@ const changed = (pem: string) => {
   der.writeUInt8(der.readUInt8(der.length - 1) ^ 1, der.length - 1);
   return der;
 };
-const digestOf = async (bytes: Buffer) => Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex');
 
 /** A call from an address of its own; the gateway sees it as the peer. */
 function fromAddress(localAddress: string, w: Workspace, headers: Record<string, string>): Promise<number> {
