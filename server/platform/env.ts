@@ -141,6 +141,7 @@ const variables = z.object({
   MANIFEST_TTL_SECONDS: field.whole(10, 3600).default(60),
   OPS_OTLP_ENDPOINT: field.httpUrl.optional(),
   PKI_PUB_HTTP: field.flag.default(false),
+  PKI_DNS_RESOLVERS: field.resolvers.default([]),
   SVC_STRICT_BUILD_CHECK: field.flag.default(false),
 });
 
