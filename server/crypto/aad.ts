@@ -14,6 +14,7 @@ export const purposes = [
   'transit_key',
   'vault_data_key',
   'pki_key',
+  'acme_hmac',
   'dyn_db_admin',
   'ssh_key',
   'webhook_secret',
