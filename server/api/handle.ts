@@ -107,8 +107,12 @@ async function answer(call: Call, plane: Plane): Promise<Wire> {
 async function performed(op: AnyOperation, ctx: Ctx, raw: Record<string, unknown>, asked: Headers): Promise<Wire> {
   const stream = streamOf(op, raw);
   if (stream) {
-    const body = await performRaw(op, stream, ctx, raw);
-    return { status: body.status, headers: body.headers, body: await textOf(body) };
+    const { status, headers, body } = await performRaw(op, stream, ctx, raw);
+    const wire: Wire =
+      body instanceof Uint8Array
+        ? { status, headers, body: '', bytes: body }
+        : { status, headers, body: await textOf({ status, headers, body }) };
+    return headers['etag'] === undefined ? wire : tagged(wire, headers['etag'], asked.get('if-none-match'));
   }
   const { output, result } = await execute(op, ctx, raw);
   const ignored = ignoredFields(op, raw);

@@ -5,8 +5,8 @@ import { stringifyLossless } from '#server/platform/lossless-json.ts';
 import { encoded, isCompressible } from './encoding.ts';
 import { managementBody, managementFailure } from './envelope.ts';
 
-/** An answer before it becomes a Response: what idempotency stores is exactly this. */
-export type Wire = { status: number; body: string; headers: Record<string, string> };
+/** An answer before it becomes a Response: what idempotency stores is exactly this. A download that is no text has `bytes` instead of a body. */
+export type Wire = { status: number; body: string; headers: Record<string, string>; bytes?: Uint8Array<ArrayBuffer> };
 
 export const json = (status: number, body: unknown, headers: Record<string, string> = {}): Wire => ({
   status,
@@ -73,6 +73,8 @@ export async function finished(wire: Wire, requestId: string, reader: Reader): P
     ...wire.headers,
   };
   if (status === 204 || status === 304) return { status, headers, body: null };
+  if (wire.bytes)
+    return { status, headers: { ...headers, 'content-length': String(wire.bytes.length) }, body: reader === null ? null : wire.bytes };
   const compressing = reader !== null && reader !== 'uncompressed';
   const { body, encoding } = compressing ? await encoded(wire.body, reader.accept) : { body: wire.body, encoding: null };
   if (encoding !== null) headers['x-sallyport-encoding'] = encoding;

@@ -32,6 +32,7 @@ import { openapi } from './openapi/family.ts';
 import { opportunities } from './opportunities/family.ts';
 import { people } from './people/family.ts';
 import { pictures } from './pictures/family.ts';
+import { pki } from './pki/family.ts';
 import { plans } from './plans/family.ts';
 import { policies } from './policies/family.ts';
 import { requestLogs } from './request-logs/family.ts';
@@ -70,6 +71,7 @@ export const families = [
   trustBindings,
   cryptoKeys,
   vaults,
+  pki,
   wrap,
   aiGateways,
   aiControls,

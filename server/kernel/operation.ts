@@ -110,6 +110,8 @@ export type Operation<
   reveal?: Reveal<z.output<I>>;
   /** The answer is this raw body instead of JSON (exports); `run` gives the same as text to callers that cannot stream. */
   stream?: (ctx: Ctx, input: z.output<I>) => Promise<RawBody>;
+  /** With `stream`: what the body is, where it isn't JSON. */
+  media?: string;
   /** With `stream`: which calls it answers, by what they sent. The others get JSON. Absent: every call. */
   streams?: (raw: Record<string, unknown>) => boolean;
   /** The body of a person's call is no JSON but at most so many bytes, which `input` has as `bytes`. `admit` refuses before one of them is read. */

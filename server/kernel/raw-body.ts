@@ -1,5 +1,9 @@
 /** An answer that is not JSON: exports. `body` is written as it is produced, so its size is not bounded by memory. */
-export type RawBody = { status: number; headers: Record<string, string>; body: ReadableStream<Uint8Array> | string };
+export type RawBody = {
+  status: number;
+  headers: Record<string, string>;
+  body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | string;
+};
 
 /** A download: never cached, never sniffed, saved under the given ASCII file name. */
 export const download = (contentType: string, fileName: string, lines: AsyncIterable<string>): RawBody => ({
@@ -29,8 +33,11 @@ function streamOf(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
   });
 }
 
-/** The whole of a raw body, for callers that cannot stream. */
-export const textOf = async ({ body }: RawBody): Promise<string> => (typeof body === 'string' ? body : new Response(body).text());
+/** The whole of a raw body, for callers that cannot stream; bytes as base64. */
+export async function textOf({ body }: RawBody): Promise<string> {
+  if (typeof body === 'string') return body;
+  return body instanceof Uint8Array ? Buffer.from(body).toString('base64') : new Response(body).text();
+}
 
 /**
  * One line of RFC 4180. A text that a spreadsheet would run as a formula gets a leading apostrophe (interface rule 61 §9): what an attacker put

@@ -100,7 +100,7 @@ const successes = (op: AnyOperation, shared: Record<string, Json>): Record<strin
           ...(op.needs === 'anonymous' || op.needs === 'client_token' ? [] : RATE_LIMIT),
           ...(takesIdempotencyKey(op) ? ['X-Idempotent-Replay'] : []),
         ]),
-        content: { 'application/json': { schema: envelopeSchema(op, shared), ...envelopeExample(op, shared) } },
+        content: { [op.media ?? 'application/json']: { schema: envelopeSchema(op, shared), ...envelopeExample(op, shared) } },
       },
     ]),
   );

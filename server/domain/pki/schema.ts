@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { atLeastOne, flag, isoTime, isUuid, pathId, shownOnce, time } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
+import { normalizePattern } from './names.shared.ts';
 import { leafSubject, rootSubject } from './subjects.shared.ts';
 
 export const ROOT_STATES = ['active', 'retired', 'revoked'] as const;
@@ -72,8 +73,16 @@ export const CaRoot = z
 export const CreateRoot = z.object({
   name: mountName(),
   subject: rootSubject(),
-  ttl_seconds: z.int().min(365 * DAY).max(7_305 * DAY).default(3_650 * DAY),
-  intermediate_ttl_seconds: z.int().min(DAY).max(1_825 * DAY).default(30 * DAY),
+  ttl_seconds: z
+    .int()
+    .min(365 * DAY)
+    .max(7_305 * DAY)
+    .default(3_650 * DAY),
+  intermediate_ttl_seconds: z
+    .int()
+    .min(DAY)
+    .max(1_825 * DAY)
+    .default(30 * DAY),
   publish: z.boolean().default(true),
 });
 export const CreatedRoot = z.object({ root: CaRoot, intermediate_not_after: time() }).meta({ id: 'CreatedCaRoot' });
@@ -86,7 +95,11 @@ export const UpdateRoot = atLeastOne(
   z.object({
     name: pathId(),
     status: z.enum(ROOT_STATES).optional(),
-    intermediate_ttl_seconds: z.int().min(DAY).max(1_825 * DAY).optional(),
+    intermediate_ttl_seconds: z
+      .int()
+      .min(DAY)
+      .max(1_825 * DAY)
+      .optional(),
     publish: z.boolean().optional(),
     subject: unchangeable(),
     ttl_seconds: unchangeable(),
@@ -122,14 +135,24 @@ const pattern = () =>
     .trim()
     .min(1)
     .max(253)
-    .regex(/^[^\s\p{Cc}/:@,]+$/u, 'must be a host name, which may have an asterisk');
+    .transform((text, ctx) => {
+      const one = normalizePattern(text);
+      if (one !== null) return one;
+      ctx.addIssue({ code: 'custom', message: 'must be a host name, in which asterisks may stand for parts of labels, or *' });
+      return z.NEVER;
+    });
 const patterns = () => z.array(pattern()).max(100);
 const ttl = () => z.int().min(60).max(315_360_000);
 const DEFAULT_TTL = 30 * DAY;
 const MAX_TTL = 90 * DAY;
 
-const withinMax = ({ default_ttl_seconds: given = 60, max_ttl_seconds: most = 315_360_000 }: { default_ttl_seconds?: number | undefined; max_ttl_seconds?: number | undefined }) =>
-  given <= most;
+const withinMax = ({
+  default_ttl_seconds: given = 60,
+  max_ttl_seconds: most = 315_360_000,
+}: {
+  default_ttl_seconds?: number | undefined;
+  max_ttl_seconds?: number | undefined;
+}) => given <= most;
 const TOO_LONG = { path: ['default_ttl_seconds'], message: 'must be at most max_ttl_seconds' };
 
 export const CreateRole = z
@@ -178,7 +201,7 @@ export const IssueCertificate = z.object({
 export const SignRequest = z.object({
   name: pathId(),
   role: pathId(),
-  csr_pem: z.string().min(1).max(16_384),
+  csr_pem: z.string().min(1).max(65_536),
   san_dns: sanDns().optional(),
   san_ip: sanIp().optional(),
   ttl_seconds: z.int().min(60).optional(),

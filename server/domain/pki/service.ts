@@ -1,0 +1,11 @@
+export { getCertificate, listCertificates, revokeCertificate } from './certificates.ts';
+export { revokeIntermediate, rotateIntermediate } from './intermediates.ts';
+export { issueCertificate, issueForKey, type Wanted } from './issuing.ts';
+export { overviewOfRoot, summariesOfRoots } from './overview.ts';
+export { type PublicFile, publicFile } from './public-files.ts';
+export { certificateAnswer, chainAnswer, crlAnswer } from './raw-answers.ts';
+export { namedBy, signRequest } from './requests.ts';
+export { createRole, deleteRole, getRole, listRoles, lockedRole, updateRole } from './roles.ts';
+export { createRoot, deleteRoot, getRoot, listRoots, updateRoot } from './roots.ts';
+export { lockedRoot, roleByRef, rootByRef } from './store.ts';
+export { publicUrl } from './urls.ts';
