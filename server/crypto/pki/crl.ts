@@ -40,7 +40,7 @@ export function certificateRevocationList({ issuer, number, thisUpdate, nextUpda
       time(thisUpdate),
       time(nextUpdate),
       // An empty list is left out, and no empty SEQUENCE (RFC 5280 §5.1.2.6).
-      ...(entries.length > 0 ? [sequence(...entries.map(entry))] : []),
+      ...(entries.length > 0 ? [sequence(Buffer.concat(entries.map(entry)))] : []),
       context(0, sequence(authorityKeyId(issuer.keyId), extension(EXTENSION.crlNumber, integer(number)))),
     ),
     issuer.key,

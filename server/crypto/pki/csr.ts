@@ -43,7 +43,7 @@ export function parseRequestDer(der: Buffer): CertificateRequest | RequestRefusa
 }
 
 function read(der: Buffer): CertificateRequest | RequestRefusal {
-  const [info, method, signature, ...more] = inside(only(der), TAG.sequence);
+  const [info, signedBy, signature, ...more] = inside(only(der), TAG.sequence);
   const [version, subject, publicKey, attributes, ...others] = inside(info, TAG.sequence);
   if (!info || !publicKey || more.length > 0 || others.length > 0 || integerHex(version) !== '00')
     throw new DerProblem('is not of version 1');
@@ -51,25 +51,31 @@ function read(der: Buffer): CertificateRequest | RequestRefusal {
   const algorithm = key && algorithmOf(key);
   if (!key || !algorithm)
     return refusal('weak_key', 'must have a key on P-256 or P-384, an Ed25519 key, or an RSA key of 2048 to 8192 bits');
-  const hash = SIGNATURES[oidText(inside(method, TAG.sequence)[0])];
-  if (hash === undefined || (hash === null) !== (algorithm === 'ed25519'))
+  const method = SIGNATURES[oidText(inside(signedBy, TAG.sequence)[0])];
+  if (!method || !KEYS[method.kind].includes(algorithm))
     return refusal('unsupported_signature', 'must be signed with SHA-256, SHA-384 or SHA-512, or with Ed25519');
-  if (!proves(hash, info.der, key, bitsOf(signature)))
+  if (!proves(method.hash, info.der, key, bitsOf(signature)))
     return refusal('wrong_signature', 'must be signed by the key that it asks a certificate for');
   const names = attributes ? namesOf(attributes) : { sanDns: [], sanIp: [] };
   if ('refused' in names) return names;
   return { publicKey: Buffer.from(publicKey.der), algorithm, subject: subjectOf(expect(subject, TAG.sequence).der), ...names };
 }
 
-/** From the algorithm of a signature to its hash; null where it has none of its own. RSA-PSS isn't among them: its parameters are a language of their own. */
-const SIGNATURES: Readonly<Record<string, string | null>> = {
-  '1.2.840.10045.4.3.2': 'sha256',
-  '1.2.840.10045.4.3.3': 'sha384',
-  '1.2.840.10045.4.3.4': 'sha512',
-  '1.2.840.113549.1.1.11': 'sha256',
-  '1.2.840.113549.1.1.12': 'sha384',
-  '1.2.840.113549.1.1.13': 'sha512',
-  '1.3.101.112': null,
+/** From the algorithm of a signature to its kind and hash. RSA-PSS isn't among them: its parameters are a language of their own. */
+const SIGNATURES: Readonly<Record<string, { kind: 'ecdsa' | 'rsa' | 'ed25519'; hash: string | null }>> = {
+  '1.2.840.10045.4.3.2': { kind: 'ecdsa', hash: 'sha256' },
+  '1.2.840.10045.4.3.3': { kind: 'ecdsa', hash: 'sha384' },
+  '1.2.840.10045.4.3.4': { kind: 'ecdsa', hash: 'sha512' },
+  '1.2.840.113549.1.1.11': { kind: 'rsa', hash: 'sha256' },
+  '1.2.840.113549.1.1.12': { kind: 'rsa', hash: 'sha384' },
+  '1.2.840.113549.1.1.13': { kind: 'rsa', hash: 'sha512' },
+  '1.3.101.112': { kind: 'ed25519', hash: null },
+};
+
+const KEYS: Readonly<Record<'ecdsa' | 'rsa' | 'ed25519', readonly RequestedKey[]>> = {
+  ecdsa: ['ecdsa-p256', 'ecdsa-p384'],
+  rsa: ['rsa'],
+  ed25519: ['ed25519'],
 };
 
 function keyOf({ der }: Element): KeyObject | null {
