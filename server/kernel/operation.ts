@@ -110,7 +110,7 @@ export type Operation<
   reveal?: Reveal<z.output<I>>;
   /** The answer is this raw body instead of JSON (exports); `run` gives the same as text to callers that cannot stream. */
   stream?: (ctx: Ctx, input: z.output<I>) => Promise<RawBody>;
-  /** With `stream`: what the body is, where it isn't JSON. */
+  /** With `stream`: the media type of a document that is no secret, such as a certificate. Reading one is no disclosure and leaves no audit entry. */
   media?: string;
   /** With `stream`: which calls it answers, by what they sent. The others get JSON. Absent: every call. */
   streams?: (raw: Record<string, unknown>) => boolean;

@@ -26,5 +26,6 @@ export async function call(
   } as const;
   const response = await handle(request, edge);
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text === '' ? null : JSON.parse(text) };
+  const isJson = text !== '' && /json/.test(response.headers.get('content-type') ?? 'json');
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
 }

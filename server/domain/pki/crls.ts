@@ -1,7 +1,6 @@
 import { certificateRevocationList, MOST_ENTRIES, type Reason, type RevokedEntry } from '#server/crypto/pki/crl.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { addJob } from '#server/platform/queue.ts';
 import { openAuthority } from './ca-keys.ts';
 import type { IntermediateRow, RootRow } from './store.ts';
 
@@ -53,8 +52,10 @@ export async function signCrl(tx: Tx, ctx: Ctx, issuerId: string): Promise<boole
  */
 export async function markStale(tx: Tx, ctx: Ctx, issuerId: string): Promise<void> {
   await tx.pki_crls.updateMany({ where: { ...own(ctx), id: issuerId, stale_since: null }, data: { stale_since: ctx.now } });
-  const { tenant_id, sandbox } = ctx;
-  await addJob(tx, 'sign_crl', { tenant_id, sandbox, issuer_id: issuerId }, { job_key: `sign_crl:${issuerId}` });
+  const payload = JSON.stringify({ tenant_id: ctx.tenant_id, sandbox: ctx.sandbox, issuer_id: issuerId });
+  // Before the first worker of a deployment has started there is no queue; the worker looks for what was left as it starts.
+  await tx.$queryRaw`select case when to_regnamespace('graphile_worker') is null then ''
+    else enqueue_job('sign_crl', ${payload}::jsonb, null, ${`sign_crl:${issuerId}`}, null)::text end`;
 }
 
 const rootOf = (tx: Tx, ctx: Ctx, id: string) =>

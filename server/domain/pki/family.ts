@@ -4,7 +4,7 @@ import { db } from '#server/platform/db.ts';
 import { descriptions } from './descriptions.ts';
 import { announceEndingLeaves, tellOfEndingRoots } from './notices.ts';
 import * as operations from './operations.ts';
-import { expireIntermediates, renewCrls, rotateDueIntermediates, signQueuedCrl } from './schedules.ts';
+import { expireIntermediates, renewCrls, rotateDueIntermediates, signQueuedCrl, signStaleCrls } from './schedules.ts';
 import { eraseKeys } from './store.ts';
 
 export const pki = family({
@@ -58,6 +58,7 @@ export const pki = family({
     rotate_intermediates: { cron: '12 * * * *', run: ({ now, signal }) => rotateDueIntermediates(db(), now, signal) },
     expire_intermediates: { cron: '14 * * * *', run: ({ now, signal }) => expireIntermediates(db(), now, signal) },
     renew_crls: { cron: '16 * * * *', run: ({ now, signal }) => renewCrls(db(), now, signal) },
+    sign_stale_crls: { cron: '* * * * *', atStart: true, run: ({ now, signal }) => signStaleCrls(db(), now, signal) },
     sign_crl: { run: ({ now, payload }) => signQueuedCrl(db(), now, payload) },
     tell_of_ending_roots: { cron: '40 8 * * *', run: ({ now }) => tellOfEndingRoots(db(), now) },
     announce_ending_certificates: { cron: '45 * * * *', run: ({ now }) => announceEndingLeaves(db(), now) },

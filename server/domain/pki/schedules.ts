@@ -26,7 +26,7 @@ async function each<T extends Place>(
     try {
       if (await work(one)) done++;
     } catch (error) {
-      log.error({ err: error, ...one }, `cannot ${what}`);
+      log.error({ err: error, ...one } as { err: unknown }, `cannot ${what}`);
     }
   }
   return done;
@@ -94,24 +94,37 @@ export async function signQueuedCrl(db: Db, now: Date, payload: Record<string, u
   return inTransaction(ctx, (tx) => signCrl(tx, ctx, issuer_id));
 }
 
-/**
- * Signs the lists that are older than a day less an hour, or that have waited for something revoked since more than a minute: the daily renewal, spread over
- * the hours. @returns how many
- */
+/** Signs the lists that were not renewed for a day less an hour: the daily renewal, spread over the hours. @returns how many */
 export async function renewCrls(db: Db, now: Date, signal?: AbortSignal): Promise<number> {
-  const due = await db.$queryRaw<(Place & { id: string })[]>`
+  const due = await db.$queryRaw<Due[]>`
     select c.id, c.tenant_id, c.sandbox from pki_crls c join pki_roots r on r.id = c.ca_root_id join tenants t on t.id = c.tenant_id
       left join pki_intermediates i on i.id = c.id
     where t.deleted_at is null and r.not_after > ${now} and (i.id is null or i.status in ('active', 'retired'))
-      and (c.this_update is null or c.this_update < ${new Date(now.getTime() - DAY + 3_600_000)} or c.stale_since < ${new Date(now.getTime() - 60_000)})
-    order by c.stale_since nulls last, c.this_update nulls first limit 10000`;
-  return each(
+      and (c.this_update is null or c.this_update < ${new Date(now.getTime() - DAY + 3_600_000)})
+    order by c.this_update nulls first limit 10000`;
+  return signAll(db, due, now, signal);
+}
+
+/** Signs the lists whose job was lost, or tried while the workspace was sealed. @returns how many */
+export async function signStaleCrls(db: Db, now: Date, signal?: AbortSignal): Promise<number> {
+  const due = await db.pki_crls.findMany({
+    where: { stale_since: { lt: new Date(now.getTime() - 10_000) } },
+    orderBy: { stale_since: 'asc' },
+    take: 1_000,
+    select: { id: true, tenant_id: true, sandbox: true },
+  });
+  return signAll(db, due, now, signal);
+}
+
+type Due = Place & { id: string };
+
+const signAll = (db: Db, due: readonly Due[], now: Date, signal?: AbortSignal): Promise<number> =>
+  each(
     due,
-    'renew a certificate revocation list',
+    'sign a certificate revocation list',
     ({ id, ...place }) => {
       const ctx = systemContext(db, { ...place, now, label: 'certificate revocation list' });
       return inTransaction(ctx, (tx) => signCrl(tx, ctx, id));
     },
     signal,
   );
-}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { atLeastOne, flag, isoTime, isUuid, pathId, shownOnce, time } from '#server/kernel/fields.ts';
+import { atLeastOne, isoTime, isUuid, pathId, shownOnce, time } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 import { normalizePattern } from './names.shared.ts';
 import { leafSubject, rootSubject } from './subjects.shared.ts';

@@ -4,6 +4,7 @@ import { domainToASCII } from 'node:url';
 import { errorTypesOf } from '#server/api/openapi/refusals.ts';
 import { perform } from '#server/api/perform.ts';
 import { flushUses } from '#server/custody/uses.ts';
+import { normalizePattern } from '#server/domain/pki/names.shared.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import { type AnyOperation, successesOf } from '#server/kernel/operation.ts';
@@ -145,6 +146,7 @@ const NORMALISED: Record<string, (text: string) => string> = {
   budget_monthly_usd: amount,
   provider: (text) => text.trim().toLowerCase(), // a label that filters compare
   'hosts.*': (text) => text.toLowerCase().replace(/\.$/, ''),
+  'allowed_domains.*': (text) => normalizePattern(text.trim()) ?? text, // patterns are compared in one spelling
   'allowed_hosts.*': (text) => domainToASCII(text.trim()), // hosts are compared in the spelling of the URL standard
 };
 
