@@ -43,6 +43,8 @@ export type Actor = { label: string; capabilities: ReadonlySet<Capability> } & (
   | { type: 'client_token'; id: string; minted_by: MintedBy; origin: string | null; bound: ClientTokenBinding }
   /** A token of the AI gateway or its MCP servers; `agent_id` is the AI agent it works for (interface rule 50 §6). */
   | { type: 'capability_token'; id: string; agent_id: string; token_kind: 'agent' | 'read' | 'tool' | 'oneshot'; minted_by: MintedBy }
+  /** A client of the ACME server, with the account of one role of a certificate authority. */
+  | { type: 'acme_account'; id: string; minted_by: MintedBy }
   /** An on-host agent with its session (interface rule 63 §5). */
   | { type: 'agent'; id: string; agent_id: string; mode: 'control' | 'intercept' | 'server' | 'proxy' }
   | { type: 'scim'; id: string; prefix: string }
@@ -98,6 +100,8 @@ export function auditActor(actor: Actor): AuditActor {
     case 'client_token':
     case 'capability_token':
       return actor.minted_by;
+    case 'acme_account':
+      return { ...actor.minted_by, label: `${actor.label}, made by ${actor.minted_by.label}` };
     case 'anonymous':
       return { type: 'system', id: null, label: actor.label };
     case 'partner':

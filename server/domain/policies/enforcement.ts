@@ -128,7 +128,8 @@ export function callerOf(actor: Actor): PolicyCaller {
         ...(actor.source_key ? { api_key_id: actor.source_key.id, key_role_ids: actor.source_key.role_ids } : {}),
       };
     case 'client_token':
-    case 'capability_token': {
+    case 'capability_token':
+    case 'acme_account': {
       const { type, id } = actor.minted_by;
       return type === 'user'
         ? { user_id: id }
