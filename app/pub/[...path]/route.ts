@@ -1,8 +1,13 @@
 import { handlePublicCertificates, isPublicPki } from '#server/api/public-certificates.ts';
 import { handlePublicKeys } from '#server/api/public-keys.ts';
+import { handlePublicOcsp, isPublicOcsp } from '#server/api/public-ocsp.ts';
 
 export const dynamic = 'force-dynamic';
 
-const mount = (req: Request) => (isPublicPki(new URL(req.url).pathname) ? handlePublicCertificates(req) : handlePublicKeys(req));
+function mount(req: Request): Promise<Response> {
+  const path = new URL(req.url).pathname;
+  if (isPublicOcsp(path)) return handlePublicOcsp(req);
+  return isPublicPki(path) ? handlePublicCertificates(req) : handlePublicKeys(req);
+}
 
 export { mount as DELETE, mount as GET, mount as HEAD, mount as OPTIONS, mount as PATCH, mount as POST, mount as PUT };

@@ -21,6 +21,7 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   { table: 'crypto_key_versions', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'transit_key', space: 'by_row' },
   { table: 'pki_roots', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'pki_key', space: 'by_row' },
   { table: 'pki_intermediates', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'pki_key', space: 'by_row' },
+  { table: 'pki_responders', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'pki_key', space: 'by_row' },
   { table: 'acme_accounts', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'acme_hmac', space: 'by_row' },
   { table: 'mcp_grants', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'mcp_grant', space: 'by_row' },
   { table: 'mcp_registrations', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'mcp_grant', space: 'by_row' },

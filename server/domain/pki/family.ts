@@ -51,6 +51,7 @@ export const pki = family({
     { name: 'pki_roots', reset: 'delete', wipe: (tx, ctx) => eraseKeys(tx, ctx) },
     { name: 'pki_intermediates', reset: 'cascade' },
     { name: 'pki_crls', reset: 'cascade' },
+    { name: 'pki_responders', reset: 'cascade' },
     { name: 'pki_roles', reset: 'cascade' },
     { name: 'pki_certificates', reset: 'cascade' },
   ],

@@ -1,6 +1,7 @@
 export { getCertificate, listCertificates, revokeCertificate } from './certificates.ts';
 export { revokeIntermediate, rotateIntermediate } from './intermediates.ts';
 export { issueCertificate, issueForKey, type Wanted } from './issuing.ts';
+export { answerOcsp } from './ocsp.ts';
 export { overviewOfRoot, summariesOfRoots } from './overview.ts';
 export { type PublicFile, publicFile } from './public-files.ts';
 export { certificateAnswer, chainAnswer, crlAnswer } from './raw-answers.ts';

@@ -20,7 +20,9 @@ export const urlsUnderRoot = (root: Published): CertificateUrls =>
 
 /** What leaves of an intermediate name. */
 export const urlsUnder = (root: Published, intermediateId: string): CertificateUrls =>
-  root.publish ? { crl: crlUrl(root, intermediateId), issuer: `${publicUrl(root)}/issuers/${intermediateId}.crt` } : {};
+  root.publish
+    ? { crl: crlUrl(root, intermediateId), issuer: `${publicUrl(root)}/issuers/${intermediateId}.crt`, ocsp: `${publicUrl(root)}/ocsp` }
+    : {};
 
 export const crlUrl = (root: Published, issuerId: string): string =>
   issuerId === root.id ? `${publicUrl(root)}/root.crl` : `${publicUrl(root)}/crl/${issuerId}.crl`;

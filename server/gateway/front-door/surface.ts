@@ -159,11 +159,14 @@ function pathFault(path: string): 'nowhere' | 'slashes' | undefined {
       return 'nowhere';
     }
     if (/[\x00-\x1f\x7f]/.test(decoded)) return 'nowhere';
-    if (/%2f|%5c/i.test(path)) return 'nowhere';
+    if (/%2f|%5c/i.test(path) && !OCSP_QUESTION.test(path)) return 'nowhere';
   }
   if (decoded.includes('\\') || /(?:^|\/)\.{1,2}(?:\/|$)/.test(decoded)) return 'nowhere';
   return path.includes('//') || (path.length > 1 && path.endsWith('/')) ? 'slashes' : undefined;
 }
+
+/** A question of OCSP in base64, whose slashes are escaped (RFC 6960, appendix A.1): the one path whose end is data. */
+const OCSP_QUESTION = /^\/pub\/[a-z0-9-]+\/(?:test\/)?pki\/[0-9a-f-]{36}\/ocsp\/(?:[a-z0-9+/=]|%2b|%2f|%3d)+$/i;
 
 /** By whole segments: `/v1` covers `/v1` and `/v1/x`, not `/v10`. */
 function within(prefix: string, path: string): boolean {
