@@ -26,6 +26,7 @@ import { me } from './me/family.ts';
 import { migrations } from './migrations/family.ts';
 import { oauthClients } from './oauth-clients/family.ts';
 import { opportunities } from './opportunities/family.ts';
+import { pki } from './pki/family.ts';
 import { policies } from './policies/family.ts';
 import { quickstart } from './quickstart/family.ts';
 import { reveals } from './reveals/family.ts';
@@ -71,6 +72,7 @@ export const families: readonly PageFamily[] = [
   migrations,
   oauthClients,
   opportunities,
+  pki,
   policies,
   quickstart,
   reveals,

@@ -1,0 +1,47 @@
+import { Stamp } from 'lucide-react';
+import type { PageFamily } from '#components/shell/page-family.ts';
+
+export const pki: PageFamily = {
+  name: 'pki',
+  pages: [
+    {
+      id: 'pki',
+      label: 'Certificate authority',
+      icon: Stamp,
+      scope: 'space',
+      path: '/pki',
+      group: 'data',
+      order: 35,
+      keywords: [
+        'pki',
+        'ca',
+        'certificates',
+        'x.509',
+        'tls',
+        'mtls',
+        'root',
+        'intermediate',
+        'leaf',
+        'crl',
+        'ocsp',
+        'acme',
+        'revoke',
+        'csr',
+      ],
+      needs: 'pki:read',
+      docs: 'pki',
+    },
+  ],
+  resources: [
+    { type: 'pki_root', noun: 'root', plural: 'roots', icon: Stamp, path: (id) => `/pki/${id}` },
+    { type: 'pki_role', noun: 'role of a root' },
+    { type: 'pki_leaf', noun: 'certificate' },
+  ],
+  picker: {
+    fields: ['ca_root_id'],
+    nameFields: ['name'],
+    path: '/pki/roots/',
+    list: (trpc) => trpc.pki.listRoots.queryOptions({}),
+    searches: false,
+  },
+};
