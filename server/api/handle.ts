@@ -112,7 +112,8 @@ async function performed(op: AnyOperation, ctx: Ctx, raw: Record<string, unknown
       body instanceof Uint8Array
         ? { status, headers, body: '', bytes: body }
         : { status, headers, body: await textOf({ status, headers, body }) };
-    return headers['etag'] === undefined ? wire : tagged(wire, headers['etag'], asked.get('if-none-match'));
+    const { etag } = headers;
+    return etag === undefined ? wire : tagged(wire, etag, asked.get('if-none-match'));
   }
   const { output, result } = await execute(op, ctx, raw);
   const ignored = ignoredFields(op, raw);

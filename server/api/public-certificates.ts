@@ -38,7 +38,7 @@ async function answer(req: Request, edge: Edge): Promise<Response> {
   if (req.method !== 'GET' && req.method !== 'HEAD') return new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } });
   if (await isTooOften(edge)) return new Response(null, { status: 429, headers: { 'retry-after': '60' } });
   const ctx = systemContext(db(), { ...root, now: new Date(), label: 'public certificates' });
-  const file = await publicFile(ctx, root.id, found?.['file'] ?? '');
+  const file = await publicFile(ctx, root.id, found?.file ?? '');
   if (!file) return missing();
   const headers = {
     'cache-control': `public, max-age=${MAX_AGE[file.type]}`,

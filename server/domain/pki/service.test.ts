@@ -1,31 +1,296 @@
+// @peculiar/x509 refuses to load without this polyfill.
+import 'reflect-metadata';
 import assert from 'node:assert/strict';
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import test from 'node:test';
+import * as x509 from '@peculiar/x509';
+import { handle } from '#server/api/handle.ts';
+import { memberCapabilities, PERSON_FORBIDDEN } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
+import { db } from '#server/platform/db.ts';
+import { flushMeters } from '#server/platform/monthly-meter.ts';
+import { sql } from '#server/platform/sql.ts';
+import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
+import { verified } from '#server/testing/step-up.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { requestFor, roleOfRoot } from './samples.fixture.ts';
 
 await testDatabase();
 
+const DAY = 24 * 3_600_000;
+const SUBJECT = { CN: 'Acme Internal CA', O: 'Acme', C: 'us' };
 const rootOf = async (ctx: Ctx, input: Record<string, unknown> = {}) =>
-  (await made(ctx, 'pki.create_root', { name: fresh('root'), subject: { CN: 'Acme Internal CA', O: 'Acme', C: 'us' }, ...input })).root;
-const roleOf = (ctx: Ctx, name: string, input: Record<string, unknown> = {}) =>
-  made(ctx, 'pki.create_role', { name, role_name: 'services', allowed_domains: ['example.com'], ...input });
+  (await made(ctx, 'pki.create_root', { name: fresh('root'), subject: SUBJECT, ...input })).root;
+const issue = (ctx: Ctx, at: { name: string; role: string }, input: Record<string, unknown> = { subject: { CN: 'api.example.com' } }) =>
+  made(ctx, 'pki.issue', { ...at, ...input });
+const chainOf = (pem: string) => pem.split(/(?<=-----END CERTIFICATE-----\n)/).map((one) => new X509Certificate(one));
+/** The context of the same caller at another time. */
+const at = (ctx: Ctx, ms: number): Ctx => ({ ...ctx, now: new Date(ctx.now.getTime() + ms), warnings: [] });
 
 test('a root signs an intermediate, which signs a leaf, and each checks with the one above', async () => {
   const { live } = await workspace();
-  const root = await rootOf(live);
-  await roleOf(live, root.name);
-  const leaf = await made(live, 'pki.issue', {
-    name: root.name,
-    role: 'services',
-    subject: { CN: 'API.example.com.' },
-    san_ip: ['10.0.0.1'],
-  });
-  const [intermediate, top] = leaf.ca_chain_pem.split(/(?<=-----END CERTIFICATE-----\n)/).map((pem: string) => new X509Certificate(pem));
+  const { name, role } = await roleOfRoot(live);
+  const leaf = await issue(live, { name, role }, { subject: { CN: 'API.example.com.', O: null, OU: 'Platform' }, san_ip: ['10.0.0.1'] });
+  const [intermediate, top] = chainOf(leaf.ca_chain_pem) as [X509Certificate, X509Certificate];
   const certificate = new X509Certificate(leaf.cert_pem);
   assert.ok(certificate.verify(intermediate.publicKey) && intermediate.verify(top.publicKey) && top.verify(top.publicKey));
-  assert.equal(certificate.subject, 'C=US\nO=Acme\nCN=api.example.com');
+  assert.ok(certificate.checkPrivateKey(createPrivateKey(leaf.private_key_pem)));
+  assert.equal(certificate.subject, 'OU=Platform\nCN=api.example.com');
   assert.equal(certificate.subjectAltName, 'DNS:api.example.com, IP Address:10.0.0.1');
+  assert.equal(certificate.serialNumber.toLowerCase(), leaf.serial_hex);
+  assert.equal((await made(live, 'pki.get_root', { name })).cert_pem, top.toString());
+});
+
+test('what a name may be is the role’s to say, and the refusal names both', async () => {
+  const { live } = await workspace();
+  const place = await roleOfRoot(live, { allow_ip_sans: false });
+  const refused = (input: Record<string, unknown>, message: RegExp) =>
+    assert.rejects(issue(live, place, input), (error: { type: string; message: string }) => {
+      assert.equal(error.type, 'validation_error');
+      assert.match(error.message, message);
+      return true;
+    });
+  await refused(
+    { subject: { CN: 'evil.com' } },
+    new RegExp(`^subject\\.common_name: the role ${place.role} doesn't allow the name "evil\\.com"`),
+  );
+  await refused({ subject: {}, san_dns: ['a.example.com', 'example.com.evil.com'] }, /^san_dns\.1: .*example\.com\.evil\.com/);
+  await refused({ subject: {}, san_dns: ['*.example.com'] }, /^san_dns\.0: the role/);
+  await refused({ subject: {}, san_dns: ['10.0.0.1'] }, /is an address\. Send it in san_ip/);
+  await refused({ subject: {}, san_dns: ['a.example.com'], san_ip: ['::1'] }, /^san_ip\.0: the role .* allows no IP addresses/);
+  await refused({ subject: { CN: '10.0.0.1' } }, /allows no IP addresses/);
+  await refused({ subject: { CN: 'Jane Doe' } }, /doesn't allow the name "Jane Doe"/);
+  await refused({ subject: { O: 'Acme' } }, /must have a common_name unless/);
+  await refused({ subject: { CN: 'a.example.com', common_name: 'a.example.com' } }, /is given as common_name already/);
+  await refused({ subject: { CN: 'a.example.com', EMAIL: 'x@example.com' } }, /EMAIL/);
+  await refused({ subject: { CN: 'a.example.com\u0000.evil.com' } }, /control characters/);
+  await made(live, 'pki.update_role', { ...place, allowed_domains: [] });
+  await refused({ subject: { CN: 'example.com' } }, /doesn't allow/);
+  await made(live, 'pki.update_role', { ...place, allowed_domains: ['*'] });
+  const person = await issue(live, place, { subject: { CN: 'Jane Doe' } });
+  assert.equal(new X509Certificate(person.cert_pem).subjectAltName, undefined);
+});
+
+test('a leaf lasts no longer than it was asked for, its role, its intermediate and the space allow', async () => {
+  const w = await workspace();
+  const place = await roleOfRoot(w.live, { default_ttl_seconds: 7_200, max_ttl_seconds: 86_400 * 60 });
+  const lasts = async (ctx: Ctx, input: object) => {
+    const { not_after } = await issue(ctx, place, { subject: { CN: 'example.com' }, ...input });
+    return Math.round((Date.parse(not_after) - ctx.now.getTime()) / 1_000);
+  };
+  assert.equal(await lasts(w.live, {}), 7_200);
+  assert.equal(await lasts(w.live, { ttl_seconds: 90 }), 90);
+  await made(w.live, 'pki.update_role', { ...place, max_ttl_seconds: 7_200 });
+  const cut = { ...w.live, warnings: [] as string[] };
+  assert.equal(await lasts(cut, { ttl_seconds: 8_000 }), 7_200);
+  assert.match(cut.warnings[0] ?? '', /sooner than ttl_seconds asks for: the role allows no more/);
+  await made(w.live, 'pki.update_role', { ...place, max_ttl_seconds: 86_400 * 400 });
+  const late = at(w.live, 0);
+  assert.ok(Math.abs((await lasts(late, { ttl_seconds: 86_400 * 365 })) - 86_400 * 30) <= 2, 'the intermediate ends first');
+  assert.match(late.warnings[0] ?? '', /its intermediate ends then/);
+  const { root } = await made(w.test, 'pki.create_root', { name: 'long', subject: SUBJECT, intermediate_ttl_seconds: 86_400 * 365 });
+  assert.match(root.subject, /O=Test - not for production/);
+  await made(w.test, 'pki.create_role', { name: 'long', role_name: 'r', allowed_domains: ['example.com'], max_ttl_seconds: 86_400 * 300 });
+  const leaf = await issue(w.test, { name: 'long', role: 'r' }, { subject: { CN: 'example.com' }, ttl_seconds: 86_400 * 200 });
+  assert.ok(Date.parse(leaf.not_after) - w.test.now.getTime() <= 30 * DAY);
+  assert.match(new X509Certificate(leaf.cert_pem).subject, /O=Test - not for production/);
+});
+
+test('a request is certified for its own key and its own names, each judged, and nothing else of it', async () => {
+  const { live } = await workspace();
+  const place = await roleOfRoot(live);
+  const csr_pem = await requestFor(['api.example.com'], ['10.1.2.3']);
+  const signed = await made(live, 'pki.sign', { ...place, csr_pem });
+  assert.ok(!('private_key_pem' in signed));
+  const certificate = new X509Certificate(signed.cert_pem);
+  const wanted = new x509.Pkcs10CertificateRequest(csr_pem).publicKey.rawData;
+  assert.deepEqual(certificate.publicKey.export({ type: 'spki', format: 'der' }), Buffer.from(wanted));
+  assert.equal(certificate.subjectAltName, 'DNS:api.example.com, IP Address:10.1.2.3');
+  assert.match(certificate.subject, /CN=api\.example\.com/);
+  assert.ok(!certificate.subject.includes('asked for') && !certificate.ca);
+  const refused = (input: object) => assert.rejects(made(live, 'pki.sign', { ...place, ...input }), { type: 'validation_error' });
+  await refused({ csr_pem: await requestFor(['api.example.com', 'evil.com']) });
+  await refused({ csr_pem, san_dns: ['evil.com'] });
+  await refused({ csr_pem: await requestFor([]) });
+  const der = Buffer.from(csr_pem.replace(/-----[A-Z ]+-----/g, ''), 'base64');
+  der[der.length - 1] = (der.at(-1) ?? 0) ^ 1;
+  await refused({ csr_pem: `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----` });
+  const other = await made(live, 'pki.sign', { ...place, csr_pem, san_dns: ['other.example.com'] });
+  assert.equal(new X509Certificate(other.cert_pem).subjectAltName, 'DNS:other.example.com');
+  const data = await made(live, 'pki.get_certificate', { name: place.name, serial_hex: signed.serial_hex });
+  assert.deepEqual([data.source, data.status, data.role_name], ['sign', 'valid', place.role]);
+});
+
+test('people sign requests by token, and are never given a private key by one', () => {
+  assert.ok(PERSON_FORBIDDEN.has('pki:issue') && !PERSON_FORBIDDEN.has('pki:sign'));
+  const editor = memberCapabilities('editor', { reveal_secrets: true });
+  assert.ok(editor.has('pki:sign') && !editor.has('pki:issue') && !memberCapabilities('owner', { reveal_secrets: true }).has('pki:issue'));
+});
+
+test('a retired root issues nothing until it is active again, and a revoked one never', async () => {
+  const w = await workspace();
+  const place = await roleOfRoot(w.live);
+  await made(w.live, 'pki.update_root', { name: place.name, status: 'retired' });
+  await assert.rejects(issue(w.live, place), { type: 'root_not_active', status: 409 });
+  await assert.rejects(made(w.live, 'pki.rotate_intermediate', { name: place.name }), { type: 'root_not_active' });
+  await made(w.live, 'pki.update_root', { name: place.name, status: 'active' });
+  await issue(w.live, place);
+  await made(w.live, 'pki.update_root', { name: place.name, status: 'revoked' });
+  for (const status of ['active', 'retired'])
+    await assert.rejects(made(w.live, 'pki.update_root', { name: place.name, status }), { type: 'root_not_active' });
+  await assert.rejects(issue(w.live, place), { type: 'root_not_active' });
+  await assert.rejects(made(w.live, 'pki.sign', { ...place, csr_pem: await requestFor(['example.com']) }), { type: 'root_not_active' });
+  const rows = await db().pki_intermediates.findMany({ where: { tenant_id: w.tenant.id } });
+  assert.deepEqual(
+    rows.map(({ status, value_ct, cek_wrapped }) => [status, value_ct, cek_wrapped]),
+    [['revoked', null, null]],
+  );
+});
+
+test('a root that is revoked while leaves are issued gets none after it', async () => {
+  const { live } = await workspace();
+  const place = await roleOfRoot(live);
+  const calls = Array.from({ length: 12 }, () =>
+    issue(at(live, 0), place).then(
+      () => 'issued',
+      (error: { type: string }) => error.type,
+    ),
+  );
+  const revoked = made(at(live, 0), 'pki.update_root', { name: place.name, status: 'revoked' });
+  const outcomes = new Set(await Promise.all(calls));
+  await revoked;
+  for (const outcome of outcomes) assert.ok(['issued', 'root_not_active'].includes(outcome), outcome);
+  await assert.rejects(issue(live, place), { type: 'root_not_active' });
+});
+
+test('a root is deleted once no leaf of it is left that somebody could ask about', async () => {
+  const { live } = await workspace();
+  const place = await roleOfRoot(live);
+  await issue(live, place, { subject: { CN: 'example.com' }, ttl_seconds: 60 });
+  await assert.rejects(made(live, 'pki.delete_root', { name: place.name }), { type: 'in_use', status: 409 });
+  await made(at(live, 61_000), 'pki.delete_root', { name: place.name });
+  for (const table of ['pki_roots', 'pki_intermediates', 'pki_crls', 'pki_roles', 'pki_certificates'])
+    assert.equal((await sql().query(`select 1 from ${table} where tenant_id = $1`, [live.tenant_id])).rowCount, 0, table);
+  assert.ok(await rootOf(live, { name: place.name }), 'the name is free');
+});
+
+test('a policy can be narrowed to one role of a root', async () => {
+  const w = await workspace();
+  const place = await roleOfRoot(w.live);
+  await made(w.live, 'pki.create_role', { name: place.name, role_name: 'internal', allowed_domains: ['example.com'] });
+  const owner = w.member('owner');
+  await verified(owner, 'policy.change');
+  const rule = {
+    name: 'only internal',
+    actions: ['pki:issue', 'pki:sign'],
+    resources: [`${place.name}/${place.role}`],
+    subjects: { all: true },
+  };
+  await made(owner, 'policies.create', rule);
+  await assert.rejects(issue(w.live, place), { type: 'forbidden' });
+  await assert.rejects(made(w.live, 'pki.sign', { ...place, csr_pem: await requestFor(['example.com']) }), { type: 'forbidden' });
+  await issue(w.live, { name: place.name, role: 'internal' });
+});
+
+test('the certificates of a month are those that the plan allows, and Test has none of them', async () => {
+  const w = await workspace();
+  const at_ = await roleOfRoot(w.live);
+  const inTest = await roleOfRoot(w.test);
+  const free = { ...w.live, plan: 'free' as const };
+  await sql().query('insert into tenant_limit_overrides (tenant_id, kind, value) values ($1, $2, 1)', [w.tenant.id, 'pki_certificates']);
+  await issue(free, at_);
+  await assert.rejects(issue(free, at_), { type: 'plan_limit', status: 402 });
+  await assert.rejects(made(free, 'pki.sign', { ...at_, csr_pem: await requestFor(['example.com']) }), { type: 'plan_limit' });
+  for (let i = 0; i < 3; i++) await issue({ ...w.test, plan: 'free' }, inTest);
+  await flushMeters();
+  assert.equal(await db().pki_certificates.count({ where: { tenant_id: w.tenant.id, sandbox: false } }), 1);
+});
+
+test('a private key is in its answer and nowhere else', async () => {
+  const { live, tenant } = await workspace();
+  const { private_key_pem } = await issue(live, await roleOfRoot(live));
+  const body = private_key_pem.split('\n').slice(1, -2).join('');
+  const bytes = Buffer.from(body, 'base64');
+  const { rows } = await sql().query<{ t: string }>(
+    `select c.relname as t from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
+     where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and not c.relispartition`,
+  );
+  for (const { t } of rows) {
+    const all = await sql().query<{ row: string }>(`select x::text as row from ${t} x where tenant_id = $1`, [tenant.id]);
+    for (const { row } of all.rows)
+      for (const form of [body.slice(60, 120), bytes.subarray(40, 60).toString('hex')]) assert.ok(!row.includes(form), t);
+  }
+});
+
+test('documents come without an envelope: PEM, lists with a tag, DER byte for byte', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key();
+  const root = await rootOf(w.live);
+  const get = (path: string, headers = {}) => call('GET', `/pki/roots/${root.name}${path}`, { key, headers });
+  const cert = await get('/cert');
+  assert.deepEqual([cert.status, cert.headers.get('content-type'), cert.text], [200, 'text/x-pem-file; charset=utf-8', root.cert_pem]);
+  assert.equal(chainOf((await get('/chain')).text).length, 2);
+  const lists = await get('/crl');
+  assert.match(lists.headers.get('content-type') ?? '', /^text\/plain/);
+  assert.equal(lists.text.match(/-----BEGIN X509 CRL-----/g)?.length, 2);
+  assert.equal((await get('/crl', { 'if-none-match': lists.headers.get('etag') })).status, 304);
+  const one = await get('/crl?issuer=root');
+  assert.ok(lists.text.endsWith(one.text));
+  const answer = await handle(
+    new Request(`http://api.test/v1/pki/roots/${root.name}/crl?issuer=root&format=der`, { headers: { authorization: `Bearer ${key}` } }),
+    { space: 'live', ip: null, request_id: crypto.randomUUID(), user_agent: null },
+  );
+  assert.equal(answer.headers.get('content-type'), 'application/pkix-crl');
+  const der = Buffer.from(await answer.arrayBuffer()).toString('base64');
+  assert.equal(der, one.text.replace(/-----[A-Z0-9 ]+-----|\n/g, ''));
+  assert.equal((await get('/crl?format=der')).status, 400);
+  assert.equal((await get(`/crl?issuer=${crypto.randomUUID()}`)).status, 404);
+});
+
+test('what is foreign, in the other space, or never was is one answer', async () => {
+  const [w, other] = [await workspace(), await workspace()];
+  const { text: key } = await w.key();
+  const [foreign, inTest] = [await rootOf(other.live), await rootOf(w.test)];
+  for (const [method, tail, body] of [
+    ['GET', '', undefined],
+    ['GET', '/cert', undefined],
+    ['GET', '/chain', undefined],
+    ['GET', '/crl', undefined],
+    ['GET', '/roles', undefined],
+    ['GET', '/certificates', undefined],
+    ['PATCH', '', { publish: false }],
+    ['DELETE', '', undefined],
+    ['POST', '/rotate-intermediate', {}],
+    ['POST', '/revoke', { serial_hex: '00' }],
+    ['POST', '/issue/services', { subject: { CN: 'example.com' } }],
+  ] as const) {
+    const answers = new Set<string>();
+    for (const ref of [foreign.id, foreign.name, inTest.id, inTest.name, 'never-was', crypto.randomUUID()]) {
+      const { status, text, headers } = await call(method, `/pki/roots/${ref}${tail}`, { key, body });
+      answers.add(`${status} ${text.replace(headers.get('x-request-id') as string, '')}`);
+    }
+    assert.equal(answers.size, 1, [...answers].join('\n'));
+    assert.match([...answers][0] as string, /^404 /);
+  }
+});
+
+test('the keys that a request may have are those of the interface, and no weaker ones', async () => {
+  const { live } = await workspace();
+  const place = await roleOfRoot(live);
+  const pemOfRsa = async (modulusLength: number) => {
+    const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', publicExponent: new Uint8Array([1, 0, 1]), modulusLength };
+    const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+    const extensions = [new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: 'example.com' }])];
+    return (await x509.Pkcs10CertificateRequestGenerator.create({ name: 'CN=x', keys, signingAlgorithm: algorithm, extensions })).toString(
+      'pem',
+    );
+  };
+  const signed = await made(live, 'pki.sign', { ...place, csr_pem: await pemOfRsa(2_048) });
+  assert.equal(createPublicKey(signed.cert_pem).asymmetricKeyType, 'rsa');
+  await assert.rejects(made(live, 'pki.sign', { ...place, csr_pem: await pemOfRsa(1_024) }), { type: 'validation_error' });
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const notOne = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  await assert.rejects(made(live, 'pki.sign', { ...place, csr_pem: notOne }), { type: 'validation_error' });
 });
