@@ -188,6 +188,8 @@ export const descriptions: Descriptions = {
     csr_pem: '-----BEGIN CERTIFICATE REQUEST-----\nMIIBFTCBvAIBADAVMRMwEQYDVQQDDApleGFtcGxlLmNv...\n-----END CERTIFICATE REQUEST-----\n',
     ca_chain_pem: PEM + PEM,
     private_key_pem: '-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0w...\n-----END PRIVATE KEY-----\n',
+    'request.intermediate_ttl_seconds': 11_664_000,
+    'request.allow_wildcards': true,
     reason: 'key_compromise',
     revoked: true,
     revoked_at: null,
