@@ -1,4 +1,5 @@
 import { account } from './account/family.ts';
+import { acme } from './acme/family.ts';
 import { aiControls } from './ai-controls/family.ts';
 import { aiGateways } from './ai-gateways/family.ts';
 import { aiSpend } from './ai-spend/family.ts';
@@ -72,6 +73,7 @@ export const families = [
   cryptoKeys,
   vaults,
   pki,
+  acme,
   wrap,
   aiGateways,
   aiControls,

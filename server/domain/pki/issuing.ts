@@ -263,7 +263,8 @@ export async function recordLeaf(tx: Tx, ctx: Ctx, leaf: SignedLeaf, source: Sou
     },
     select: { id: true },
   });
-  return leafEntry(leaf, source);
+  const entry = leafEntry(leaf, source);
+  return ctx.actor.type === 'acme_account' ? { ...entry, details: { ...entry.details, acme_account: ctx.actor.id } } : entry;
 }
 
 export const leafEntry = (leaf: SignedLeaf, source: Source): AuditEntry => ({
