@@ -36,6 +36,7 @@ export const pki: PageFamily = {
     { type: 'pki_root', noun: 'root', plural: 'roots', icon: Stamp, path: (id) => `/pki/${id}` },
     { type: 'pki_role', noun: 'role of a root' },
     { type: 'pki_leaf', noun: 'certificate' },
+    { type: 'acme_account', noun: 'ACME account' },
   ],
   picker: {
     fields: ['ca_root_id'],

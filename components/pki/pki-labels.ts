@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { State } from '#components/ui/badge.tsx';
 import { counted } from '#components/ui/numbers.ts';
+import type { AcmeAccount } from '#server/domain/acme/schema.ts';
 import type {
   CaRole,
   CaRoot,
@@ -20,6 +21,7 @@ export type Intermediate = Overview['intermediates'][number];
 export type Certificate = z.output<typeof CertificateRecord>;
 export type Detail = z.output<typeof CertificateDetail>;
 export type Issued = z.output<typeof RevealedCertificate>;
+export type AcmeAccountRow = z.output<typeof AcmeAccount>;
 export type Reason = (typeof REASONS)[number];
 
 export const ROOT_STATES: Record<Root['status'], { state: State; label: string }> = {
@@ -38,6 +40,14 @@ export const INTERMEDIATE_STATES: Record<Intermediate['status'], { state: State;
 export const CERTIFICATE_STATES: Record<Certificate['status'], { state: State; label: string }> = {
   valid: { state: 'ok', label: 'Valid' },
   expired: { state: 'expired', label: 'Expired' },
+  revoked: { state: 'blocked', label: 'Revoked' },
+};
+
+export const ACCOUNT_STATES: Record<AcmeAccountRow['status'], { state: State; label: string }> = {
+  pending: { state: 'pending', label: 'Not registered' },
+  expired: { state: 'expired', label: 'Key expired' },
+  valid: { state: 'ok', label: 'Registered' },
+  deactivated: { state: 'off', label: 'Deactivated' },
   revoked: { state: 'blocked', label: 'Revoked' },
 };
 

@@ -141,7 +141,6 @@ function RoleFields({ root, role, onClose }: Omit<Props, 'open'>) {
   const update = useMutation(trpc.pki.updateRole.mutationOptions({ onError: refuse, onSuccess: saved }));
   const values = form.watch();
   const readOnly = forbidden !== undefined;
-  const bodyOf = (value: Values) => ({ ...(role ? {} : { role_name: value.role_name }), ...changesOf(value, role ?? FRESH) });
   const toggle = (name: 'allow_subdomains' | 'allow_wildcards' | 'allow_ip_sans', label: string, description: string) => (
     <Checkbox
       checked={values[name]}
@@ -207,11 +206,15 @@ function RoleFields({ root, role, onClose }: Omit<Props, 'open'>) {
           {unit('max_unit', 'Unit of the longest lifetime')}
         </div>
       </Field>
-      <ApiEquivalent
-        method={role ? 'PATCH' : 'POST'}
-        path={`/pki/roots/${inPath(root)}/roles${role ? `/${inPath(role)}` : ''}`}
-        body={bodyOf(role ? values : { ...values, role_name: values.role_name || 'NAME' })}
-      />
+      {role ? (
+        <ApiEquivalent method="PATCH" path={`/pki/roots/${inPath(root)}/roles/${inPath(role)}`} body={changesOf(values, role)} />
+      ) : (
+        <ApiEquivalent
+          method="POST"
+          path={`/pki/roots/${inPath(root)}/roles`}
+          body={{ role_name: values.role_name || 'NAME', ...changesOf(values, FRESH) }}
+        />
+      )}
       <SheetFooter>
         <SpaceNote space={space} />
         <div className="ml-auto flex gap-2">

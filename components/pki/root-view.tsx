@@ -22,15 +22,17 @@ import { ROOT_STATES } from './pki-labels.ts';
 const RolesTab = lazyTab(() => import('./roles-tab.tsx').then((module) => module.RolesTab));
 const CertificatesTab = lazyTab(() => import('./certificates-tab.tsx').then((module) => module.CertificatesTab));
 const CrlTab = lazyTab(() => import('./crl-tab.tsx').then((module) => module.CrlTab));
+const AcmeTab = lazyTab(() => import('./acme-tab.tsx').then((module) => module.AcmeTab));
 const SettingsTab = lazyTab(() => import('./settings-tab.tsx').then((module) => module.SettingsTab));
 const IssueSheet = lazyOverlay(() => import('./issue-sheet.tsx').then((module) => module.IssueSheet), whenOpen);
 
-const TABS = ['overview', 'roles', 'certificates', 'crl', 'activity', 'settings'] as const;
+const TABS = ['overview', 'roles', 'certificates', 'crl', 'acme', 'activity', 'settings'] as const;
 const LABELS = {
   overview: 'Overview',
   roles: 'Roles',
   certificates: 'Certificates',
   crl: 'CRL',
+  acme: 'ACME',
   activity: 'Activity',
   settings: 'Settings',
 } as const;
@@ -89,6 +91,7 @@ export function RootView({ id }: { id: string }) {
       {tab === 'roles' && <RolesTab root={root} />}
       {tab === 'certificates' && <CertificatesTab root={root} />}
       {tab === 'crl' && <CrlTab root={root} />}
+      {tab === 'acme' && <AcmeTab root={root} />}
       {tab === 'activity' && <Activity resource_type="pki_root" resource_id={root.id} />}
       {tab === 'settings' && <SettingsTab root={root} />}
       <IssueSheet root={root} open={panel.id === 'issue' && !forbidden && root.status === 'active'} onClose={() => void panel.close()} />
