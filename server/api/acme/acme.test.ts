@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, X509Certificate } from 'node:crypto';
 import test from 'node:test';
+import { runMigrations } from 'graphile-worker';
 import { importJWK } from 'jose';
 import { binding, clientKey, encoded, signed } from '#server/crypto/acme/jws.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
@@ -9,11 +10,13 @@ import { AcmeClient, csr, proofs } from './acme.fixture.ts';
 const places = await proofs();
 await testDatabase({ ...places.settings, UPSTREAM_PRIVATE_ALLOWLIST: '10.77.0.0/16' });
 const { db } = await import('#server/platform/db.ts');
+const { sql } = await import('#server/platform/sql.ts');
 const { made, fresh } = await import('#server/testing/factories.ts');
 const { workspace } = await import('#server/testing/workspace.ts');
 const { handleAcme } = await import('./handle.ts');
 const { validateChallenge } = await import('#server/domain/acme/validation.ts');
 test.after(() => places.close());
+await runMigrations({ pgPool: sql() });
 
 const w = await workspace();
 const key = await w.key();
