@@ -28,6 +28,8 @@ test('material that must not be shown is edited as a secret', () => {
 test('what an answer shows once is known before it comes, and every parameter has its words', () => {
   const marked = operations.filter(({ shownOnce }) => shownOnce.length > 0).map(({ id, shownOnce }) => [id, [...shownOnce].sort()]);
   assert.deepEqual(Object.fromEntries(marked), {
+    'acme.create_account': ['hmac_key'],
+    'acme.create_account': ['hmac_key'],
     'ai_gateways.agents.tokens.create': ['token'],
     'ai_gateways.agents.tokens.rotate': ['token'],
     'ai_gateways.tokens.create': ['token'],
@@ -39,6 +41,8 @@ test('what an answer shows once is known before it comes, and every parameter ha
     'crypto_keys.decrypt': ['plaintext', 'plaintext_b64'],
     'oauth_clients.create': ['client_secret'],
     'oauth_clients.rotate_secret': ['client_secret'],
+    'pki.issue': ['private_key_pem'],
+    'pki.issue': ['private_key_pem'],
     'secrets.oauth2_token': ['access_token'],
     'signup.start': ['claim_handle'],
     'signup.claim': ['api_key'],
@@ -85,6 +89,7 @@ test('sign-up is not offered to someone signed in, nor what only machines may do
       'crypto_keys.rewrap',
       'encryption.decrypt',
       'encryption.rewrap',
+      'pki.issue',
       'secrets.oauth2_token',
       'signup.start',
       'signup.claim',

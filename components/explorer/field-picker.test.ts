@@ -17,6 +17,8 @@ test('a field takes the IDs of the family it is named after, and `id` those of i
     [pickerOf('name', '/crypto/keys/{name}')?.list, pickerOf('name', '/crypto/keys/{name}')?.byName],
     [of('crypto-keys'), true],
   );
+  assert.equal(pickerOf('name', '/pki/roots/{name}/issue/{role}')?.list, of('pki'));
+  assert.equal(pickerOf('id', '/pki/roots/{name}/intermediates/{id}/revoke'), undefined);
 });
 
 test('environments are chosen by name, except for the ID of a base environment', () => {
@@ -28,6 +30,7 @@ test('environments are chosen by name, except for the ID of a base environment',
 test('no two families claim one field', () => {
   const fields = families
     .flatMap(({ picker }) => [...(picker?.fields ?? []), ...(picker?.nameFields ?? [])])
-    .filter((field) => field !== 'id');
+    // These are told apart by the path.
+    .filter((field) => field !== 'id' && field !== 'name');
   assert.equal(new Set(fields).size, fields.length);
 });

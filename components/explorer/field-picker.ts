@@ -7,8 +7,8 @@ export type FieldPicker = IdPicker & { byName: boolean };
 /** Which family's IDs or names a field takes; undefined where they cannot be chosen from a list. */
 export function pickerOf(field: string, path: string): FieldPicker | undefined {
   for (const { name, picker } of families) {
-    // `id` and `name` are those of the family whose path they stand in.
-    if (!picker || ((field === 'id' || field === 'name') && !path.startsWith(picker.path ?? `/${name}/`))) continue;
+    // `id` and `name` are those of the family that they stand right behind in the path: further on, `id` is that of something below it.
+    if (!picker || ((field === 'id' || field === 'name') && !path.startsWith(`${picker.path ?? `/${name}/`}{${field}}`))) continue;
     if (picker.nameFields?.includes(field)) return { ...picker, byName: true };
     if (field === 'id' || picker.fields.includes(field)) return { ...picker, byName: false };
   }

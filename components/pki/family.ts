@@ -39,7 +39,7 @@ export const pki: PageFamily = {
     { type: 'acme_account', noun: 'ACME account' },
   ],
   picker: {
-    fields: ['ca_root_id'],
+    fields: [],
     nameFields: ['name'],
     path: '/pki/roots/',
     list: (trpc) => trpc.pki.listRoots.queryOptions({}),
