@@ -23,8 +23,11 @@ export function listOf({ op }: Command, { place, name }: Flag, commands: readonl
     commands.find((one) => one.op.method === 'GET' && one.op.path === path && one.words.at(-1)?.startsWith('list'))?.op;
   const isEnvironment = /^env$|(?:^|_)environments?$/.test(name);
   const word = /(?:^|_)([a-z]+)(?:_ids?|Id)$/.exec(name)?.[1];
+  const before = op.path.slice(0, op.path.indexOf(`/{${name}}`));
+  // What is done with a thing may stand before its name: `issue/{role}` takes one of the `roles` beside it.
+  const beside = `${before.slice(0, before.lastIndexOf('/'))}/${name}s`;
   const list =
-    (place === 'path' ? at(op.path.slice(0, op.path.indexOf(`/{${name}}`))) : undefined) ??
+    (place === 'path' ? (at(before) ?? at(beside)) : undefined) ??
     (isEnvironment ? at('/environments') : undefined) ??
     (word ? at(`/${word}s`) : undefined);
   if (!list) return undefined;
