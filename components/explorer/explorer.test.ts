@@ -29,7 +29,6 @@ test('what an answer shows once is known before it comes, and every parameter ha
   const marked = operations.filter(({ shownOnce }) => shownOnce.length > 0).map(({ id, shownOnce }) => [id, [...shownOnce].sort()]);
   assert.deepEqual(Object.fromEntries(marked), {
     'acme.create_account': ['hmac_key'],
-    'acme.create_account': ['hmac_key'],
     'ai_gateways.agents.tokens.create': ['token'],
     'ai_gateways.agents.tokens.rotate': ['token'],
     'ai_gateways.tokens.create': ['token'],
@@ -41,7 +40,6 @@ test('what an answer shows once is known before it comes, and every parameter ha
     'crypto_keys.decrypt': ['plaintext', 'plaintext_b64'],
     'oauth_clients.create': ['client_secret'],
     'oauth_clients.rotate_secret': ['client_secret'],
-    'pki.issue': ['private_key_pem'],
     'pki.issue': ['private_key_pem'],
     'secrets.oauth2_token': ['access_token'],
     'signup.start': ['claim_handle'],
