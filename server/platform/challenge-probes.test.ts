@@ -58,7 +58,8 @@ process.env.SVC_EGRESS_TEST_HOSTS = [
 const { alpnCertificate, fetchProof, txtValues } = await import('./challenge-probes.ts');
 
 const to = (target: string) => `/to?${encodeURIComponent(target)}`;
-const fails = (path: string, kind: string, host = 'web.test') => assert.rejects(fetchProof(host, path), { name: 'ProbeFault', kind }, `${host}${path}`);
+const fails = (path: string, kind: string, host = 'web.test') =>
+  assert.rejects(fetchProof(host, path), { name: 'ProbeFault', kind }, `${host}${path}`);
 
 test('a proof is read over http, also by redirects to https whose certificate nobody knows', async () => {
   const plain = await fetchProof('web.test', '/a');
@@ -66,21 +67,39 @@ test('a proof is read over http, also by redirects to https whose certificate no
   assert.equal((await fetchProof('web.test', to('https://web.test/b'))).body.toString(), 'proof of /b');
   assert.equal((await fetchProof('web.test', to('/c'))).body.toString(), 'proof of /c');
   assert.equal((await fetchProof('web.test', '/missing')).status, 404);
-  assert.ok(seen.every((url) => url.startsWith('web.test/')), 'the host is the name that was asked for');
+  assert.ok(
+    seen.every((url) => url.startsWith('web.test/')),
+    'the host is the name that was asked for',
+  );
 });
 
 test('a name or a redirect that leads inside is not connected to, and reads like a closed port', async () => {
   dns.names.set('inside.test', { a: ['192.168.1.1'] });
   dns.names.set('mixed.test', { a: ['93.184.216.34', '127.0.0.1'] });
-  for (const host of ['inside.test', 'mixed.test', 'unknown.test', 'localhost', 'metadata.google.internal']) await fails('/a', 'connection', host);
-  for (const target of ['http://127.0.0.1/', 'http://169.254.169.254/latest', 'http://[::1]/', 'http://0x7f.1/', 'https://inside.test/', '//localhost/'])
+  for (const host of ['inside.test', 'mixed.test', 'unknown.test', 'localhost', 'metadata.google.internal'])
+    await fails('/a', 'connection', host);
+  for (const target of [
+    'http://127.0.0.1/',
+    'http://169.254.169.254/latest',
+    'http://[::1]/',
+    'http://0x7f.1/',
+    'https://inside.test/',
+    '//localhost/',
+  ])
     await fails(to(target), 'connection');
   const message = (host: string) => fetchProof(host, '/a').catch((error: Error) => error.message.replace(host, 'H'));
   assert.equal(await message('inside.test'), await message('unknown.test'));
 });
 
 test('redirects to other schemes, ports and users are not followed, and none without end', async () => {
-  for (const target of ['ftp://web.test/', 'file:///etc/passwd', 'http://web.test:8080/', 'https://web.test:80/', 'http://a:b@web.test/', 'http://'])
+  for (const target of [
+    'ftp://web.test/',
+    'file:///etc/passwd',
+    'http://web.test:8080/',
+    'https://web.test:80/',
+    'http://a:b@web.test/',
+    'http://',
+  ])
     await fails(to(target), 'redirect');
   let loop = '/a';
   for (let hop = 0; hop < 7; hop++) loop = to(`http://web.test${loop}`);

@@ -108,7 +108,8 @@ function exchange(socket: Socket, url: URL, signal: AbortSignal): Promise<Answer
     sent.on('upgrade', () => reject(new ProbeFault('connection', `${url.hostname} did not answer with HTTP.`)));
     sent.on('response', (answer) => {
       const { statusCode: status = 0, headers } = answer;
-      if (REDIRECTS.has(status) && headers.location !== undefined) return resolve({ status, body: Buffer.alloc(0), location: headers.location });
+      if (REDIRECTS.has(status) && headers.location !== undefined)
+        return resolve({ status, body: Buffer.alloc(0), location: headers.location });
       bodyOf(answer, url.hostname).then((body) => resolve({ status, body }), reject);
     });
     sent.end();
@@ -159,7 +160,8 @@ function handshake(socket: Socket, options: { servername: string; ALPNProtocols:
 }
 
 /** A resolver of its own for each look, so that what was just changed is seen. Plain http is what the protocol asks for. */
-const guardedResolver = (): Resolver => createResolver({ settings: { ...egress().settings, allowHttp: true }, resolve: askDns, timeoutMs: CONNECT_MS });
+const guardedResolver = (): Resolver =>
+  createResolver({ settings: { ...egress().settings, allowHttp: true }, resolve: askDns, timeoutMs: CONNECT_MS });
 
 const askDns: ResolveFamily = async (host, family, signal) => {
   if (isIP(host)) throw new Error('an address is not a name');

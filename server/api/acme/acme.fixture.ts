@@ -132,7 +132,10 @@ export class AcmeClient {
 }
 
 /** A certificate request as DER in base64url; `cn` and `names` are as they are given. */
-export async function csr(names: readonly string[], { cn, keys, ips = [] }: { cn?: string; keys?: CryptoKeyPair; ips?: string[] } = {}): Promise<string> {
+export async function csr(
+  names: readonly string[],
+  { cn, keys, ips = [] }: { cn?: string; keys?: CryptoKeyPair; ips?: string[] } = {},
+): Promise<string> {
   const signingAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const pair = keys ?? ((await crypto.subtle.generateKey(signingAlgorithm, true, ['sign', 'verify'])) as CryptoKeyPair);
   const sans = [...names.map((value) => ({ type: 'dns' as const, value })), ...ips.map((value) => ({ type: 'ip' as const, value }))];

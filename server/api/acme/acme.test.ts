@@ -148,8 +148,15 @@ test('a binding with a wrong MAC, of an unknown, expired or deleted key, of anot
   const hmac = Buffer.from(credential.hmac_key, 'base64url');
   const other = await clientKey();
   refused(await client.post(url, { externalAccountBinding: await binding(hmac, credential.kid, url, other.jwk) }), 400, 'malformed');
-  refused(await client.post(url, { externalAccountBinding: await binding(hmac, credential.kid, `${url}x`, client.key.jwk) }), 403, 'unauthorized');
-  const none = { ...(await binding(hmac, credential.kid, url, client.key.jwk)), protected: encoded({ alg: 'none', kid: credential.kid, url }) };
+  refused(
+    await client.post(url, { externalAccountBinding: await binding(hmac, credential.kid, `${url}x`, client.key.jwk) }),
+    403,
+    'unauthorized',
+  );
+  const none = {
+    ...(await binding(hmac, credential.kid, url, client.key.jwk)),
+    protected: encoded({ alg: 'none', kid: credential.kid, url }),
+  };
   refused(await client.post(url, { externalAccountBinding: none }), 400, 'badSignatureAlgorithm');
   assert.equal((await client.register(credential)).status, 201, 'none of it used the key up');
 });
@@ -168,14 +175,22 @@ test('a request is refused for its nonce, its URL, its algorithm, its signer and
   assert.equal((await client.post(url, undefined, { nonce })).status, 200);
   const replayed = await client.post(url, undefined, { nonce });
   refused(replayed, 400, 'badNonce');
-  assert.equal((await client.post(url, undefined, { nonce: replayed.headers.get('replay-nonce') as string })).status, 200, 'the refusal has a nonce');
+  assert.equal(
+    (await client.post(url, undefined, { nonce: replayed.headers.get('replay-nonce') as string })).status,
+    200,
+    'the refusal has a nonce',
+  );
   refused(await client.post(url, undefined, { nonce: null }), 400, 'badNonce');
   refused(await client.post(url, undefined, { nonce: 'AAAA' }), 400, 'badNonce');
   const elsewhere = await AcmeClient.of(handleAcme, (await mint(await role())).directory_url);
   refused(await client.post(url, undefined, { nonce: await elsewhere.nonce() }), 400, 'badNonce');
   refused(await client.post(url, undefined, { url: `${url}/` }), 403, 'unauthorized');
   refused(await client.post(url, undefined, { key: await clientKey() }), 403, 'unauthorized');
-  refused(await client.post(url, undefined, { header: { kid: `${client.base}/account/019ab1c4-7f6e-7c3a-9d52-3f0a6f1e2b4c` } }), 400, 'accountDoesNotExist');
+  refused(
+    await client.post(url, undefined, { header: { kid: `${client.base}/account/019ab1c4-7f6e-7c3a-9d52-3f0a6f1e2b4c` } }),
+    400,
+    'accountDoesNotExist',
+  );
   refused(await client.post(url, undefined, { header: { kid: 'https://evil.test/account/1' } }), 400, 'accountDoesNotExist');
   refused(await client.post(url, undefined, { header: { jwk: client.key.jwk } }), 400, 'malformed');
   refused(await client.post(url, undefined, { header: { kid: undefined, jwk: client.key.jwk } }), 400, 'malformed');
@@ -205,7 +220,10 @@ test('a certificate is ordered, proven by http-01, issued for the request of the
   refused(await client.post(order.body.finalize, { csr: await csr(['a.acme.test']) }), 403, 'orderNotReady');
   const [authorization] = order.body.authorizations;
   const before = (await client.post(authorization)).body;
-  assert.deepEqual([before.status, before.challenges.map((one: { type: string }) => one.type).sort()], ['pending', ['dns-01', 'http-01', 'tls-alpn-01']]);
+  assert.deepEqual(
+    [before.status, before.challenges.map((one: { type: string }) => one.type).sort()],
+    ['pending', ['dns-01', 'http-01', 'tls-alpn-01']],
+  );
   await prove(client, authorization);
   const after = (await client.post(authorization)).body;
   assert.deepEqual([after.status, after.challenges.length, after.challenges[0].status], ['valid', 1, 'valid']);
@@ -226,7 +244,10 @@ test('a certificate is ordered, proven by http-01, issued for the request of the
 
   const serial_hex = leaf.serialNumber.toLowerCase();
   const record = await made(live, 'pki.get_certificate', { name: root, serial_hex });
-  assert.deepEqual([record.source, record.role_name, record.issued_by.type, record.issued_by.id], ['acme', web.role, 'api_key', key.row.id]);
+  assert.deepEqual(
+    [record.source, record.role_name, record.issued_by.type, record.issued_by.id],
+    ['acme', web.role, 'api_key', key.row.id],
+  );
   assert.match(record.issued_by.label, /^ACME account web-1, made by /);
   const [entry] = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id, action: 'pki.leaf.issue', resource_id: record.id } });
   const details = entry?.details as { serial: string; acme_account: string };
@@ -256,9 +277,19 @@ test('dns-01 is proven by the TXT record, and is the only way to a wildcard', as
 test('a challenge that is not met ends its authorization and its order, and says why without what was found', async () => {
   const client = await registered();
   const cases: [string, string, string, (token: string) => void][] = [
-    ['a.acme.test', 'http-01', 'unauthorized', (token) => places.pages.set(`/.well-known/acme-challenge/${token}`, 'the secret of the intranet')],
+    [
+      'a.acme.test',
+      'http-01',
+      'unauthorized',
+      (token) => places.pages.set(`/.well-known/acme-challenge/${token}`, 'the secret of the intranet'),
+    ],
     ['a.acme.test', 'http-01', 'unauthorized', () => undefined],
-    ['a.acme.test', 'http-01', 'connection', (token) => places.pages.set(`/.well-known/acme-challenge/${token}`, '-> http://169.254.169.254/latest')],
+    [
+      'a.acme.test',
+      'http-01',
+      'connection',
+      (token) => places.pages.set(`/.well-known/acme-challenge/${token}`, '-> http://169.254.169.254/latest'),
+    ],
     ['a.acme.test', 'http-01', 'connection', (token) => places.pages.set(`/.well-known/acme-challenge/${token}`, '-> http://127.0.0.1/')],
     ['a.acme.test', 'http-01', 'unauthorized', (token) => places.pages.set(`/.well-known/acme-challenge/${token}`, 'x'.repeat(100_000))],
     ['inside.acme.test', 'http-01', 'connection', () => places.dns.names.set('inside.acme.test', { a: ['192.168.7.7'] })],
@@ -268,7 +299,11 @@ test('a challenge that is not met ends its authorization and its order, and says
   ];
   for (const [name, kind, problem, prepare] of cases) {
     const order = await client.order(name, 'b.acme.test');
-    const authorization = (await Promise.all(order.body.authorizations.map((url: string) => client.post(url).then(({ body }) => ({ url, name: body.identifier.value }))))).find((one) => one.name === name);
+    const authorization = (
+      await Promise.all(
+        order.body.authorizations.map((url: string) => client.post(url).then(({ body }) => ({ url, name: body.identifier.value }))),
+      )
+    ).find((one) => one.name === name);
     const challenge = await client.challenge(authorization?.url as string, kind);
     prepare(challenge.token);
     await client.post(challenge.url, {});
@@ -291,16 +326,31 @@ test('names that the role does not allow, and identifiers that are no names, are
   refused(await client.order('a..acme.test'), 400, 'malformed');
   refused(await client.order('10.0.0.1'), 400, 'malformed');
   const url = `${client.base}/new-order`;
-  const several = await client.post(url, { identifiers: ['a.acme.test', 'evil.example', 'bad example'].map((value) => ({ type: 'dns', value })) });
+  const several = await client.post(url, {
+    identifiers: ['a.acme.test', 'evil.example', 'bad example'].map((value) => ({ type: 'dns', value })),
+  });
   refused(several, 400, 'malformed');
-  assert.deepEqual(several.body.subproblems.map((one: { identifier: { value: string }; type: string }) => [one.identifier.value, one.type]), [
-    ['evil.example', type('rejectedIdentifier')],
-    ['bad example', type('malformed')],
-  ]);
+  assert.deepEqual(
+    several.body.subproblems.map((one: { identifier: { value: string }; type: string }) => [one.identifier.value, one.type]),
+    [
+      ['evil.example', type('rejectedIdentifier')],
+      ['bad example', type('malformed')],
+    ],
+  );
   refused(await client.post(url, { identifiers: [{ type: 'ip', value: '10.0.0.1' }] }), 400, 'unsupportedIdentifier');
-  for (const payload of [undefined, {}, { identifiers: [] }, { identifiers: 'x' }, { identifiers: Array.from({ length: 101 }, (_, i) => ({ type: 'dns', value: `n${i}.acme.test` })) }])
+  for (const payload of [
+    undefined,
+    {},
+    { identifiers: [] },
+    { identifiers: 'x' },
+    { identifiers: Array.from({ length: 101 }, (_, i) => ({ type: 'dns', value: `n${i}.acme.test` })) },
+  ])
     refused(await client.post(url, payload), 400, 'malformed');
-  refused(await client.post(url, { identifiers: [{ type: 'dns', value: 'a.acme.test' }], notAfter: '2027-01-01T00:00:00Z' }), 400, 'malformed');
+  refused(
+    await client.post(url, { identifiers: [{ type: 'dns', value: 'a.acme.test' }], notAfter: '2027-01-01T00:00:00Z' }),
+    400,
+    'malformed',
+  );
 });
 
 test('a request for other names than those of the order, with an address, with the key of the account, or that proves nothing is refused, and the order stays', async () => {
@@ -326,7 +376,8 @@ test('a request for other names than those of the order, with an address, with t
     Buffer.from('not DER').toString('base64url'),
   ])
     refused(await client.post(order.body.finalize, { csr: request }), 400, 'badCSR');
-  for (const request of ['', 'a+b', 7, undefined, '-----BEGIN CERTIFICATE REQUEST-----']) refused(await client.post(order.body.finalize, { csr: request }), 400, 'malformed');
+  for (const request of ['', 'a+b', 7, undefined, '-----BEGIN CERTIFICATE REQUEST-----'])
+    refused(await client.post(order.body.finalize, { csr: request }), 400, 'malformed');
   assert.equal((await client.post(order.url)).body.status, 'ready');
   assert.equal((await client.post(order.body.finalize, { csr: await csr(['B.acme.test', 'a.acme.test']) })).body.status, 'valid');
 });
@@ -458,7 +509,10 @@ test('a deleted account is unknown at its next request; a retired root issues no
 test('a certificate is revoked by its account, by one with all its names, or by its key, and by nobody else', async () => {
   const [mine, other] = [await registered(), await registered()];
   const url = `${mine.base}/revoke-cert`;
-  const of = ({ leaf }: { leaf: X509Certificate }, more: Record<string, unknown> = {}) => ({ certificate: leaf.raw.toString('base64url'), ...more });
+  const of = ({ leaf }: { leaf: X509Certificate }, more: Record<string, unknown> = {}) => ({
+    certificate: leaf.raw.toString('base64url'),
+    ...more,
+  });
   const status = async (leaf: X509Certificate) => made(live, 'pki.get_certificate', { name: root, serial_hex: leaf.serialNumber });
 
   const first = await issued(mine, 'a.acme.test');

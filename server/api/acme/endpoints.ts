@@ -21,7 +21,9 @@ export type AcmeCall = { directory: Directory; ctx: Ctx; target: AcmeTarget; url
 /** Who signs the requests for a resource, and what answers them. */
 export type Endpoint = { signer: Signer; run: (call: AcmeCall) => Promise<Wire> };
 
-const byAccount = (run: (call: AcmeCall & { account: AccountRow; base: string; id: string; payload: unknown }) => Promise<Wire>): Endpoint => ({
+const byAccount = (
+  run: (call: AcmeCall & { account: AccountRow; base: string; id: string; payload: unknown }) => Promise<Wire>,
+): Endpoint => ({
   signer: 'account',
   run: (call) => {
     const { account } = call.request.by;
@@ -37,7 +39,11 @@ export const ENDPOINTS: Readonly<Record<Exclude<Resource, 'directory' | 'new-non
     run: async ({ directory, ctx, url, request: { by, payload } }) => {
       if (!by.key) throw malformed('Sign this request with jwk, the key of the new account.');
       await spend('register', networkAt(directory, ctx.ip), ctx.now);
-      const { account, created } = await registerAccount(directory, ctx, { key: by.key, url: url.href, payload: payloadAs(NewAccount, payload) });
+      const { account, created } = await registerAccount(directory, ctx, {
+        key: by.key,
+        url: url.href,
+        payload: payloadAs(NewAccount, payload),
+      });
       return json(created ? 201 : 200, accountObject(directory.base, account), { location: accountUrl(directory.base, account.id) });
     },
   },
@@ -85,7 +91,10 @@ export const ENDPOINTS: Readonly<Record<Exclude<Resource, 'directory' | 'new-non
     const { authorization, challenge } = await (payload === undefined
       ? getChallenge(ctx, account, id)
       : respondToChallenge(directory, ctx, account, id));
-    return json(200, challengeObject(base, challenge), { link: `<${authorizationUrl(base, authorization.id)}>;rel="up"`, ...soon(authorization) });
+    return json(200, challengeObject(base, challenge), {
+      link: `<${authorizationUrl(base, authorization.id)}>;rel="up"`,
+      ...soon(authorization),
+    });
   }),
   'revoke-cert': {
     signer: 'either',

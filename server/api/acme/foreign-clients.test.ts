@@ -49,7 +49,12 @@ const key = await w.key();
 const live = { ...w.live, actor: { ...w.live.actor, id: key.row.id } } as typeof w.live;
 const name = fresh('corp');
 const { root } = await made(live, 'pki.create_root', { name, subject: { CN: 'Acme Internal CA', O: 'Acme' } });
-const { name: role } = await made(live, 'pki.create_role', { name, role_name: 'web', allowed_domains: ['acme.test', 'localhost'], allow_wildcards: true });
+const { name: role } = await made(live, 'pki.create_role', {
+  name,
+  role_name: 'web',
+  allowed_domains: ['acme.test', 'localhost'],
+  allow_wildcards: true,
+});
 const server = await made(live, 'pki.issue', { name, role, subject: { CN: 'localhost' }, san_ip: ['127.0.0.1'] });
 const ca = path.join(folder, 'ca.pem');
 writeFileSync(ca, root.cert_pem);
@@ -64,7 +69,12 @@ const door = createHttps({ key: server.private_key_pem, cert: server.cert_pem + 
     headers: Object.fromEntries(Object.entries(headers).filter((one): one is [string, string] => typeof one[1] === 'string')),
     ...(body.length > 0 ? { body } : {}),
   });
-  const answer = await handleAcme(request, { space: 'live', ip: '127.0.0.1', request_id: randomUUID(), user_agent: headers['user-agent'] ?? null });
+  const answer = await handleAcme(request, {
+    space: 'live',
+    ip: '127.0.0.1',
+    request_id: randomUUID(),
+    user_agent: headers['user-agent'] ?? null,
+  });
   res.writeHead(answer.status, Object.fromEntries(answer.headers));
   res.end(Buffer.from(await answer.arrayBuffer()));
 });
@@ -116,8 +126,17 @@ function verified(file: string): X509Certificate {
   return new X509Certificate(readFileSync(file));
 }
 
-type LegoOptions = { at?: string; account?: { kid: string; hmac_key: string; directory_url: string }; how?: string[]; env?: Record<string, string> };
-async function legoWith(command: string[], domains: readonly string[], { at = 'lego', account, how = ['--http', '--http.port', `127.0.0.1:${http}`], env = {} }: LegoOptions) {
+type LegoOptions = {
+  at?: string;
+  account?: { kid: string; hmac_key: string; directory_url: string };
+  how?: string[];
+  env?: Record<string, string>;
+};
+async function legoWith(
+  command: string[],
+  domains: readonly string[],
+  { at = 'lego', account, how = ['--http', '--http.port', `127.0.0.1:${http}`], env = {} }: LegoOptions,
+) {
   const { directory_url } = account ?? (await credential());
   const eab = account ? ['--eab', '--kid', account.kid, '--hmac', account.hmac_key] : [];
   const args = ['--server', directory_url, '--accept-tos', '--email', 'ops@example.com', '--path', path.join(folder, at), ...eab, ...how];
@@ -157,7 +176,12 @@ if (action === 'present') await fetch('http://127.0.0.1:${recordsPort}', { metho
 `;
   writeFileSync(hook, text, { mode: 0o700 });
   const how = ['--dns', 'exec', '--dns.resolvers', dns.address, '--dns.propagation-wait', '1s'];
-  const done = await legoWith(['run'], ['*.acme.test'], { at: 'wild', account: await credential(), how, env: { EXEC_PATH: hook, EXEC_POLLING_INTERVAL: '1' } });
+  const done = await legoWith(['run'], ['*.acme.test'], {
+    at: 'wild',
+    account: await credential(),
+    how,
+    env: { EXEC_PATH: hook, EXEC_POLLING_INTERVAL: '1' },
+  });
   assert.equal(done.code, 0, done.output);
   assert.equal(verified(legoFile('*.acme.test', 'wild')).subjectAltName, 'DNS:*.acme.test');
 });
@@ -176,9 +200,14 @@ test('lego with an RSA key for account and certificate', { skip: lego }, async (
   assert.equal(verified(legoFile('rsa.acme.test', 'rsa')).publicKey.asymmetricKeyType, 'rsa');
 });
 
-test('lego is told why it gets nothing: a wrong key, a key that was used, and a name that the role does not allow', { skip: lego }, async () => {
+test('lego is told why it gets nothing: a wrong key, a key that was used, and a name that the role does not allow', {
+  skip: lego,
+}, async () => {
   const account = await credential();
-  const wrong = await legoWith(['run'], ['lego.acme.test'], { at: 'wrong', account: { ...account, hmac_key: randomBytes(32).toString('base64url') } });
+  const wrong = await legoWith(['run'], ['lego.acme.test'], {
+    at: 'wrong',
+    account: { ...account, hmac_key: randomBytes(32).toString('base64url') },
+  });
   assert.notEqual(wrong.code, 0);
   assert.match(wrong.output, /urn:ietf:params:acme:error:unauthorized :: The external account binding is not valid/);
   const name = await legoWith(['run'], ['lego.example.com'], { at: 'name', account });
@@ -189,7 +218,9 @@ test('lego is told why it gets nothing: a wrong key, a key that was used, and a 
   assert.match(used.output, /external account binding is not valid/);
 });
 
-test('certbot enrols by http-01, renews with a new certificate, and revokes with its account and with the key', { skip: certbot }, async () => {
+test('certbot enrols by http-01, renews with a new certificate, and revokes with its account and with the key', {
+  skip: certbot,
+}, async () => {
   const { kid, hmac_key, directory_url } = await credential();
   const folders = ['config', 'work', 'logs'].flatMap((one) => [`--${one}-dir`, path.join(folder, 'certbot', one)]);
   const bot = (...args: string[]) => run('certbot', [...args, '--non-interactive', ...folders], { REQUESTS_CA_BUNDLE: ca });
@@ -206,7 +237,16 @@ test('certbot enrols by http-01, renews with a new certificate, and revokes with
   const now = verified(path.join(live_, 'fullchain.pem'));
   assert.notEqual(now.serialNumber, before.serialNumber);
 
-  const byAccount = await bot('revoke', '--server', directory_url, '--cert-path', path.join(live_, 'cert.pem'), '--reason', 'keycompromise', '--no-delete-after-revoke');
+  const byAccount = await bot(
+    'revoke',
+    '--server',
+    directory_url,
+    '--cert-path',
+    path.join(live_, 'cert.pem'),
+    '--reason',
+    'keycompromise',
+    '--no-delete-after-revoke',
+  );
   assert.equal(byAccount.code, 0, byAccount.output);
   const { status, revocation_reason } = await record(now);
   assert.deepEqual([status, revocation_reason], ['revoked', 'key_compromise']);
@@ -221,5 +261,8 @@ test('certbot enrols by http-01, renews with a new certificate, and revokes with
 
 test('clients asked for nothing that is not served', { skip: lego && certbot }, () => {
   assert.ok(requests.length > 0);
-  assert.deepEqual(requests.filter((one) => !/ \/pub\/[^/]+\/pki\/[^/]+\/acme\/web\//.test(one)), []);
+  assert.deepEqual(
+    requests.filter((one) => !/ \/pub\/[^/]+\/pki\/[^/]+\/acme\/web\//.test(one)),
+    [],
+  );
 });

@@ -29,6 +29,7 @@ export function acmeTarget(path: string): AcmeTarget | null {
   const [, kind = '', id = '', below] = WITH_ID.exec(rest) ?? [];
   if (kind === '') return null;
   if (below === undefined) return { ...at, resource: kind as Resource, id };
-  if ((kind === 'account') === (below === 'orders') && (kind === 'order') === (below === 'finalize')) return { ...at, resource: below as Resource, id };
+  if ((kind === 'account') === (below === 'orders') && (kind === 'order') === (below === 'finalize'))
+    return { ...at, resource: below as Resource, id };
   return null;
 }

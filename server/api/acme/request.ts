@@ -23,14 +23,21 @@ export type Verified = {
 };
 
 /** Reads and verifies a signed request, in the order of RFC 8555 §6; the actor of `ctx` is its account then. @throws AcmeProblem, JwsRefused, Refusal */
-export async function verifiedRequest(req: Request, { directory, ctx, url, signer }: { directory: Directory; ctx: Ctx; url: string; signer: Signer }): Promise<Verified> {
+export async function verifiedRequest(
+  req: Request,
+  { directory, ctx, url, signer }: { directory: Directory; ctx: Ctx; url: string; signer: Signer },
+): Promise<Verified> {
   if (!/^application\/jose\+json\s*(?:;|$)/i.test(req.headers.get('content-type') ?? ''))
     throw new AcmeProblem('malformed', 'Send the request as application/jose+json.', { status: 415 });
   await spend('request', networkAt(directory, ctx.ip), ctx.now);
   const request = parseRequest(await bodyOf(req, LONGEST_BODY), { url });
   const by = await signerOf(request, directory, ctx);
   if (signer !== 'either' && (by.account ? 'account' : 'key') !== signer)
-    throw malformed(signer === 'account' ? 'Sign this request with kid, the URL of your account.' : 'Sign this request with jwk, the key of the new account.');
+    throw malformed(
+      signer === 'account'
+        ? 'Sign this request with kid, the URL of your account.'
+        : 'Sign this request with jwk, the key of the new account.',
+    );
   await verifyRequest(request, by.account?.jwk ?? (by.key as AccountKey));
   await useNonce(request.nonce, directory.base, ctx.now);
   if (by.account) {

@@ -26,7 +26,9 @@ export function alpnFault(der: Uint8Array, domain: string, authorization: string
   const proof = extensions.find(({ extnID }) => extnID === ACME_IDENTIFIER);
   if (!proof?.critical) return 'the certificate must have the critical extension acmeIdentifier';
   const expected = hash('sha256', authorization, 'buffer');
-  return digestIn(proof.extnValue.buffer)?.equals(expected) ? null : 'the acmeIdentifier of the certificate is not the one of this challenge';
+  return digestIn(proof.extnValue.buffer)?.equals(expected)
+    ? null
+    : 'the acmeIdentifier of the certificate is not the one of this challenge';
 }
 
 const SUBJECT_ALT_NAME = '2.5.29.17';

@@ -8,7 +8,10 @@ export type LeafIdentity = { serial_hex: string; key: AccountKey | null };
 export function leafIdentity(der: Uint8Array): LeafIdentity | undefined {
   try {
     const certificate = new X509Certificate(der);
-    return { serial_hex: certificate.serialNumber.toLowerCase(), key: signingKey(certificate.publicKey.export({ type: 'spki', format: 'der' })) };
+    return {
+      serial_hex: certificate.serialNumber.toLowerCase(),
+      key: signingKey(certificate.publicKey.export({ type: 'spki', format: 'der' })),
+    };
   } catch {
     return undefined;
   }

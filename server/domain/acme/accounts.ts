@@ -36,7 +36,10 @@ export async function createAcmeAccount(ctx: Ctx, { name, role: roleRef, label, 
       const root = await rootByRef(tx, ctx, name);
       const role = await lockedRole(tx, ctx, { name, role: roleRef });
       if (!root.publish)
-        throw new Refusal('conflict', 'ACME is served below the public URL of a root, and this one is not published. Set publish to true first.');
+        throw new Refusal(
+          'conflict',
+          'ACME is served below the public URL of a root, and this one is not published. Set publish to true first.',
+        );
       if ((await tx.acme_accounts.count({ where: { ...own(ctx), role_id: role.id } })) >= MOST_ACCOUNTS)
         throw new Refusal('conflict', `A role has at most ${MOST_ACCOUNTS} ACME accounts. Delete those that are no longer used.`);
       const id = newId();
@@ -48,7 +51,9 @@ export async function createAcmeAccount(ctx: Ctx, { name, role: roleRef, label, 
           id,
           role_id: role.id,
           label: label ?? null,
-          ...(await keyring().sealValue(placeOf({ ...own(ctx), id }), key).catch(whenSealed)),
+          ...(await keyring()
+            .sealValue(placeOf({ ...own(ctx), id }), key)
+            .catch(whenSealed)),
           minted_by_type: minter.type,
           minted_by_id: minter.id,
           minted_by_label: minter.label,
@@ -79,7 +84,9 @@ export const deleteAcmeAccount = (ctx: Ctx, { id, ...ref }: z.output<typeof Acme
   mutate(ctx, async (tx) => {
     const role = await roleOf(tx, ctx, ref);
     const where = { ...own(ctx), id, role_id: role.id };
-    const row = isUuid(id) ? await tx.acme_accounts.findFirst({ where, select: { id: true, label: true, status: true, thumbprint: true } }) : null;
+    const row = isUuid(id)
+      ? await tx.acme_accounts.findFirst({ where, select: { id: true, label: true, status: true, thumbprint: true } })
+      : null;
     if (!row) throw notFound();
     await tx.acme_accounts.delete({ where: { id: row.id, ...own(ctx) }, select: { id: true } });
     return audited(
@@ -114,6 +121,9 @@ function minterOf(ctx: Ctx): { type: string; id: string; label: string } {
 
 export function whenSealed(error: unknown): never {
   if (error instanceof TenantKeyUnavailable)
-    throw new Refusal('tenant_sealed', "This workspace's encryption key is unavailable. Try again later.", { retryAfter: 30, cause: error });
+    throw new Refusal('tenant_sealed', "This workspace's encryption key is unavailable. Try again later.", {
+      retryAfter: 30,
+      cause: error,
+    });
   throw error;
 }

@@ -5,8 +5,8 @@ import { assertBacked } from './backing.ts';
 import type { Directory } from './directory.ts';
 import { spend } from './limits.ts';
 import { assertServed } from './orders.ts';
-import { type AccountRow, type AuthorizationRow, authorizationOf, type ChallengeRow, challengeOf } from './store.ts';
 import { mayMove } from './states.ts';
+import { type AccountRow, type AuthorizationRow, authorizationOf, type ChallengeRow, challengeOf } from './store.ts';
 
 /** The job that looks whether a challenge was met. */
 export const VALIDATE = 'validate_acme_challenge';
@@ -25,8 +25,11 @@ export const deactivateAuthorization = (ctx: Ctx, account: AccountRow, id: strin
   });
 
 /** @throws AcmeProblem */
-export const getChallenge = (ctx: Ctx, account: AccountRow, id: string): Promise<{ authorization: AuthorizationRow; challenge: ChallengeRow }> =>
-  read(ctx, (tx) => challengeOf(tx, ctx, account, id));
+export const getChallenge = (
+  ctx: Ctx,
+  account: AccountRow,
+  id: string,
+): Promise<{ authorization: AuthorizationRow; challenge: ChallengeRow }> => read(ctx, (tx) => challengeOf(tx, ctx, account, id));
 
 /**
  * The client says that it is ready (RFC 8555 §7.5.1): the worker looks at once. Saying it again, or of an authorization that is decided, changes nothing.

@@ -6,7 +6,8 @@ export const descriptions: Descriptions = {
     'key, with which the client registers once. The account answers to the credential that created it: when that ends, or loses the right to sign certificates, nothing more is issued.',
   operations: {
     'acme.list_accounts': {
-      description: 'Lists the ACME accounts of a role, newest first. Those that no client has registered with yet are `pending` or `expired`.',
+      description:
+        'Lists the ACME accounts of a role, newest first. Those that no client has registered with yet are `pending` or `expired`.',
       success: 'The ACME accounts.',
     },
     'acme.create_account': {
@@ -30,8 +31,7 @@ export const descriptions: Descriptions = {
     directory_url: 'URL of the ACME directory, which clients call the server.',
     label: 'Your name for it. `null` when it has none.',
     ttl_seconds: 'How long a client can register with it. Defaults to 30 days. A registered account has no end.',
-    status:
-      '`pending` until a client registers, `expired` when none did in time, then `valid`, `deactivated` by the client, or `revoked`.',
+    status: '`pending` until a client registers, `expired` when none did in time, then `valid`, `deactivated` by the client, or `revoked`.',
     contact: 'Contact URLs that the client gave.',
     thumbprint: 'RFC 7638 thumbprint of the account key. `null` until a client registers.',
     minted_by: 'Who created the account and answers for it.',

@@ -1,5 +1,5 @@
-import { family } from '#server/kernel/family.ts';
 import { own } from '#server/kernel/context.ts';
+import { family } from '#server/kernel/family.ts';
 import { db } from '#server/platform/db.ts';
 import { descriptions } from './descriptions.ts';
 import * as operations from './operations.ts';

@@ -1,5 +1,5 @@
-import { signingKey } from '#server/crypto/acme/leaf.ts';
 import { thumbprintOf } from '#server/crypto/acme/account-key.ts';
+import { signingKey } from '#server/crypto/acme/leaf.ts';
 import { type CertificateRequest, parseRequestDer } from '#server/crypto/pki/csr.ts';
 import { normalizeName } from '#server/domain/pki/names.shared.ts';
 import { issueForKey, namedBy } from '#server/domain/pki/service.ts';
@@ -16,18 +16,27 @@ import { type AccountRow, lockedOrder, type OrderRow, orderOf } from './store.ts
  * Issues the certificate of an order that is ready, for the key of the request (RFC 8555 §7.4). The order, the record of the certificate and its audit entry
  * commit together, so nobody sees it processing. @throws AcmeProblem, Refusal; the order stays ready
  */
-export async function finalizeOrder(directory: Directory, ctx: Ctx, account: AccountRow, { id, csr }: { id: string; csr: string }): Promise<OrderRow> {
+export async function finalizeOrder(
+  directory: Directory,
+  ctx: Ctx,
+  account: AccountRow,
+  { id, csr }: { id: string; csr: string },
+): Promise<OrderRow> {
   assertServed(directory);
   const request = parseRequestDer(derOf('csr', csr));
   if ('refused' in request) throw badCsr(`The certificate request ${request.message}.`);
   const key = signingKey(request.publicKey);
   // RFC 8555 §11.1: a key that certifies and one that orders are lost in different ways.
-  if (key && (await thumbprintOf(key)) === account.thumbprint) throw badCsr('The certificate request must have another key than the account.');
+  if (key && (await thumbprintOf(key)) === account.thumbprint)
+    throw badCsr('The certificate request must have another key than the account.');
   await assertBacked(account);
   return inTransaction(ctx, async (tx) => {
     const order = await lockedOrder(tx, ctx, account, id);
     if (order.status !== 'ready')
-      throw new AcmeProblem('orderNotReady', `The order is ${order.status}. It can be finalized once, when all its authorizations are valid.`);
+      throw new AcmeProblem(
+        'orderNotReady',
+        `The order is ${order.status}. It can be finalized once, when all its authorizations are valid.`,
+      );
     assertNames(request, order);
     const issued = await issueForKey(
       { ...ctx, tx },

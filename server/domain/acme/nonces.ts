@@ -21,4 +21,5 @@ export async function useNonce(nonce: string | undefined, directory: string, now
   if (rowCount !== 1) throw badNonce();
 }
 
-const badNonce = () => new AcmeProblem('badNonce', 'The nonce is unknown, too old or was used before. Repeat the request with the nonce of this answer.');
+const badNonce = () =>
+  new AcmeProblem('badNonce', 'The nonce is unknown, too old or was used before. Repeat the request with the nonce of this answer.');

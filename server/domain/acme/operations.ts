@@ -1,6 +1,6 @@
 import { Deleted } from '#server/kernel/fields.ts';
-import { wholeList } from '#server/kernel/page.ts';
 import { operation } from '#server/kernel/operation.ts';
+import { wholeList } from '#server/kernel/page.ts';
 import { createAcmeAccount, deleteAcmeAccount, listAcmeAccounts } from './accounts.ts';
 import * as schema from './schema.ts';
 

@@ -18,7 +18,12 @@ const MOST_PENDING = 300;
 const PAGE = 100;
 
 /** An order for names that the role allows, each with its authorization (RFC 8555 §7.4). @throws AcmeProblem */
-export async function createOrder(directory: Directory, ctx: Ctx, account: AccountRow, payload: z.output<typeof NewOrder>): Promise<OrderRow> {
+export async function createOrder(
+  directory: Directory,
+  ctx: Ctx,
+  account: AccountRow,
+  payload: z.output<typeof NewOrder>,
+): Promise<OrderRow> {
   assertServed(directory);
   if (payload.notBefore !== undefined || payload.notAfter !== undefined)
     throw malformed('notBefore and notAfter are not supported: the lifetime of certificates is set by the role.');
@@ -29,7 +34,10 @@ export async function createOrder(directory: Directory, ctx: Ctx, account: Accou
   return inTransaction(ctx, async (tx) => {
     const open = { ...own(ctx), account_id: account.id, status: { in: ['pending', 'ready'] }, expires_at: { gt: ctx.now } };
     if ((await tx.acme_orders.count({ where: open })) >= MOST_PENDING)
-      throw new AcmeProblem('rateLimited', `An account has at most ${MOST_PENDING} unfinished orders. Finish some of them, or wait until they expire.`);
+      throw new AcmeProblem(
+        'rateLimited',
+        `An account has at most ${MOST_PENDING} unfinished orders. Finish some of them, or wait until they expire.`,
+      );
     const id = newId();
     const expires_at = new Date(Math.floor((ctx.now.getTime() + PENDING_MS) / 1_000) * 1_000);
     await tx.acme_orders.create({ data: { ...own(ctx), id, account_id: account.id, names, expires_at, created_at: ctx.now } });
@@ -82,7 +90,8 @@ function allowedNames({ role }: Directory, identifiers: z.output<typeof NewOrder
     const verdict = judgeName(role, value);
     if (verdict.allowed) names.add(verdict.name);
     else if (verdict.why === 'malformed') problems.push(problem('malformed', `${JSON.stringify(value)} is not a DNS name.`, identifier));
-    else problems.push(problem('rejectedIdentifier', `The role ${role.name} does not allow the name ${JSON.stringify(value)}.`, identifier));
+    else
+      problems.push(problem('rejectedIdentifier', `The role ${role.name} does not allow the name ${JSON.stringify(value)}.`, identifier));
   }
   const [first] = problems;
   if (!first) return [...names];

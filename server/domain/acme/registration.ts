@@ -114,7 +114,12 @@ export const updateAccount = (ctx: Ctx, account: AccountRow, { contact, status }
  * Moves an account to a new key, which signed the inner JWS (RFC 8555 §7.3.5). @throws AcmeProblem, JwsRefused; a key that has an account is a conflict with
  * that account's URL in Location
  */
-export async function changeKey(directory: Directory, ctx: Ctx, account: AccountRow, { url, inner }: { url: string; inner: unknown }): Promise<void> {
+export async function changeKey(
+  directory: Directory,
+  ctx: Ctx,
+  account: AccountRow,
+  { url, inner }: { url: string; inner: unknown },
+): Promise<void> {
   const request = parseRequest(inner, { url, inner: true });
   const key = request.signer.key;
   if (!key) throw malformed('The inner JWS must have jwk.');

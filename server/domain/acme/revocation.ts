@@ -29,8 +29,7 @@ export async function revokeByAcme(directory: Directory, ctx: Ctx, by: Revoker, 
   const identity = leafIdentity(der);
   if (!identity) throw malformed('certificate must be an X.509 certificate.');
   const reason = REASONS[(payload.reason ?? 0) as keyof typeof REASONS];
-  if (reason === undefined)
-    throw new AcmeProblem('badRevocationReason', `The reason must be one of ${Object.keys(REASONS).join(', ')}.`);
+  if (reason === undefined) throw new AcmeProblem('badRevocationReason', `The reason must be one of ${Object.keys(REASONS).join(', ')}.`);
   const ref = { name: directory.root.id, serial_hex: identity.serial_hex };
   const certificate = await getCertificate(ctx, ref).catch(orNothing);
   if (!certificate || !der.equals(derOfPem(certificate.cert_pem)))
@@ -38,14 +37,21 @@ export async function revokeByAcme(directory: Directory, ctx: Ctx, by: Revoker, 
   const allowed = by.account
     ? certificate.role_name === directory.role.name && (await mayRevoke(ctx, by.account, certificate))
     : identity.key !== null && (await thumbprintOf(identity.key)) === (await thumbprintOf(by.key));
-  if (!allowed) throw unauthorized('The certificate can be revoked by the account that ordered it, by one that is authorized for all its names, or with its own key.');
+  if (!allowed)
+    throw unauthorized(
+      'The certificate can be revoked by the account that ordered it, by one that is authorized for all its names, or with its own key.',
+    );
   if (certificate.status === 'revoked') throw new AcmeProblem('alreadyRevoked', 'The certificate is revoked already.');
   const holder = { ...NOBODY, label: 'Holder of the certificate key' };
   await revokeCertificate(by.account ? ctx : { ...ctx, actor: holder }, { ...ref, reason });
 }
 
 /** The account that ordered the certificate, or one that has proven all its names in the meantime. */
-const mayRevoke = (ctx: Ctx, account: AccountRow, { serial_hex, san_dns }: { serial_hex: string; san_dns: readonly string[] }): Promise<boolean> =>
+const mayRevoke = (
+  ctx: Ctx,
+  account: AccountRow,
+  { serial_hex, san_dns }: { serial_hex: string; san_dns: readonly string[] },
+): Promise<boolean> =>
   read(ctx, async (tx) => {
     const own_ = { ...own(ctx), account_id: account.id };
     if (await tx.acme_orders.findFirst({ where: { ...own_, serial_hex }, select: { id: true } })) return true;

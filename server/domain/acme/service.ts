@@ -1,6 +1,6 @@
 export { createAcmeAccount, deleteAcmeAccount, listAcmeAccounts } from './accounts.ts';
 export { deactivateAuthorization, getAuthorization, getChallenge, respondToChallenge } from './authorizations.ts';
-export { accountUrl, type Asked, contextOf, type Directory, directoryUrl, findDirectory } from './directory.ts';
+export { type Asked, accountUrl, contextOf, type Directory, directoryUrl, findDirectory } from './directory.ts';
 export { certificateOf, finalizeOrder } from './issuing.ts';
 export { networkAt, spend } from './limits.ts';
 export { freshNonce, useNonce } from './nonces.ts';
@@ -8,5 +8,5 @@ export { createOrder, getOrder, listOrders } from './orders.ts';
 export { AcmeProblem, documentOf, malformed, type ProblemDocument, type ProblemType, unauthorized } from './problem.ts';
 export { accountById, changeKey, registerAccount, updateAccount } from './registration.ts';
 export { type Revoker, revokeByAcme } from './revocation.ts';
-export { type AccountRow, actorOf, type AuthorizationRow, type ChallengeRow, type OrderRow } from './store.ts';
+export { type AccountRow, type AuthorizationRow, actorOf, type ChallengeRow, type OrderRow } from './store.ts';
 export { validateChallenge } from './validation.ts';

@@ -20,7 +20,8 @@ test('objects move as RFC 8555 §7.1.6 draws it, and in no other way', () => {
   for (const [kind, figure] of Object.entries(FIGURES) as [keyof typeof MOVES, readonly string[]][]) {
     const states = Object.keys(MOVES[kind]);
     for (const from of states)
-      for (const to of states) assert.equal(mayMove(kind, from as never, to as never), figure.includes(`${from} ${to}`), `${kind}: ${from} to ${to}`);
+      for (const to of states)
+        assert.equal(mayMove(kind, from as never, to as never), figure.includes(`${from} ${to}`), `${kind}: ${from} to ${to}`);
   }
 });
 

@@ -4,7 +4,14 @@ import { type Actor, type Ctx, type MintedBy, own, spaceOf } from '#server/kerne
 import type { Tx } from '#server/kernel/database.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { notThere, type ProblemDocument } from './problem.ts';
-import { type AccountState, type AuthorizationState, authorizationState, type ChallengeState, type OrderState, orderState } from './states.ts';
+import {
+  type AccountState,
+  type AuthorizationState,
+  authorizationState,
+  type ChallengeState,
+  type OrderState,
+  orderState,
+} from './states.ts';
 
 type Row<M extends keyof Rows> = Rows[M];
 type Rows = {
@@ -49,7 +56,8 @@ export async function orderOf(tx: Tx, ctx: Ctx, account: { id: string }, id: str
 
 /** As `orderOf`, holding the row until the transaction ends. */
 export async function lockedOrder(tx: Tx, ctx: Ctx, account: { id: string }, id: string): Promise<OrderRow> {
-  if (isUuid(id)) await tx.$queryRaw`select 1 from acme_orders where id = ${id}::uuid and account_id = ${account.id}::uuid for no key update`;
+  if (isUuid(id))
+    await tx.$queryRaw`select 1 from acme_orders where id = ${id}::uuid and account_id = ${account.id}::uuid for no key update`;
   return orderOf(tx, ctx, account, id);
 }
 

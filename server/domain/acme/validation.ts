@@ -16,11 +16,17 @@ const PAUSES_MS = [1_000, 4_000];
 /** Looks whether a challenge was met and decides its authorization. @returns what was decided; null when there was nothing to decide */
 export async function validateChallenge(db: Db, now: Date, payload: Record<string, unknown>, pauses: readonly number[] = PAUSES_MS) {
   const id = String(payload.challenge_id);
-  const row = isUuid(id) ? await db.acme_challenges.findFirst({ where: { id, status: 'processing' }, include: { authorization: { include: { order: { include: { account: true } } } } } }) : null;
+  const row = isUuid(id)
+    ? await db.acme_challenges.findFirst({
+        where: { id, status: 'processing' },
+        include: { authorization: { include: { order: { include: { account: true } } } } },
+      })
+    : null;
   if (!row) return null;
   const { authorization } = row;
   const { account } = authorization.order;
-  const open = authorization.status === 'pending' && authorization.expires_at > now && account.status === 'valid' && account.thumbprint !== null;
+  const open =
+    authorization.status === 'pending' && authorization.expires_at > now && account.status === 'valid' && account.thumbprint !== null;
   const error = open
     ? await faultOf(row.type as ChallengeType, authorization.name, keyAuthorization(row.token, account.thumbprint ?? ''), row.token, pauses)
     : problem('unauthorized', 'The authorization or its account has ended.');
@@ -42,7 +48,10 @@ export async function validateChallenge(db: Db, now: Date, payload: Record<strin
     if (moved === 0) return;
     if (decision === 'invalid') {
       const about = error && { ...error, identifier: { type: 'dns', value: authorization.name } };
-      await tx.acme_orders.updateMany({ where: { id: authorization.order_id, status: 'pending' }, data: { status: 'invalid', ...(about ? { error: about } : {}) } });
+      await tx.acme_orders.updateMany({
+        where: { id: authorization.order_id, status: 'pending' },
+        data: { status: 'invalid', ...(about ? { error: about } : {}) },
+      });
     } else if ((await tx.acme_authorizations.count({ where: { order_id: authorization.order_id, status: { not: 'valid' } } })) === 0)
       await tx.acme_orders.updateMany({ where: { id: authorization.order_id, status: 'pending' }, data: { status: 'ready' } });
   });
@@ -50,7 +59,13 @@ export async function validateChallenge(db: Db, now: Date, payload: Record<strin
 }
 
 /** Why the challenge isn't met, or null when it is. */
-async function faultOf(type: ChallengeType, name: string, authorization: string, token: string, pauses: readonly number[]): Promise<ProblemDocument | null> {
+async function faultOf(
+  type: ChallengeType,
+  name: string,
+  authorization: string,
+  token: string,
+  pauses: readonly number[],
+): Promise<ProblemDocument | null> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await PROOFS[type](name, authorization, token);
