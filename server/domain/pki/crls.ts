@@ -69,7 +69,7 @@ async function revokedLeaves(tx: Tx, ctx: Ctx, intermediate_id: string, since: D
     select serial_hex, revoked_at, revocation_reason from pki_certificates
     where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and intermediate_id = ${intermediate_id}::uuid
       and revoked_at is not null and not_after > ${since} and revoked_at < not_after
-    order by revoked_at, serial_hex limit ${MOST_ENTRIES + 1}`; // one too many makes signing fail: a list that leaves certificates out would call them good
+    order by revoked_at desc limit ${MOST_ENTRIES + 1}`; // one too many makes signing fail: a list that leaves certificates out would call them good
   return rows.map(entryOf);
 }
 

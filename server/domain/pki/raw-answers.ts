@@ -44,7 +44,7 @@ export async function crlAnswer(
 /** Seconds that a list may be kept: revocation is to be seen soon. */
 const CRL_MAX_AGE = 300;
 
-const pem = (body: string): RawBody => ({ status: 200, headers: { 'content-type': 'text/x-pem-file; charset=utf-8' }, body });
+const pem = (body: string): RawBody => ({ status: 200, headers: { 'content-type': 'text/x-pem-file' }, body });
 
 const answer = (type: string, body: string | Uint8Array<ArrayBuffer>): RawBody => ({
   status: 200,

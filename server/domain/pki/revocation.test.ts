@@ -248,3 +248,12 @@ test('openssl finds the leaf good before and revoked after, by the lists as they
   await signStaleCrls(db(), new Date(live.now.getTime() + 15_000));
   assert.match(await verify(), /certificate revoked/);
 });
+
+test('lists that are signed at the same time have numbers of their own', async () => {
+  const { live } = await workspace();
+  const place = await roleOfRoot(live);
+  const issuer_id = await active(live, place.name);
+  const sign = () => signQueuedCrl(db(), live.now, { tenant_id: live.tenant_id, sandbox: false, issuer_id });
+  await Promise.all(Array.from({ length: 6 }, sign));
+  assert.equal((await listOf(live, place.name, issuer_id)).number, 7);
+});

@@ -1,5 +1,6 @@
 import { own } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
+import { asRefusal } from '#server/kernel/errors.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import type { Db } from '#server/kernel/tx.ts';
@@ -26,7 +27,8 @@ async function each<T extends Place>(
     try {
       if (await work(one)) done++;
     } catch (error) {
-      log.error({ err: error, ...one } as { err: unknown }, `cannot ${what}`);
+      // A sealed workspace signs nothing until it is opened again, and that is no news every minute.
+      if (asRefusal(error).type !== 'tenant_sealed') log.error({ err: error, ...one } as { err: unknown }, `cannot ${what}`);
     }
   }
   return done;

@@ -7,7 +7,9 @@ import * as x509 from '@peculiar/x509';
 import { handle } from '#server/api/handle.ts';
 import { memberCapabilities, PERSON_FORBIDDEN } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
+import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
+import { keyring } from '#server/platform/keys.ts';
 import { flushMeters } from '#server/platform/monthly-meter.ts';
 import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';
@@ -15,7 +17,9 @@ import { testDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { verified } from '#server/testing/step-up.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { spendQuota } from './issuing.ts';
 import { requestFor, roleOfRoot } from './samples.fixture.ts';
+import type { RootRow } from './store.ts';
 
 await testDatabase();
 
@@ -230,7 +234,7 @@ test('documents come without an envelope: PEM, lists with a tag, DER byte for by
   const root = await rootOf(w.live);
   const get = (path: string, headers = {}) => call('GET', `/pki/roots/${root.name}${path}`, { key, headers });
   const cert = await get('/cert');
-  assert.deepEqual([cert.status, cert.headers.get('content-type'), cert.text], [200, 'text/x-pem-file; charset=utf-8', root.cert_pem]);
+  assert.deepEqual([cert.status, cert.headers.get('content-type'), cert.text], [200, 'text/x-pem-file', root.cert_pem]);
   assert.equal(chainOf((await get('/chain')).text).length, 2);
   const lists = await get('/crl');
   assert.match(lists.headers.get('content-type') ?? '', /^text\/plain/);
@@ -293,4 +297,91 @@ test('the keys that a request may have are those of the interface, and no weaker
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const notOne = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   await assert.rejects(made(live, 'pki.sign', { ...place, csr_pem: notOne }), { type: 'validation_error' });
+});
+
+test('certificates are found by role, state, serial number, part of the subject and end', async () => {
+  const { live } = await workspace();
+  const place = await roleOfRoot(live);
+  await made(live, 'pki.create_role', { name: place.name, role_name: 'other', allowed_domains: ['example.org'] });
+  const [first, second, short] = [
+    await issue(live, place, { subject: { CN: 'first.example.com' } }),
+    await issue(live, { ...place, role: 'other' }, { subject: { CN: 'example.org' } }),
+    await issue(live, place, { subject: { CN: 'short.example.com' }, ttl_seconds: 60 }),
+  ];
+  await made(live, 'pki.revoke', { name: place.name, serial_hex: second.serial_hex });
+  const found = async (query: Record<string, unknown>) => {
+    const ctx = at(live, 120_000);
+    const rows: { serial_hex: string }[] = await made(ctx, 'pki.list_certificates', {
+      name: place.name,
+      sort: 'created_at',
+      order: 'asc',
+      ...query,
+    });
+    return rows.map(({ serial_hex }) => [first, second, short].findIndex((one) => one.serial_hex === serial_hex)).sort();
+  };
+  assert.deepEqual(await found({}), [0, 1, 2]);
+  assert.deepEqual(await found({ role: 'other' }), [1]);
+  assert.deepEqual(await found({ status: 'valid' }), [0]);
+  assert.deepEqual(await found({ status: 'revoked' }), [1]);
+  assert.deepEqual(await found({ status: 'expired' }), [2]);
+  assert.deepEqual(await found({ serial_hex: first.serial_hex.toUpperCase() }), [0]);
+  assert.deepEqual(await found({ subject: 'EXAMPLE.com' }), [0, 2]);
+  assert.deepEqual(await found({ expiring_before: new Date(live.now.getTime() + 3_600_000).toISOString() }), [2]);
+  assert.deepEqual(await found({ subject: 'first', status: 'revoked' }), []);
+});
+
+test('a root issues fifty certificates a second and has a hundred roles', async () => {
+  const { live } = await workspace();
+  const { name } = await roleOfRoot(live);
+  const root = await db().pki_roots.findFirstOrThrow({ where: { tenant_id: live.tenant_id, name } });
+  const outcomes = await Promise.all(
+    Array.from({ length: 120 }, () =>
+      spendQuota(live, root as RootRow).then(
+        () => 'ok',
+        (e: { type: string }) => e.type,
+      ),
+    ),
+  );
+  const refused = outcomes.filter((outcome) => outcome === 'rate_limit_exceeded').length;
+  assert.ok(refused >= 20, `${refused} of 120 in at most two seconds`);
+  const row = await db().pki_roles.findFirstOrThrow({ where: { ca_root_id: root.id } });
+  const more = Array.from({ length: 99 }, (_, i) => ({ ...row, id: newId(), name: `r${i}` }));
+  await db().pki_roles.createMany({ data: more });
+  await assert.rejects(made(live, 'pki.create_role', { name, role_name: 'one-too-many' }), { type: 'plan_limit' });
+});
+
+test('while the workspace is sealed nothing is signed, and a certificate can still be revoked', async () => {
+  const w = await workspace();
+  const place = await roleOfRoot(w.live);
+  const leaf = await issue(w.live, place);
+  await db().tenant_master_keys.updateMany({ where: { tenant_id: w.tenant.id }, data: { wrapped_key: null } });
+  keyring().evict(w.tenant.id);
+  await assert.rejects(issue(w.live, place), { type: 'tenant_sealed', status: 503 });
+  await assert.rejects(made(w.live, 'pki.rotate_intermediate', { name: place.name }), { type: 'tenant_sealed' });
+  assert.deepEqual(await made(w.live, 'pki.revoke', { name: place.name, serial_hex: leaf.serial_hex }), { revoked: true });
+  assert.equal((await made(w.live, 'pki.list_roots')).length, 1);
+});
+
+test('a person sees the key of a certificate behind the gate: two entries, one record, and a key that fits', async () => {
+  const w = await workspace();
+  const place = await roleOfRoot(w.live);
+  const owner = w.member('owner');
+  const input = { ...place, subject: { CN: 'api.example.com' } };
+  const issuing = (ctx: Ctx) => made(ctx, 'pki.reveal_issue', input);
+  await assert.rejects(issuing({ ...owner }), (error: { type: string }) => /mfa_required|reveal_step_up_required/.test(error.type));
+  assert.equal(await db().pki_certificates.count({ where: { tenant_id: w.tenant.id } }), 0, 'what was not granted is not recorded');
+  await verified(owner, 'plaintext.reveal');
+  const shown = await issuing({ ...owner, request_id: newId() });
+  assert.ok(new X509Certificate(shown.cert_pem).checkPrivateKey(createPrivateKey(shown.private_key_pem)));
+  const record = await db().pki_certificates.findFirstOrThrow({ where: { tenant_id: w.tenant.id } });
+  assert.equal(record.serial_hex, shown.serial_hex);
+  const entries = await db().audit_logs.findMany({
+    where: { tenant_id: w.tenant.id, resource_type: 'pki_leaf' },
+    orderBy: { seq: 'asc' },
+  });
+  assert.deepEqual(
+    entries.map(({ action, resource_id, details }) => [action, resource_id, (details as { serial: string }).serial]),
+    ['plaintext.reveal', 'pki.leaf.issue'].map((action) => [action, record.id, shown.serial_hex]),
+  );
+  await assert.rejects(issuing({ ...owner }), { type: 'reveal_step_up_required' });
 });

@@ -26,7 +26,12 @@ export async function withinPlan(tx: Tx, ctx: Ctx, kind: LimitKey, more = 1): Pr
   );
 }
 
-const NOUNS: Partial<Record<LimitKey, string>> = { api_keys: 'API keys', oauth_clients: 'OAuth clients', crypto_keys: 'crypto keys' };
+const NOUNS: Partial<Record<LimitKey, string>> = {
+  api_keys: 'API keys',
+  oauth_clients: 'OAuth clients',
+  crypto_keys: 'crypto keys',
+  pki_roots: 'roots',
+};
 const nounOf = (kind: LimitKey, n: number) => (NOUNS[kind] ?? kind).slice(0, n === 1 ? -1 : undefined);
 
 /** The effective limit: an operator's override, else the plan's number. null = unlimited. */
