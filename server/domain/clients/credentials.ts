@@ -81,7 +81,11 @@ export function updateCredential(ctx: Ctx, { id, credentialId, ...input }: z.out
     const client = await lockedClient(tx, ctx, id);
     const before = await credentialById(tx, ctx, client.id, credentialId);
     const after = await tx.client_credentials
-      .update({ where: { id: before.id, ...own(ctx) }, data: { ...input, updated_at: ctx.now }, select: PUBLIC })
+      .update({
+        where: { id: before.id, ...own(ctx) },
+        data: { ...input, ...(input.expires_at === undefined ? {} : { told_days: null }), updated_at: ctx.now },
+        select: PUBLIC,
+      })
       .catch(onUnique(TAKEN));
     await bumpRoutesOf(tx, ctx, client.id);
     const [row] = await withMatches(tx, ctx, [after]);

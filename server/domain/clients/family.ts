@@ -1,6 +1,8 @@
 import { own } from '#server/kernel/context.ts';
 import { family } from '#server/kernel/family.ts';
+import { db } from '#server/platform/db.ts';
 import { descriptions } from './descriptions.ts';
+import { tellOfEndingCredentials } from './ending-notices.ts';
 import * as operations from './operations.ts';
 import { sweepNonces } from './signature-nonces.ts';
 
@@ -38,6 +40,7 @@ export const clients = family({
   ],
   jobs: {
     sweep_signature_nonces: { cron: '25 * * * *', run: ({ now, signal }) => sweepNonces(now, signal) },
+    tell_of_ending_credentials: { cron: '50 8 * * *', run: ({ now }) => tellOfEndingCredentials(db(), now) },
   },
   actions: [{ id: 'create-client', title: 'Create client', path: '/clients?open=new', needs: 'client:create' }],
   savedViews: { clients: { see: 'client:read', share: 'client:update' } },

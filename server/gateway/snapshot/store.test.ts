@@ -206,7 +206,7 @@ test('a change reloads the slice it belongs to and no other, and nothing when no
   const client = { id: newId(), ...scope, name: 'office', ip_address: '203.0.113.9' };
   const changes: [string[], () => Promise<unknown>, () => unknown][] = [
     [
-      ['snapshot-clients-client_ranges', 'snapshot-clients-signers'],
+      ['snapshot-clients-client_ranges', 'snapshot-clients-client_certificates', 'snapshot-clients-signers'],
       async () => {
         await db().clients.create({ data: client as never });
         await db().client_credentials.create({
