@@ -12,7 +12,8 @@ await testDatabase({ ...places.settings, UPSTREAM_PRIVATE_ALLOWLIST: '10.77.0.0/
 const { db } = await import('#server/platform/db.ts');
 const { sql } = await import('#server/platform/sql.ts');
 const { made, fresh } = await import('#server/testing/factories.ts');
-const { workspace } = await import('#server/testing/workspace.ts');
+const { memberActor, workspace } = await import('#server/testing/workspace.ts');
+const { verified } = await import('#server/testing/step-up.ts');
 const { handleAcme } = await import('./handle.ts');
 const { validateChallenge } = await import('#server/domain/acme/validation.ts');
 test.after(() => places.close());
@@ -487,6 +488,20 @@ test('an account gets nothing more once the credential that made it ends or may 
   await db().api_keys.update({ where: { id: other.row.id }, data: { scoped: false, active: false } });
   await refuses();
   await db().api_keys.update({ where: { id: other.row.id }, data: { active: true } });
+  assert.equal((await client.post(order.body.finalize, { csr: await csr(['a.acme.test']) })).body.status, 'valid');
+});
+
+test('a policy that denies signing under the role, to the credential behind the account, denies it to the account', async () => {
+  const at = await role();
+  const client = await registered(at);
+  const order = await ready(client, 'a.acme.test');
+  const owner = { ...live, actor: memberActor('owner') };
+  await verified(owner, 'policy.change');
+  const policy = { name: 'No signing', actions: ['pki:sign'], subjects: { api_key_ids: [key.row.id] }, resources: [`${root}/${at.role}`] };
+  const { id } = await made(owner, 'policies.create', policy);
+  refused(await client.post(order.body.finalize, { csr: await csr(['a.acme.test']) }), 403, 'unauthorized');
+  await verified(owner, 'policy.change');
+  await made(owner, 'policies.delete', { id });
   assert.equal((await client.post(order.body.finalize, { csr: await csr(['a.acme.test']) })).body.status, 'valid');
 });
 

@@ -1,10 +1,11 @@
 import { contextOf, type Directory, directoryUrl, findDirectory } from '#server/domain/acme/directory.ts';
 import { freshNonce } from '#server/domain/acme/nonces.ts';
-import { malformed } from '#server/domain/acme/problem.ts';
+import { AcmeProblem, malformed } from '#server/domain/acme/problem.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { env } from '#server/platform/env.ts';
 import { log } from '#server/platform/log.ts';
 import { type Edge, edgeOf } from '../edge.ts';
+import { isTooOften } from '../public-certificates.ts';
 import { json, secured, type Wire } from '../respond.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { directoryObject } from './objects.ts';
@@ -26,6 +27,10 @@ export async function handleAcme(req: Request, edge: Edge | null = edgeOf(req.he
   try {
     directory = target && (await findDirectory(target));
     if (!target || !directory) return secured(new Response(null, { status: 404 }), edge.request_id);
+    if (await isTooOften(edge))
+      throw new AcmeProblem('rateLimited', 'Too many requests from this address. Try again in a minute.', {
+        headers: { 'retry-after': '60' },
+      });
     wire = await answer(req, { directory, target, url, ctx: contextOf(directory, asked) });
   } catch (error) {
     const problem = asProblem(error);

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
 import { randomBuffer } from '#server/crypto/random.ts';
 import { lockedRole, roleByRef, rootByRef } from '#server/domain/pki/service.ts';
+import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
 import { auditActor, type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
@@ -28,13 +29,16 @@ export const listAcmeAccounts = (ctx: Ctx, ref: z.output<typeof ListAcmeAccounts
     return rows.map((row) => shown(row as AccountRow, ctx.now));
   });
 
-/** A key ID and an HMAC key, with which an ACME client registers once. The key is shown now and never again. @throws Refusal not_found, conflict, tenant_sealed */
+/** A key ID and an HMAC key, with which an ACME client registers once. The key is shown now and never again. @throws Refusal not_found, conflict, forbidden, tenant_sealed */
 export async function createAcmeAccount(ctx: Ctx, { name, role: roleRef, label, ttl_seconds }: z.output<typeof CreateAcmeAccount>) {
   const key = randomBuffer(KEY_BYTES);
   try {
     return await mutate(ctx, async (tx) => {
       const root = await rootByRef(tx, ctx, name);
       const role = await lockedRole(tx, ctx, { name, role: roleRef });
+      // As for a certificate itself: a policy may name the role.
+      const policy = await denyingPolicy(ctx, 'pki:sign', { id: root.id, name: `${root.name}/${role.name}` });
+      if (policy) throw policyDenied(ctx, policy, 'pki:sign');
       if (!root.publish)
         throw new Refusal(
           'conflict',
