@@ -1,4 +1,4 @@
-// npm run bench [-- proxy bodies latency memory payloads fields wrap connections hot crypto tokens oauth lists scim vaults ai migrations start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads fields wrap connections hot crypto tokens oauth lists scim vaults pki ai migrations start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import fs from 'node:fs';
@@ -17,6 +17,7 @@ import { measureMemory } from './bench/memory.ts';
 import { measureMigrations } from './bench/migrations.ts';
 import { measureOAuth } from './bench/oauth.ts';
 import { measurePayloads } from './bench/payloads.ts';
+import { measurePki } from './bench/pki.ts';
 import { type Bench, type Peer, startProxies } from './bench/proxies.ts';
 import { measureProxy } from './bench/proxy.ts';
 import { type Row, say, table } from './bench/report.ts';
@@ -44,6 +45,7 @@ const parts = [
   'lists',
   'scim',
   'vaults',
+  'pki',
   'ai',
   'migrations',
   'start',
@@ -66,7 +68,7 @@ const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'sallyport-bench-'));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 process.on('exit', () => {
   endChildren();
-  for (const part of ['proxies', 'hot', 'crypto', 'tokens', 'oauth', 'lists', 'scim', 'vaults', 'ai', 'migrations']) {
+  for (const part of ['proxies', 'hot', 'crypto', 'tokens', 'oauth', 'lists', 'scim', 'vaults', 'pki', 'ai', 'migrations']) {
     const database = postmaster(path.join(directory, part, 'data/postgres/data'));
     if (database) process.kill(database.pid, 'SIGQUIT');
   }
@@ -90,6 +92,7 @@ try {
   if (wanted.includes('lists')) rows.push(...(await measureLists(path.join(directory, 'lists'))));
   if (wanted.includes('scim')) rows.push(...(await measureScim(path.join(directory, 'scim'))));
   if (wanted.includes('vaults')) rows.push(...(await measureVaults(path.join(directory, 'vaults'))));
+  if (wanted.includes('pki')) rows.push(...(await measurePki(path.join(directory, 'pki'))));
   if (wanted.includes('ai')) rows.push(...(await measureAi(path.join(directory, 'ai'))));
   if (wanted.includes('migrations')) rows.push(...(await measureMigrations(path.join(directory, 'migrations'))));
   console.log(`
