@@ -109,6 +109,8 @@ test('on the API planes every odd request gets our envelope, id and version, and
     ['GET /v1/routes/%06', '', 404, 'not_found'],
     ['DELETE /v1/routes/%zz', '', 404, 'not_found'],
     ['GET /v1/routes%2fx', '', 404, 'not_found'],
+    ['GET /pub/acme/pki/0192f0c1-2d3e-7a4b-8c5d-6e7f80910a1b/ocsp/..%2fx', '', 404, 'not_found'],
+    ['GET /pub/acme/pki/0192f0c1-2d3e-7a4b-8c5d-6e7f80910a1b/crl%2fx', '', 404, 'not_found'],
     ['GET /v1/routes/%5Cx', '', 404, 'not_found'],
     ['GET /v1/routes\\x', '', 404, 'not_found'],
     ['GET /v1/../admin/x', '', 404, 'not_found'],
@@ -309,6 +311,8 @@ test('each plane serves its own paths and no other', async () => {
     ['api', '/openapi.json'],
     ['api', '/auth/oauth2/callback?state=x'],
     ['api', '/pub/acme/jwks/k.json'],
+    // A question of OCSP in base64: the one path whose end is data.
+    ['api', '/pub/acme/test/pki/0192f0c1-2d3e-7a4b-8c5d-6e7f80910a1b/ocsp/MEE%2FMD0wOzA5%2BA%3D%3D'],
     ['api', '/agent/v1/session'],
     ['api', '/hooks/wf/token', '/hooks/wf/token'],
     ['sandbox', '/v1/routes'],
