@@ -8,7 +8,7 @@ type Props = { of: { not_before: string; not_after: string }; label: string; cla
 export function Life({ of, label, className }: Props) {
   const { passed, whole, words, soon, days } = lifeOf(of);
   return (
-    <span className={cn('flex flex-col gap-1', className)}>
+    <div className={cn('flex flex-col gap-1', className)}>
       <span className="whitespace-nowrap text-xs">{words}</span>
       <Progress
         role="meter"
@@ -18,6 +18,6 @@ export function Life({ of, label, className }: Props) {
         text={words}
         tone={days < 0 ? 'bg-bad' : soon ? 'bg-warn' : 'bg-accent'}
       />
-    </span>
+    </div>
   );
 }
