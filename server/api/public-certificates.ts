@@ -50,8 +50,7 @@ async function answer(req: Request, edge: Edge): Promise<Response> {
   });
 }
 
-const ROOT_PATH =
-  /^\/pub\/(?<slug>[a-z0-9-]+)\/(?<test>test\/)?pki\/(?<root>[0-9A-Fa-f-]{36})\/(?<file>root\.crt|root\.crl|ca\.pem|(?:issuers\/[0-9A-Fa-f-]{36}\.crt)|(?:crl\/[0-9A-Fa-f-]{36}\.crl))$/;
+const ROOT_PATH = /^\/pub\/(?<slug>[a-z0-9-]+)\/(?<test>test\/)?pki\/(?<root>[0-9A-Fa-f-]+)\/(?<file>[0-9A-Za-z./-]+)$/;
 
 export type PublishedRoot = { id: string; tenant_id: string; sandbox: boolean };
 

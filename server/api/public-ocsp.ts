@@ -56,7 +56,7 @@ async function answer(req: Request, edge: Edge): Promise<Response> {
 function fromPath(text: string): Buffer {
   const base64 = unescaped(text);
   const der = Buffer.from(base64, 'base64');
-  return der.toString('base64').replace(/=+$/, '') === base64.replace(/=+$/, '') ? der : Buffer.alloc(0);
+  return der.toString('base64').replaceAll('=', '') === base64.replaceAll('=', '') ? der : Buffer.alloc(0);
 }
 
 function unescaped(text: string): string {

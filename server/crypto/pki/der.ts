@@ -1,3 +1,5 @@
+import { processState } from '#server/kernel/process-state.ts';
+
 // DER (ITU-T X.690) as far as certificates need it. What we build is small and of few shapes, so it is written directly: a general ASN.1 library takes
 // fifteen times the CPU for a leaf. What callers send is read strictly: one encoding for every value, and nothing that isn't understood is skipped.
 
@@ -70,7 +72,7 @@ export function oid(dotted: string): Buffer {
   oids.set(dotted, made);
   return made;
 }
-const oids = new Map<string, Buffer>();
+const oids = processState('der-oids', () => new Map<string, Buffer>());
 
 function base128(value: number): number[] {
   const digits = [value % 128];

@@ -266,9 +266,9 @@ test('zlint finds no error by any RFC in any kind of certificate, nor in a list'
 });
 
 test('@peculiar/x509 reads from a certificate what was put in', async () => {
-  const read = new x509.X509Certificate(leaf.der);
+  const read = new x509.X509Certificate(new Uint8Array(leaf.der));
   assert.equal(read.serialNumber, leaf.serial);
-  assert.equal(await read.verify({ publicKey: new x509.X509Certificate(intermediate.certificate).publicKey }), true);
+  assert.equal(await read.verify({ publicKey: new x509.X509Certificate(new Uint8Array(intermediate.certificate)).publicKey }), true);
   assert.deepEqual(
     read
       .getExtension(x509.SubjectAlternativeNameExtension)
@@ -277,8 +277,8 @@ test('@peculiar/x509 reads from a certificate what was put in', async () => {
     ['dns api.example.com', 'dns *.apps.example.com', 'dns xn--bcher-kva.example', 'ip 192.0.2.1', 'ip 2001:db8::1'],
   );
   const made = new x509.X509Crl(
-    certificateRevocationList({ issuer: root, number: 300, thisUpdate: days(0), nextUpdate: days(30), entries: [] }),
+    new Uint8Array(certificateRevocationList({ issuer: root, number: 300, thisUpdate: days(0), nextUpdate: days(30), entries: [] })),
   );
   assert.equal(made.entries.length, 0);
-  assert.equal(await made.verify({ publicKey: new x509.X509Certificate(root.certificate).publicKey }), true);
+  assert.equal(await made.verify({ publicKey: new x509.X509Certificate(new Uint8Array(root.certificate)).publicKey }), true);
 });

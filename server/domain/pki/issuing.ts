@@ -17,7 +17,7 @@ import { judgeCommonName, judgeName, normalizeIp } from './names.shared.ts';
 import { fingerprint } from './roots.ts';
 import { MOST_TEST_TTL, type SOURCES } from './schema.ts';
 import { activeIntermediate, type IntermediateRow, type RoleRow, type RootRow, roleByRef, rootByRef } from './store.ts';
-import { ATTRIBUTES, type Attribute, longNames, type SubjectFields } from './subjects.shared.ts';
+import { ATTRIBUTES, type Attribute, longNames, type SubjectFields } from './subject.schema.ts';
 import { urlsUnder } from './urls.ts';
 
 /** Leaves of one root in a second (interface rule 43 §9). */

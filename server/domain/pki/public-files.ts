@@ -21,16 +21,20 @@ export function publicFile(ctx: Ctx, rootId: string, file: string): Promise<Publ
       const text = [...issuers, root].map((row) => pemOf('CERTIFICATE', row.certificate)).join('');
       return { type: 'text/x-pem-file', body: new TextEncoder().encode(text) };
     }
-    const [folder, name] = file === 'root.crl' ? ['crl', root.id] : file.split(/[/.]/);
-    if (!name || !isUuid(name)) return null;
-    const where = { ...own(ctx), ca_root_id: root.id, id: name.toLowerCase() };
-    if (folder === 'crl') {
+    const [, folder, name = '', ending] = FILE.exec(file) ?? [];
+    const id = file === 'root.crl' ? root.id : name.toLowerCase();
+    if (!isUuid(id)) return null;
+    const where = { ...own(ctx), ca_root_id: root.id, id };
+    if (file === 'root.crl' || (folder === 'crl' && ending === 'crl' && id !== root.id)) {
       const crl = await tx.pki_crls.findFirst({ where, select: { der: true } });
       return crl?.der ? { type: 'application/pkix-crl', body: crl.der } : null;
     }
+    if (folder !== 'issuers' || ending !== 'crt') return null;
     const issuer = await tx.pki_intermediates.findFirst({ where, select: { certificate: true } });
     return issuer && certificate(issuer.certificate);
   });
 }
+
+const FILE = /^(crl|issuers)\/([0-9A-Fa-f-]+)\.(crl|crt)$/;
 
 const certificate = (body: Uint8Array<ArrayBuffer>): PublicFile => ({ type: 'application/pkix-cert', body });

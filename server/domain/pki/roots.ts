@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { newKeyPair, newSerial, rootCertificate } from '#server/crypto/pki/authority.ts';
 import { pemOf } from '#server/crypto/pki/pem.ts';
 import { subjectText } from '#server/crypto/pki/subject.ts';
+import { digest } from '#server/crypto/tokens.ts';
 import { withinPlan } from '#server/domain/plans/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
@@ -16,7 +16,7 @@ import { BACKDATING_MS, insertCrl, signCrl } from './crls.ts';
 import { addIntermediate, revokeAll, wholeSecond } from './intermediates.ts';
 import type { CreateRoot, UpdateRoot } from './schema.ts';
 import { activeIntermediate, eraseKeys, lockedRoot, type RootRow, rootByRef } from './store.ts';
-import { longNames, type SubjectFields } from './subjects.shared.ts';
+import { longNames, type SubjectFields } from './subject.schema.ts';
 import { publicUrl } from './urls.ts';
 
 /** The organization that every certificate of Test names (interface rule 64 §4). */
@@ -166,4 +166,4 @@ const shownRoot = (row: RootRow, intermediate: Active | null) => ({
   public_url: row.publish ? publicUrl(row) : null,
 });
 
-export const fingerprint = (der: Uint8Array): string => createHash('sha256').update(der).digest('hex');
+export const fingerprint = (der: Uint8Array): string => digest(der).toString('hex');

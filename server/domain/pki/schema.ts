@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { atLeastOne, isoTime, isUuid, pathId, shownOnce, time } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 import { normalizePattern } from './names.shared.ts';
-import { leafSubject, rootSubject } from './subjects.shared.ts';
+import { leafSubject, rootSubject } from './subject.schema.ts';
 
 export const ROOT_STATES = ['active', 'retired', 'revoked'] as const;
 export const INTERMEDIATE_STATES = ['active', 'retired', 'expired', 'revoked'] as const;

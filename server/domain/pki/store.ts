@@ -4,7 +4,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { INTERMEDIATE_STATES, ROOT_STATES } from './schema.ts';
-import type { SubjectFields } from './subjects.shared.ts';
+import type { SubjectFields } from './subject.schema.ts';
 
 export type RootRow = Omit<Prisma.pki_rootsGetPayload<object>, 'status' | 'subject_fields'> & {
   status: (typeof ROOT_STATES)[number];

@@ -166,7 +166,7 @@ function pathFault(path: string): 'nowhere' | 'slashes' | undefined {
 }
 
 /** A question of OCSP in base64, whose slashes are escaped (RFC 6960, appendix A.1): the one path whose end is data. */
-const OCSP_QUESTION = /^\/pub\/[a-z0-9-]+\/(?:test\/)?pki\/[0-9a-f-]{36}\/ocsp\/(?:[a-z0-9+/=]|%2b|%2f|%3d)+$/i;
+const OCSP_QUESTION = /^\/pub\/[a-z0-9-]+\/(?:test\/)?pki\/[0-9a-f-]+\/ocsp\/(?:[a-z0-9+/=]|%2b|%2f|%3d)+$/i;
 
 /** By whole segments: `/v1` covers `/v1` and `/v1/x`, not `/v10`. */
 function within(prefix: string, path: string): boolean {
