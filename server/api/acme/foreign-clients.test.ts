@@ -42,6 +42,13 @@ const { made, fresh } = await import('#server/testing/factories.ts');
 const { workspace } = await import('#server/testing/workspace.ts');
 const { startWorker } = await import('#server/jobs/worker.ts');
 const { onBeforeDatabaseClose } = await import('#server/testing/database.ts');
+const { env } = await import('#server/platform/env.ts');
+const { rootKeys } = await import('#server/platform/keys.ts');
+const { frontDoorToken } = await import('#server/crypto/derive.ts');
+const { planeOf } = await import('#server/gateway/core/hosts.ts');
+const { inspectHead } = await import('#server/gateway/core/listener.ts');
+const { createFrontDoor } = await import('#server/gateway/front-door/front-door.ts');
+const { createWebForward } = await import('#server/gateway/front-door/web-forward.ts');
 const { handleAcme } = await import('./handle.ts');
 
 const w = await workspace();
@@ -59,24 +66,38 @@ const server = await made(live, 'pki.issue', { name, role, subject: { CN: 'local
 const ca = path.join(folder, 'ca.pem');
 writeFileSync(ca, root.cert_pem);
 
+// The front door of the gateway behind TLS, and behind it what stands for the web process: only the framework between the two is missing.
 const requests: string[] = [];
-const door = createHttps({ key: server.private_key_pem, cert: server.cert_pem + server.ca_chain_pem }, async (req, res) => {
-  requests.push(`${req.method} ${req.url}`);
+const web = createHttp(async (req, res) => {
   const body = await bytesOf(req);
   const { method = 'GET', headers } = req;
-  const request = new Request(`https://localhost:${front}${req.url}`, {
+  const request = new Request(`http://web${req.url}`, {
     method,
     headers: Object.fromEntries(Object.entries(headers).filter((one): one is [string, string] => typeof one[1] === 'string')),
     ...(body.length > 0 ? { body } : {}),
   });
-  const answer = await handleAcme(request, {
-    space: 'live',
-    ip: '127.0.0.1',
-    request_id: randomUUID(),
-    user_agent: headers['user-agent'] ?? null,
-  });
+  const answer = await handleAcme(request);
   res.writeHead(answer.status, Object.fromEntries(answer.headers));
   res.end(Buffer.from(await answer.arrayBuffer()));
+});
+const socketPath = path.join(folder, 'web.sock');
+await once(web.listen(socketPath), 'listening');
+const forward = createWebForward({ socketPath });
+const frontDoor = createFrontDoor({
+  web: forward,
+  token: frontDoorToken(rootKeys().current),
+  trustedProxies: [],
+  serviceVersion: '2026-08-05',
+  onChanged: async () => undefined,
+});
+const { PUBLIC_API_URL: apiUrl, PUBLIC_SANDBOX_API_URL: sandboxUrl, PUBLIC_ADMIN_URL: adminUrl, PUBLIC_HOOKS_URL: hooksUrl } = env;
+const hosts = { apiUrl, sandboxUrl, adminUrl, hooksUrl, baseHost: 'localhost', pathMode: true };
+const door = createHttps({ key: server.private_key_pem, cert: server.cert_pem + server.ca_chain_pem }, (req, res) => {
+  requests.push(`${req.method} ${req.url}`);
+  const head = inspectHead(req);
+  const match = head.ok ? planeOf({ portPlane: 'api', host: head.host, target: head.target }, hosts) : undefined;
+  if (!head.ok || match?.plane !== 'api') return void res.writeHead(404).end();
+  frontDoor.serve(req, res, { match, head, requestId: randomUUID() });
 });
 await listen(door, front);
 /** Where the hook of a DNS provider says what the record is. */
@@ -90,7 +111,8 @@ const worker = startWorker();
 onBeforeDatabaseClose(() => worker.stop(5_000));
 await worker.started;
 after(() => {
-  for (const one of [door, records]) {
+  forward.close();
+  for (const one of [door, records, web]) {
     one.closeAllConnections();
     one.close();
   }
