@@ -202,7 +202,7 @@ test('a request is refused for its nonce, its URL, its algorithm, its signer and
     const raw = JSON.stringify({ protected: encoded({ alg, kid: url, nonce: await client.nonce(), url }), payload: '', signature: '' });
     const answer = await client.post(url, undefined, { raw });
     refused(answer, 400, 'badSignatureAlgorithm');
-    assert.deepEqual(answer.body.algorithms, ['ES256', 'RS256', 'EdDSA']);
+    assert.deepEqual(answer.body.algorithms, ['ES256', 'ES384', 'RS256', 'EdDSA']);
   }
 });
 

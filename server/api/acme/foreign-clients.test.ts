@@ -215,11 +215,16 @@ test('lego enrols by tls-alpn-01', { skip: lego }, async () => {
   assert.equal(verified(legoFile('alpn.acme.test', 'alpn')).subjectAltName, 'DNS:alpn.acme.test');
 });
 
-test('lego with an RSA key for account and certificate', { skip: lego }, async () => {
-  const how = ['--http', '--http.port', `127.0.0.1:${http}`, '--key-type', 'rsa2048'];
-  const done = await legoWith(['run'], ['rsa.acme.test'], { at: 'rsa', account: await credential(), how });
-  assert.equal(done.code, 0, done.output);
-  assert.equal(verified(legoFile('rsa.acme.test', 'rsa')).publicKey.asymmetricKeyType, 'rsa');
+test('lego with keys of other types for account and certificate', { skip: lego }, async () => {
+  for (const [type, expected] of [
+    ['rsa2048', 'rsa'],
+    ['ec384', 'ec'],
+  ] as const) {
+    const how = ['--http', '--http.port', `127.0.0.1:${http}`, '--key-type', type];
+    const done = await legoWith(['run'], ['rsa.acme.test'], { at: type, account: await credential(), how });
+    assert.equal(done.code, 0, done.output);
+    assert.equal(verified(legoFile('rsa.acme.test', type)).publicKey.asymmetricKeyType, expected);
+  }
 });
 
 test('lego is told why it gets nothing: a wrong key, a key that was used, and a name that the role does not allow', {

@@ -19,7 +19,7 @@ const refuses = (body: unknown, reason: JwsFault, expected: Parameters<typeof pa
 const withHeader = (header: Record<string, unknown>) => ({ ...request, protected: encoded(header) });
 
 test('a request of each algorithm is accepted by its own key and by no other', async () => {
-  for (const alg of ['ES256', 'RS256', 'EdDSA'] as const) {
+  for (const alg of ['ES256', 'ES384', 'RS256', 'EdDSA'] as const) {
     const by = await clientKey(alg);
     const parsed = parseRequest(await signed(by, { a: 1 }, { jwk: by.jwk, nonce: 'n', url }), { url });
     assert.deepEqual([parsed.alg, parsed.nonce, parsed.signer.key, parsed.content.toString()], [alg, 'n', by.jwk, '{"a":1}']);
@@ -35,9 +35,9 @@ test('a request signed by an account names it by URL, and may have no payload', 
   await assert.rejects(verifyRequest(parsed, other.jwk), { reason: 'signature' });
 });
 
-test('no algorithm but the three is accepted, whatever key there is to verify with', async () => {
+test('no algorithm but the four is accepted, whatever key there is to verify with', async () => {
   const secret = Buffer.from(JSON.stringify(key.jwk));
-  for (const alg of ['none', 'None', 'HS256', 'HS512', 'ES384', 'PS256', 'RS1', '', undefined, null, ['ES256'], { a: 1 }])
+  for (const alg of ['none', 'None', 'HS256', 'HS512', 'ES512', 'PS256', 'RS1', '', undefined, null, ['ES256'], { a: 1 }])
     refuses(withHeader({ alg, kid, nonce: 'n', url }), 'bad_algorithm');
   // The public key as the secret of a MAC: the classic confusion.
   const protectedHeader = encoded({ alg: 'HS256', jwk: key.jwk, nonce: 'n', url });
@@ -118,7 +118,7 @@ test('keys that are private, symmetric, too small, too large, of another curve, 
   };
   const good = await rsa(2048);
   accountKey(good);
-  const p384 = await exportJWK((await generateKeyPair('ES384', { extractable: true })).publicKey);
+  const p521 = await exportJWK((await generateKeyPair('ES512', { extractable: true })).publicKey);
   for (const jwk of [
     null,
     [],
@@ -126,7 +126,7 @@ test('keys that are private, symmetric, too small, too large, of another curve, 
     {},
     small,
     large,
-    p384,
+    p521,
     { ...key.jwk, d: 'AA' },
     { kty: 'oct', k: 'AAAA' },
     { ...good, e: 'AQ' },

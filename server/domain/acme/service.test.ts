@@ -7,7 +7,9 @@ import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { verified } from '#server/testing/step-up.ts';
 import { memberActor, workspace } from '#server/testing/workspace.ts';
+import { spend } from './limits.ts';
 import { freshNonce, useNonce } from './nonces.ts';
+import type { AcmeProblem } from './problem.ts';
 import { pruneAcme } from './pruning.ts';
 
 await ownDatabase();
@@ -98,4 +100,16 @@ test('accounts go with their role', async () => {
   const { id } = await made(w.live, 'acme.create_account', at);
   await made(w.live, 'pki.delete_role', at);
   assert.equal(await db().acme_accounts.findUnique({ where: { id } }), null);
+});
+
+test('what one network registers in an hour is bounded, and the refusal says when to come back', async () => {
+  const subject = fresh('network');
+  const now = new Date();
+  for (let i = 0; i < 60; i++) await spend('register', subject, now);
+  await assert.rejects(spend('register', subject, now), ({ type, status, more }: AcmeProblem) => {
+    assert.deepEqual([type, status], ['rateLimited', 429]);
+    assert.ok(Number(more.headers?.['retry-after']) > 0);
+    return true;
+  });
+  await spend('register', `${subject} of another`, now);
 });
