@@ -156,18 +156,14 @@ function IssueForm({ root, roles, onClose, onIssued }: FormProps & { roles: read
       <Field label="IP addresses" optional error={problems.san_ip} hint="One per line.">
         <Textarea mono rows={2} spellCheck={false} value={wanted.san_ip} onChange={(event) => change({ san_ip: event.target.value })} />
       </Field>
-      <Field label="Lifetime" optional error={problems.ttl} hint="What the role has, when left empty.">
-        <div className="flex gap-2">
-          <Input inputMode="numeric" className="w-28" value={wanted.ttl} onChange={(event) => change({ ttl: event.target.value })} />
-          <Select
-            label="Unit of the lifetime"
-            className="w-32"
-            options={TTL_UNITS}
-            value={wanted.ttl_unit}
-            onValueChange={(ttl_unit) => change({ ttl_unit })}
-          />
-        </div>
-      </Field>
+      <div className="flex items-start gap-2">
+        <Field label="Lifetime" optional error={problems.ttl} hint="What the role has, when left empty." className="min-w-0 flex-1">
+          <Input inputMode="numeric" value={wanted.ttl} onChange={(event) => change({ ttl: event.target.value })} />
+        </Field>
+        <Field label="Unit">
+          <Select className="w-32" options={TTL_UNITS} value={wanted.ttl_unit} onValueChange={(ttl_unit) => change({ ttl_unit })} />
+        </Field>
+      </div>
       {end && (
         <p role="status" className="-mt-2 text-ink-2 text-xs">
           Ends <Time value={end.at.toISOString()} format="datetime" />

@@ -150,15 +150,27 @@ function RoleFields({ root, role, onClose }: Omit<Props, 'open'>) {
       description={description}
     />
   );
-  const unit = (name: 'default_unit' | 'max_unit', label: string) => (
-    <Select
-      label={label}
-      className="w-32"
-      disabled={readOnly}
-      options={UNIT_OPTIONS}
-      value={values[name]}
-      onValueChange={(next) => form.setValue(name, next, { shouldDirty: true, shouldValidate: true })}
-    />
+  const lifetime = (part: 'default' | 'max', label: string, hint: string) => (
+    <div className="flex items-start gap-2">
+      <Field label={label} error={fieldError(form, `${part}_ttl`)} hint={hint} className="min-w-0 flex-1">
+        <Input inputMode="numeric" readOnly={readOnly} {...form.register(`${part}_ttl`)} />
+      </Field>
+      <Field
+        label={
+          <>
+            Unit<span className="sr-only"> of the {label.toLowerCase()}</span>
+          </>
+        }
+      >
+        <Select
+          className="w-32"
+          disabled={readOnly}
+          options={UNIT_OPTIONS}
+          value={values[`${part}_unit`]}
+          onValueChange={(next) => form.setValue(`${part}_unit`, next, { shouldDirty: true, shouldValidate: true })}
+        />
+      </Field>
+    </div>
   );
   return (
     <Form
@@ -194,18 +206,8 @@ function RoleFields({ root, role, onClose }: Omit<Props, 'open'>) {
       {toggle('allow_subdomains', 'Subdomains', 'Names below a domain, at any depth. Without it only the exact names are allowed.')}
       {toggle('allow_wildcards', 'Wildcards', 'Names like *.example.com, which one certificate then covers.')}
       {toggle('allow_ip_sans', 'IP addresses', 'Beside names. They aren’t matched against the domains.')}
-      <Field label="Usual lifetime" error={fieldError(form, 'default_ttl')} hint="When a request names none.">
-        <div className="flex gap-2">
-          <Input inputMode="numeric" readOnly={readOnly} className="w-28" {...form.register('default_ttl')} />
-          {unit('default_unit', 'Unit of the usual lifetime')}
-        </div>
-      </Field>
-      <Field label="Longest lifetime" error={fieldError(form, 'max_ttl')} hint="Longer requests are shortened to it.">
-        <div className="flex gap-2">
-          <Input inputMode="numeric" readOnly={readOnly} className="w-28" {...form.register('max_ttl')} />
-          {unit('max_unit', 'Unit of the longest lifetime')}
-        </div>
-      </Field>
+      {lifetime('default', 'Usual lifetime', 'When a request names none.')}
+      {lifetime('max', 'Longest lifetime', 'Longer requests are shortened to it.')}
       {role ? (
         <ApiEquivalent method="PATCH" path={`/pki/roots/${inPath(root)}/roles/${inPath(role)}`} body={changesOf(values, role)} />
       ) : (
