@@ -108,7 +108,7 @@ const records = createHttp(async (req, res) => {
 });
 const recordsPort = await listen(records, 0);
 const worker = startWorker();
-onBeforeDatabaseClose(() => worker.stop(5_000));
+onBeforeDatabaseClose(() => worker.stop(20_000));
 await worker.started;
 after(() => {
   forward.close();

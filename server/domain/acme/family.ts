@@ -4,7 +4,7 @@ import { db } from '#server/platform/db.ts';
 import { descriptions } from './descriptions.ts';
 import * as operations from './operations.ts';
 import { pruneAcme } from './pruning.ts';
-import { validateChallenge } from './validation.ts';
+import { runValidation } from './validation.ts';
 
 export const acme = family({
   name: 'acme',
@@ -41,7 +41,7 @@ export const acme = family({
     { name: 'acme_challenges', reset: 'cascade' },
   ],
   jobs: {
-    validate_acme_challenge: { run: ({ now, payload }) => validateChallenge(db(), now, payload) },
+    validate_acme_challenge: { run: ({ now, payload }) => runValidation(db(), now, payload) },
     prune_acme: { cron: '33 3 * * *', run: ({ now }) => pruneAcme(db(), now) },
   },
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { runMigrations } from 'graphile-worker';
 import { isOwnNonce } from '#server/crypto/acme/nonce.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -11,6 +12,8 @@ import { spend } from './limits.ts';
 import { freshNonce, useNonce } from './nonces.ts';
 import type { AcmeProblem } from './problem.ts';
 import { pruneAcme } from './pruning.ts';
+import { runValidation } from './validation.ts';
+import { takeSlot } from './validation-slots.ts';
 
 await ownDatabase();
 const w = await workspace();
@@ -112,4 +115,35 @@ test('what one network registers in an hour is bounded, and the refusal says whe
     return true;
   });
   await spend('register', `${subject} of another`, now);
+});
+
+test('looks that wait for strangers leave room for those of others: a look without a place is put off, not lost', async () => {
+  await runMigrations({ pgPool: sql() });
+  const waiting = async () =>
+    (await sql().query<{ n: string }>(`select count(*) as n from graphile_worker.jobs where task_identifier = 'validate_acme_challenge'`))
+      .rows[0]?.n;
+  const at = await roleOf();
+  const { id: account_id } = await made(w.live, 'acme.create_account', at);
+  const space = { tenant_id: w.tenant.id, sandbox: false };
+  const expires_at = new Date(Date.now() + DAY);
+  const [order_id, authorization_id, id] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
+  await db().acme_orders.create({ data: { ...space, id: order_id, account_id, names: ['a.acme.test'], expires_at } });
+  await db().acme_authorizations.create({
+    data: { ...space, id: authorization_id, order_id, account_id, name: 'a.acme.test', wildcard: false, expires_at },
+  });
+  await db().acme_challenges.create({ data: { ...space, id, authorization_id, type: 'http-01', status: 'processing', token: 't' } });
+
+  const slots = [takeSlot(w.tenant.id), takeSlot(w.tenant.id)];
+  assert.ok(slots.every(Boolean));
+  assert.equal(takeSlot(w.tenant.id), null, 'two of one workspace');
+  const other = takeSlot('another');
+  assert.ok(other);
+  assert.equal(takeSlot('a third'), null, 'three of all');
+  assert.equal(await runValidation(db(), new Date(), { challenge_id: id }), null);
+  assert.equal(await waiting(), '1');
+  for (const giveBack of [...slots, other]) giveBack?.();
+  // The account was never registered, so there is nothing to look at and the challenge ends.
+  assert.deepEqual(await runValidation(db(), new Date(), { challenge_id: id }), { challenge: id, status: 'invalid' });
+  assert.equal(await runValidation(db(), new Date(), { challenge_id: id }), null, 'once');
+  assert.equal((await db().acme_orders.findUniqueOrThrow({ where: { id: order_id } })).status, 'invalid');
 });

@@ -9,4 +9,4 @@ export { AcmeProblem, documentOf, malformed, type ProblemDocument, type ProblemT
 export { accountById, changeKey, registerAccount, updateAccount } from './registration.ts';
 export { type Revoker, revokeByAcme } from './revocation.ts';
 export { type AccountRow, type AuthorizationRow, actorOf, type ChallengeRow, type OrderRow } from './store.ts';
-export { validateChallenge } from './validation.ts';
+export { runValidation, validateChallenge } from './validation.ts';

@@ -4,14 +4,35 @@ import { type Db, inTransaction } from '#server/kernel/database.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { alpnCertificate, fetchProof, ProbeFault, txtValues } from '#server/platform/challenge-probes.ts';
+import { addJob } from '#server/platform/queue.ts';
+import { VALIDATE } from './authorizations.ts';
 import { type ProblemDocument, type ProblemType, problem } from './problem.ts';
 import { decided } from './states.ts';
 import type { ChallengeType } from './store.ts';
+import { takeSlot } from './validation-slots.ts';
 
 /** A proven name can be certified for this long. */
 const VALID_MS = 30 * 86_400_000;
 /** Pauses before looking once more where nothing could be looked at: servers restart, and records spread. */
 const PAUSES_MS = [1_000, 4_000];
+
+/** The job: looks at once, or a little later when too many looks are going on. @returns what was decided; null when there was nothing to decide, or not yet */
+export async function runValidation(db: Db, now: Date, payload: Record<string, unknown>) {
+  const id = String(payload.challenge_id);
+  const row = isUuid(id) ? await db.acme_challenges.findFirst({ where: { id, status: 'processing' }, select: { tenant_id: true } }) : null;
+  if (!row) return null;
+  const giveBack = takeSlot(row.tenant_id);
+  if (!giveBack) {
+    await addJob(null, VALIDATE, { challenge_id: id }, { run_at: new Date(now.getTime() + LATER_MS) });
+    return null;
+  }
+  try {
+    return await validateChallenge(db, now, payload);
+  } finally {
+    giveBack();
+  }
+}
+const LATER_MS = 500;
 
 /** Looks whether a challenge was met and decides its authorization. @returns what was decided; null when there was nothing to decide */
 export async function validateChallenge(db: Db, now: Date, payload: Record<string, unknown>, pauses: readonly number[] = PAUSES_MS) {
