@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { certificateDer } from '#server/crypto/client-credentials.ts';
 import { lowerName } from '#server/platform/header-name.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { isFromTrustedProxy } from './client-address.ts';
@@ -8,11 +7,11 @@ import { isFromTrustedProxy } from './client-address.ts';
 export type CertificateHeader = { readonly name: string; readonly trustedProxies: readonly Network[] };
 
 /**
- * The certificate of the caller's TLS connection in DER, or undefined. The proxy that ended TLS made sure that the caller has its key; who isn't a trusted
- * proxy could send anybody's, so its header counts for nothing. Neither do two of them: a proxy that adds to a header of its caller, instead of replacing
- * it, says nothing (interface rule 12 §5.2). The value is URL-encoded PEM of one certificate.
+ * What is told of the certificate of the caller's TLS connection, or undefined: URL-encoded PEM of one certificate, unread. The proxy that ended TLS made
+ * sure that the caller has its key; who isn't a trusted proxy could send anybody's, so its header counts for nothing. Neither do two of them: a proxy that
+ * adds to a header of its caller, instead of replacing it, says nothing (interface rule 12 §5.2).
  */
-export function presentedCertificate(req: IncomingMessage, { name, trustedProxies }: CertificateHeader): Buffer | undefined {
+export function presentedCertificate(req: IncomingMessage, { name, trustedProxies }: CertificateHeader): string | undefined {
   let value: string | undefined;
   const raw = req.rawHeaders;
   for (let i = 0; i < raw.length; i += 2) {
@@ -21,10 +20,5 @@ export function presentedCertificate(req: IncomingMessage, { name, trustedProxie
     value = raw[i + 1] as string;
   }
   // Some proxies send the header empty when the caller has no certificate.
-  if (!value || !isFromTrustedProxy(req, trustedProxies)) return undefined;
-  try {
-    return certificateDer(decodeURIComponent(value));
-  } catch {
-    return undefined; // no percent-encoding
-  }
+  return value && isFromTrustedProxy(req, trustedProxies) ? value : undefined;
 }

@@ -1,4 +1,4 @@
-import { readCertificate, thumbprintOf } from '#server/crypto/client-credentials.ts';
+import { certificateDer, readCertificate, thumbprintOf } from '#server/crypto/client-credentials.ts';
 import { compileRangeTable } from '#server/kernel/address.ts';
 import type { ClientMatch, Signer } from './model.ts';
 import { defineSlice, epochMs } from './slice.ts';
@@ -25,6 +25,8 @@ type SignerRow = {
 
 /** Addresses whose matches are remembered; a scan over many addresses must not fill memory. */
 const MAX_REMEMBERED = 10_000;
+/** Certificates of clients, in the spelling of a proxy, whose credentials are remembered. */
+const MAX_CERTIFIED = 1_000;
 const NOBODY: readonly ClientMatch[] = [];
 
 export const clients = defineSlice({
@@ -53,7 +55,7 @@ export const clients = defineSlice({
     const find = compileRangeTable(ranges.map((row) => ({ range: row.ip_range, value: clientMatch(row) })));
     const remembered = new Map<string, readonly ClientMatch[]>();
     const byThumbprint = new Map(certificates.map((row) => [row.thumbprint, row]));
-    const byCertificate = new Map<string, CertificateMatch | null>();
+    const certified = new Map<string, CertificateMatch>();
     return {
       /** Address credentials that hold this address, best first. */
       clientsAt(ip: string): readonly ClientMatch[] {
@@ -68,18 +70,16 @@ export const clients = defineSlice({
       /** Whether any client is recognized by a certificate. */
       knowsCertificates: certificates.length > 0,
       /**
-       * The credential of a certificate in DER. It is found by a digest that no caller can choose, and a certificate is no secret: how long the search takes
-       * tells nothing. Only a certificate that is somebody's is parsed, once.
+       * The credential of a certificate, given as URL-encoded PEM. It is found by a digest that no caller can choose, and a certificate is no secret: how
+       * long the search takes tells nothing. Only a certificate that is somebody's is parsed, and then remembered.
        */
-      clientByCertificate(der: Buffer): CertificateMatch | null {
-        const thumbprint = thumbprintOf(der);
-        const row = byThumbprint.get(thumbprint);
-        if (!row) return null;
-        let found = byCertificate.get(thumbprint);
-        if (found === undefined) {
-          found = certificateMatch(row, der);
-          byCertificate.set(thumbprint, found);
-        }
+      clientByCertificate(text: string): CertificateMatch | null {
+        const known = certified.get(text);
+        if (known) return known;
+        const der = derOf(text);
+        const row = der && byThumbprint.get(thumbprintOf(der));
+        const found = row ? certificateMatch(row, der) : null;
+        if (found && certified.size < MAX_CERTIFIED) certified.set(text, found);
         return found;
       },
       /** Credentials that sign calls, oldest first. */
@@ -93,6 +93,14 @@ export const clients = defineSlice({
 type ClientRows = { client_ranges: ClientRangeRow[]; client_certificates: ClientCertificateRow[]; signers: SignerRow[] };
 /** Good from `beginsAt` (epoch milliseconds) on. */
 type CertificateMatch = ClientMatch & { readonly beginsAt: number };
+
+function derOf(text: string): Buffer | undefined {
+  try {
+    return certificateDer(decodeURIComponent(text));
+  } catch {
+    return undefined; // no percent-encoding
+  }
+}
 
 /** The certificate's own dates bound what its credential says (interface rule 12 §5.2). Null when it isn't X.509. */
 function certificateMatch(row: ClientCertificateRow, der: Buffer): CertificateMatch | null {

@@ -10,8 +10,8 @@ import type { RouteCall } from '../route-call.ts';
 export function matchClient(call: RouteCall, { certificateHeader }: Runtime): undefined {
   const { snapshot, receivedAt } = call;
   if (certificateHeader !== null && snapshot.knowsCertificates) {
-    const der = presentedCertificate(call.req, certificateHeader);
-    const match = der && snapshot.clientByCertificate(der);
+    const text = presentedCertificate(call.req, certificateHeader);
+    const match = text === undefined ? null : snapshot.clientByCertificate(text);
     if (match && match.beginsAt <= receivedAt && counts(call, match)) {
       call.client = match;
       return;
