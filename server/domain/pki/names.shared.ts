@@ -123,20 +123,36 @@ const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
  * looked up before it, since it maps and allows more than IDNA2008 does.
  */
 function aLabels(name: string): string | null {
+  const bare: string[] = [];
   for (const label of name.split('.')) {
     const unicode = label.startsWith('xn--') ? decoded(label.slice(4)) : label;
     if (unicode === null || !isLabel([...unicode])) return null;
     if (unicode !== label && ASCII.test(unicode)) return null;
+    bare.push(unicode.replaceAll(/[\u200c\u200d]/g, ''));
   }
-  // The label behind keeps a number at the end from being read as an address; it is left to right, as every bidi name may have.
+  // Joiners count for nothing in the rules of direction (RFC 5893 §2), but hide from the conversion what they stand beside.
+  return converted(bare.join('.')) === null ? null : converted(name);
+}
+
+/** The label behind keeps a number at the end from being read as an address; it is left to right, as every bidi name may have. */
+function converted(name: string): string | null {
   const host = URL.parse(`http://${name}.x/`)?.hostname;
   return host?.endsWith('.x') ? host.slice(0, -2) : null;
 }
 
 const isLabel = (label: readonly string[]): boolean =>
   !COMBINING.test(label[0] ?? '') &&
+  !HYPHENS.test(label.join('')) &&
+  label.every((one, at) => !isJoiner(one) || VIRAMA.test(label[at - 1] ?? '') || label.filter(isJoiner).length === 1) &&
   label.every((one, at) => isPermitted(one) || (CONTEXTS[one]?.(label, at) ?? false)) &&
   !MIXED.every((digits) => label.some((one) => digits.test(one)));
+/** Where a label in Unicode has none (RFC 5891 §4.2.3.1). Of labels in ASCII only the outer ones are checked, by the form of the whole name. */
+const HYPHENS = /^-|-$|^(?=.*[^\x00-\x7f])..--/u;
+/** After a virama, or alone, where the conversion checks it by its neighbours (RFC 5892, appendix A.1 and A.2); of several it checks the first one alone. */
+const isJoiner = (one: string): boolean => one === '\u200c' || one === '\u200d';
+/** Canonical combining class 9. */
+const VIRAMA =
+  /^(?:[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d3b-\u0d3c\u0d4d\u0dca\u0e3a\u0eba\u0f84\u1039-\u103a\u1714-\u1715\u1734\u17d2\u1a60\u1b44\u1baa-\u1bab\u1bf2-\u1bf3\u2d7f\ua806\ua82c\ua8c4\ua953\ua9c0\uaaf6\uabed\u{10a3f}\u{11046}\u{11070}\u{1107f}\u{110b9}\u{11133}-\u{11134}\u{111c0}\u{11235}\u{112ea}\u{1134d}\u{11442}\u{114c2}\u{115bf}\u{1163f}\u{116b6}\u{1172b}\u{11839}\u{1193d}-\u{1193e}\u{119e0}\u{11a34}\u{11a47}\u{11a99}\u{11c3f}\u{11d44}-\u{11d45}\u{11d97}])$/u;
 const COMBINING = /^\p{M}/u;
 /** Arabic-Indic digits and their extended forms don't stand in one label (RFC 5892, appendix A.8 and A.9). */
 const MIXED = [/^[\u0660-\u0669]$/, /^[\u06f0-\u06f9]$/];
