@@ -27,7 +27,7 @@ export const acme = family({
             row && {
               title: row.label ?? 'ACME account',
               subtitle: `${row.role.root.name}/${row.role.name}`,
-              path: `/pki/${row.role.root.id}?tab=roles`,
+              path: `/pki/${row.role.root.id}?tab=acme`,
             }
           );
         },
