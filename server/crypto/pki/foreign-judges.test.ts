@@ -6,7 +6,9 @@ import test, { type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import * as x509 from '@peculiar/x509';
 import { days, folder, newChain, newLeaf } from './authority.fixture.ts';
+import { newKeyPair, newSerial } from './authority.ts';
 import { certificateRevocationList } from './crl.ts';
+import { responderCertificate } from './ocsp.ts';
 import { pemOf } from './pem.ts';
 
 // Certificates and lists of ours are judged by programs of other authors. A program that isn't on the machine skips its tests: `openssl`, `go`, and `zlint`,
@@ -42,6 +44,11 @@ const client = newLeaf(intermediate, {
 });
 const plain = newLeaf(intermediate, { subject: { common_name: 'Jane Doe' }, sanDns: [], notAfter: days(20) });
 const [rootFile, intermediateFile] = [pem('root.pem', root.certificate), pem('intermediate.pem', intermediate.certificate)];
+/** As it signs answers of OCSP. */
+const responder = responderCertificate({
+  ...{ issuer: intermediate, publicKey: newKeyPair().publicKey, subject: { common_name: 'OCSP responder' } },
+  ...{ serial: newSerial(), notBefore: days(-1), notAfter: days(7) },
+});
 const leaves = { leaf, unnamed, client, plain };
 const files = Object.entries(leaves).map(([name, { der }]) => pem(`${name}.pem`, der));
 
@@ -58,6 +65,7 @@ test('openssl verifies every kind of leaf, strictly, for what it may be used', {
   await verify(`${at}/leaf.pem`, '-purpose', 'sslserver', '-verify_hostname', 'x.apps.example.com');
   await verify(`${at}/leaf.pem`, '-purpose', 'sslclient', '-verify_ip', '2001:db8::1');
   await verify(`${at}/client.pem`, '-purpose', 'sslclient');
+  await verify(pem('responder.pem', responder), '-purpose', 'ocsphelper');
   await assert.rejects(
     verify(`${at}/client.pem`, '-purpose', 'sslserver'),
     /unsuitable certificate purpose|unsupported certificate purpose/,
@@ -253,7 +261,7 @@ test('zlint finds no error by any RFC in any kind of certificate, nor in a list'
   const sources = 'RFC5280,RFC5480,RFC5891,RFC8813,Community';
   const empty = write('empty.crl', list(intermediate, 1));
   const filled = write('filled.crl', list(intermediate, 2, [{ serial: leaf.serial, revokedAt: days(-1), reason: 'privilege_withdrawn' }]));
-  for (const file of [rootFile, intermediateFile, ...files, empty, filled]) {
+  for (const file of [rootFile, intermediateFile, pem('responder.pem', responder), ...files, empty, filled]) {
     const { stdout } = await run(zlint, ['-includeSources', sources, '-format', 'pem', file], { maxBuffer: 1 << 22 });
     const results = Object.entries(JSON.parse(stdout) as Record<string, { result: string }>);
     assert.ok(
