@@ -40,7 +40,7 @@ export async function measurePki(directory: string): Promise<Row[]> {
 }
 
 /** Alternating rounds, the first to warm up. */
-export async function compare(sides: readonly Side[], databasePids: () => number[]): Promise<Row[]> {
+async function compare(sides: readonly Side[], databasePids: () => number[]): Promise<Row[]> {
   const cpu = new Map<string, number[]>(sides.map(({ name }) => [name, []]));
   const database = new Map<string, number[]>(sides.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round++)
@@ -95,7 +95,7 @@ async function drive(next: () => Promise<number>): Promise<{ calls: number; p50:
 
 type Calls = { key: string; roots: readonly string[]; csr: string };
 
-export function oursOf(origin: string, { key, roots, csr }: Calls, pids: () => number[], stops: (() => Promise<unknown>)[]): Side[] {
+function oursOf(origin: string, { key, roots, csr }: Calls, pids: () => number[], stops: (() => Promise<unknown>)[]): Side[] {
   const agent = new http.Agent({ keepAlive: true });
   stops.unshift(async () => agent.destroy());
   const bodies: Record<Work, string> = {
@@ -119,7 +119,7 @@ export function oursOf(origin: string, { key, roots, csr }: Calls, pids: () => n
   return (['issue', 'sign'] as const).map((work) => ({ name: work, pids, prepare: async () => () => post(work) }));
 }
 
-export const peerOf = (peer: StepCa, csr: string): Side => ({
+const peerOf = (peer: StepCa, csr: string): Side => ({
   name: 'step-ca',
   pids: peer.pids,
   prepare: async (count) => {
@@ -128,12 +128,12 @@ export const peerOf = (peer: StepCa, csr: string): Side => ({
   },
 });
 
-export function certificateRequest(directory: string): string {
+function certificateRequest(directory: string): string {
   const made = `req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ${directory}/leaf.key -subj /CN=${NAMES[0]} -addext subjectAltName=${NAMES.map((name) => `DNS:${name}`).join(',')}`;
   return execFileSync('openssl', made.split(' '), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
 }
 
-export async function makeRoots(): Promise<{ key: string; roots: string[] }> {
+async function makeRoots(): Promise<{ key: string; roots: string[] }> {
   const operator = await import('../../server/domain/operator/service.ts');
   const { createRoot, createRole } = await import('../../server/domain/pki/service.ts');
   const { CreateRoot, CreateRole } = await import('../../server/domain/pki/schema.ts');

@@ -31,7 +31,7 @@ test('an empty list has no list of entries', () => {
   );
 });
 
-test('a list of the most certificates is made in a second and in 64 MB, and one more is refused', () => {
+test('a list of the most certificates is made within seconds and 256 MB, and one more is refused', () => {
   const entries = Array.from({ length: MOST_ENTRIES }, () => ({
     serial: newSerial(),
     revokedAt: days(-1),

@@ -24,7 +24,7 @@ import { type IntermediateRow, signingIntermediates } from './store.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** How long an answer may be relied on. */
-export const ANSWER_LASTS_MS = HOUR;
+const ANSWER_LASTS_MS = HOUR;
 /** How long a responder signs; it is replaced when a day is left, so that no answer outlives the certificate inside of it. */
 const RESPONDER_LASTS_MS = 7 * DAY;
 const RESPONDER_ENDS_MS = DAY;
