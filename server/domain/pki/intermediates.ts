@@ -120,6 +120,7 @@ async function revoke(tx: Tx, ctx: Ctx, root: RootRow, row: IntermediateRow, rea
     data: { ...ERASED, status: 'revoked', revoked_at: ctx.now, revocation_reason: reason },
     select: { id: true },
   });
+  await tx.pki_responders.deleteMany({ where: { ...own(ctx), intermediate_id: row.id } });
   await markStale(tx, ctx, root.id);
   return {
     action: 'revoke',

@@ -78,6 +78,7 @@ export async function expireIntermediates(db: Db, now: Date, signal?: AbortSigna
       const ctx = systemContext(db, { ...place, now, label: 'intermediate expiry' });
       return inTransaction(ctx, async (tx) => {
         await signCrl(tx, ctx, id);
+        await tx.pki_responders.deleteMany({ where: { ...own(ctx), intermediate_id: id } });
         const { count } = await tx.pki_intermediates.updateMany({
           where: { ...own(ctx), id, status: { in: ['active', 'retired'] } },
           data: { ...ERASED, status: 'expired' },

@@ -58,6 +58,10 @@ export const ERASED = { value_ct: null, cek_wrapped: null, tmk_version: null } a
 /** Overwrites all private keys of the space, or of one root, before the rows go, so that no page of the table keeps them live. */
 export async function eraseKeys(tx: Tx, ctx: Ctx, rootId?: string): Promise<void> {
   const nothing = new Uint8Array(0);
+  await tx.pki_responders.updateMany({
+    where: { ...own(ctx), ...(rootId ? { intermediate: { ca_root_id: rootId } } : {}) },
+    data: { value_ct: nothing, cek_wrapped: nothing },
+  });
   await tx.pki_intermediates.updateMany({
     where: { ...own(ctx), ...(rootId ? { ca_root_id: rootId } : {}), status: { in: ['active', 'retired'] } },
     data: { ...ERASED, status: 'expired' },
