@@ -1,0 +1,58 @@
+const LONGEST = 500;
+/** Servers quote statements and cut them off, so parts of a password count from here on. */
+const PART = 8;
+
+/** What must not be told. Passwords are found in parts too; names only as a whole. */
+export type Concealed = { names: Set<string>; passwords: Set<string> };
+
+/** The text of a server as one short line without what is concealed. */
+export function fitText(text: string, { names, passwords }: Concealed): string {
+  // A server may send megabytes; what is looked through is bounded, and cut before the end of what may be a password.
+  let line = text.slice(0, 8 * LONGEST).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ');
+  for (const password of [...passwords].flatMap(spellings)) line = withoutParts(line, password);
+  for (const name of [...names].sort((a, b) => b.length - a.length)) line = withoutName(line, name);
+  return line.trim().slice(0, LONGEST).trim();
+}
+
+const STRUCK = '***';
+
+/** As it is, as in URLs, and as in SQL. */
+const spellings = (password: string): string[] => [
+  ...new Set([password, encodeURIComponent(password.toWellFormed()), password.replaceAll("'", "''"), password.replaceAll('\\', '\\\\')]),
+];
+
+function withoutParts(text: string, secret: string): string {
+  const part = Math.min(PART, secret.length);
+  if (part === 0) return text;
+  let out = '';
+  let copied = 0;
+  for (let at = 0; at + part <= text.length; ) {
+    const found = secret.indexOf(text.slice(at, at + part));
+    if (found < 0) {
+      at++;
+      continue;
+    }
+    let end = at + part;
+    while (end < text.length && secret.includes(text.slice(end - part + 1, end + 1))) end++;
+    out += text.slice(copied, at) + STRUCK;
+    copied = end;
+    at = end;
+  }
+  return out + text.slice(copied);
+}
+
+/** Not inside of a longer word: a user named `sa` must not strike out half of `sales`. */
+function withoutName(text: string, name: string): string {
+  let out = '';
+  let copied = 0;
+  if (name === '') return text;
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+    const end = at + name.length;
+    if (at < copied || isWord(text[at - 1]) || isWord(text[end])) continue;
+    out += text.slice(copied, at) + STRUCK;
+    copied = end;
+  }
+  return out + text.slice(copied);
+}
+
+const isWord = (char: string | undefined) => char !== undefined && /[\p{L}\p{N}_]/u.test(char);
