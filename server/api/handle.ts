@@ -99,6 +99,7 @@ async function answer(call: Call, plane: Plane): Promise<Wire> {
       body,
       kind: op.kind,
       version: call.version,
+      outside: op.outside,
     },
     run,
   );

@@ -78,6 +78,26 @@ export async function takeOver({ id, lease_until }: Claim): Promise<Claim | unde
   return rows[0];
 }
 
+/**
+ * Keeps the claim for two minutes in which no transaction holds it: then its process has died. `held` is absent when it was taken over.
+ * @returns also the version of the tenant key that is active now
+ */
+export async function extendClaim(
+  ctx: Ctx,
+  { id, lease_until }: Claim,
+): Promise<{ held?: Claim | undefined; active?: number | undefined }> {
+  const { rows } = await sql().query<Claim & { active: number | null }>({
+    name: 'idem-extend',
+    text: `update idempotency_keys set lease_until = now() + interval '240 seconds' where id = $1 and state = 'in_progress' and lease_until = $2
+      returning id, lease_until, tmk_version, (select version from tenant_master_keys where tenant_id = $3 and status = 'active') as active`,
+    values: [id, lease_until, ctx.tenant_id],
+  });
+  const [row] = rows;
+  if (!row) return {};
+  const { active, ...held } = row;
+  return { held, active: active ?? undefined };
+}
+
 /** Marks the claim as alive until the transaction ends, however it ends. @returns the version of the tenant key that is active now */
 export async function holdClaim(tx: Tx, ctx: Ctx, claim: Claim): Promise<number | undefined> {
   const [row] = await tx.$queryRaw<

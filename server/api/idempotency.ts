@@ -10,6 +10,7 @@ import {
   answerPlace,
   type Claim,
   completeClaim,
+  extendClaim,
   findCall,
   holdClaim,
   insertClaim,
@@ -34,6 +35,8 @@ export type IdempotentCall = {
   body: Uint8Array;
   kind: Kind;
   version: string;
+  /** The operation's own mark: `run` gets no transaction, and its effect commits before the stored answer does. */
+  outside?: true | undefined;
 };
 
 /** 1 to 255 visible ASCII characters. */
@@ -68,8 +71,16 @@ export async function runIdempotently(call: IdempotentCall, run: (ctx: Ctx) => P
   for (let tried = 1; ; tried++) {
     const claimed = await claimOrReplay(call, fingerprint);
     if ('replay' in claimed) return claimed.replay;
-    const { claim, fresh } = claimed;
+    const { fresh } = claimed;
+    let { claim } = claimed;
     try {
+      if (call.outside) {
+        const { held, active } = await extendClaim(ctx, claim);
+        if (!held) throw busy();
+        claim = held;
+        if (fresh && active !== undefined && active !== claim.tmk_version) throw new KeyRotated();
+        return await runOutside(call, claim, run);
+      }
       return await inTransaction(ctx, async (tx) => {
         const active = await holdClaim(tx, ctx, claim);
         // A call under the new version would not find this claim, and the other way round.
@@ -89,6 +100,14 @@ export async function runIdempotently(call: IdempotentCall, run: (ctx: Ctx) => P
       throw error instanceof KeyRotated ? refusal : error;
     }
   }
+}
+
+/** Holds nothing open while the verb is out, which may take a minute; the claim's longer lease keeps the key taken. */
+async function runOutside(call: IdempotentCall, claim: Claim, run: (ctx: Ctx) => Promise<Wire>): Promise<Wire> {
+  const { ctx } = call;
+  const wire = await run(ctx);
+  await inTransaction(ctx, (tx) => complete(tx, call, claim, call.kind === 'reveal' ? NOTHING_STORED : wire, ctx.request_id));
+  return wire;
 }
 
 type Claimed = { claim: Claim; fresh: boolean } | { replay: Wire };

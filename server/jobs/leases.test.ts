@@ -10,6 +10,6 @@ test('every kind of lease that the database makes has a handler, and the reverse
   const { rows } = await sql().query<{ kind: string }>(
     `select distinct split_part(encode(tgargs, 'escape'), '\\000', 1) as kind from pg_trigger t join pg_proc p on p.oid = t.tgfoid where p.proname = 'wake_lease'`,
   );
-  const handled = Object.keys({ ...leaseHandlers('tick'), ...leaseHandlers('hour') });
+  const handled = Object.keys({ ...leaseHandlers('tick'), ...leaseHandlers('hour'), ...leaseHandlers('apart') });
   assert.deepEqual(rows.map(({ kind }) => kind).sort(), handled.sort());
 });

@@ -6,6 +6,7 @@ import { checkRootKey } from '#server/domain/keys/root-check.ts';
 import { watchKeys } from '#server/domain/keys/watch.ts';
 import { sweepLeases } from '#server/domain/leases/service.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
+import type { LeaseHandlers } from '#server/kernel/lease.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { closeDb, db } from '#server/platform/db.ts';
 import { EnvError } from '#server/platform/env.ts';
@@ -27,18 +28,27 @@ try {
   await fittingRootKey();
   const keys = watchKeys();
   const worker = startWorker();
-  const leases = startLoop('sweeping leases', LEASE_TICK_MS, async (signal) => {
-    const acted = await sweepLeases(leaseHandlers('tick'), { db: db(), now: new Date(), signal });
+  const sweep = (handlers: LeaseHandlers) => async (signal: AbortSignal) => {
+    const acted = await sweepLeases(handlers, { db: db(), now: new Date(), signal });
     if (Object.keys(acted).length > 0) log.info({ acted }, 'leases handled');
     return false;
-  });
+  };
+  const leases = [
+    startLoop('sweeping leases', LEASE_TICK_MS, sweep(leaseHandlers('tick'))),
+    ...Object.entries(leaseHandlers('apart')).map(([kind, handler]) =>
+      startLoop(`sweeping leases of ${kind}`, LEASE_TICK_MS, sweep({ [kind]: handler })),
+    ),
+  ];
   const deliveries = startDeliveries(channels);
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'worker stopping');
-    await Promise.all([worker.stop(STOP_MS), Promise.race([Promise.all([leases.stop(), deliveries.stop()]), sleep(STOP_MS)])]);
+    await Promise.all([
+      worker.stop(STOP_MS),
+      Promise.race([Promise.all([...leases.map((loop) => loop.stop()), deliveries.stop()]), sleep(STOP_MS)]),
+    ]);
     await keys.close();
     await Promise.race([Promise.all([backgroundSettled(), flushUses(), writeCounts()]), sleep(2_000)]);
     closeMail();

@@ -85,6 +85,9 @@ export const ERROR_STATUS = {
   value_unavailable: 409,
   commit_conflict: 409,
   port_in_use: 409,
+  connection_disabled: 409,
+  lease_limit: 409,
+  not_renewable: 409,
   token_expired: 410,
   payload_too_large: 413,
   uri_too_long: 414,
@@ -98,12 +101,16 @@ export const ERROR_STATUS = {
   reveal_check_failed: 500,
   kms_probe_failed: 502,
   unseal_failed: 502,
+  database_unreachable: 502,
+  database_error: 502,
+  ssh_host_key_mismatch: 502,
   token_error: 500,
   dependency_unavailable: 503,
   tenant_sealed: 503,
   audit_unavailable: 503,
   reveal_budget_unavailable: 503,
   reveal_audit_unavailable: 503,
+  database_timeout: 504,
 } as const;
 
 export type ErrorType = keyof typeof ERROR_STATUS;

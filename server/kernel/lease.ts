@@ -13,8 +13,11 @@ export type Lease = {
 
 /** What a family does when one of its leases is due. The family's `leases.ts` names it by its kind. */
 export type LeaseHandler = {
-  /** `hour` for digests: what becomes due within an hour is one mail. `tick`, the default, is every few seconds. */
-  every?: 'tick' | 'hour';
+  /**
+   * `hour` for digests: what becomes due within an hour is one mail. `tick`, the default, is every few seconds. `apart` is as often, in a loop of its own:
+   * work on servers of customers may take long, and delays nothing else.
+   */
+  every?: LeasePace;
   /** Leases of one transaction; 200. */
   batch?: number;
   /**
@@ -22,9 +25,16 @@ export type LeaseHandler = {
    * It may run again after a crash. A rejection postpones that lease alone.
    */
   release?: (lease: Lease, signal: AbortSignal) => Promise<void>;
+  /**
+   * The same for the whole batch, where leases share connections or have a schedule of their own for what fails: it keeps to a minute, and answers which
+   * of them it did not get to. Those are due again at once.
+   */
+  releaseAll?: (leases: readonly Lease[], signal: AbortSignal) => Promise<ReadonlySet<string>>;
   /** Acts on what is due. Runs in one transaction for the batch, and again lease by lease if that fails. */
   handle: (tx: Tx, leases: readonly Lease[], now: Date) => Promise<LeaseOutcome>;
 };
+
+export type LeasePace = 'tick' | 'hour' | 'apart';
 
 export type LeaseOutcome = {
   /** When each resource is due again, by its ID. A lease that isn't listed ends. */

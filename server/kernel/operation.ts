@@ -77,8 +77,13 @@ export type Operation<
   http: `${M} /${string}`;
   kind: K;
   needs: N;
-  /** An operation of /v1 that people may also call at the same path below /admin: the answer is bare, as everywhere on the dashboard plane. */
-  mirrored?: true;
+  /** An operation of /v1 that people may also call at the same path below /admin, or at this one: the answer is bare, as everywhere on the dashboard plane. */
+  mirrored?: true | `/admin/${string}`;
+  /**
+   * The verb works on a server of the customer, between transactions of its own. Under an idempotency key no transaction is open meanwhile: what was done
+   * by a process that died before it answered is not told to the retry, which does it again.
+   */
+  outside?: true;
   /** A use that leaves something behind. A call that may be over its rate limit is web's, which counts before it runs. */
   stores?: true;
   /** What a person must confirm before the change, with `step_up_required` and `mfa_required` as further refusals. Its verb uses the verification up. */

@@ -67,7 +67,16 @@ async function revealed(op: AnyOperation, ctx: Ctx, req: Request, input: Record<
   };
   const key = takesIdempotencyKey(op) ? idempotencyKeyOf(req.headers) : null;
   const { pathname, search } = new URL(req.url);
-  const call = { ctx, method: req.method, path: pathname, query: search.slice(1), body, kind: op.kind, version: NEWEST };
+  const call = {
+    ctx,
+    method: req.method,
+    path: pathname,
+    query: search.slice(1),
+    body,
+    kind: op.kind,
+    version: NEWEST,
+    outside: op.outside,
+  };
   const wire = key === null ? await show(ctx) : await runIdempotently({ ...call, key }, show);
   return respond(wire, ctx.request_id, 'uncompressed');
 }

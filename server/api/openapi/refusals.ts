@@ -50,6 +50,7 @@ const PHRASES: Readonly<Record<number, string>> = {
   500: 'Internal Server Error',
   502: 'Bad Gateway',
   503: 'Service Unavailable',
+  504: 'Gateway Timeout',
 };
 const phraseOf = (status: number): string => {
   const phrase = PHRASES[status];

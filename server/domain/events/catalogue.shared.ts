@@ -17,6 +17,8 @@ export const EVENT_TYPES = {
   'usage.threshold_reached': "80, 90 or 100% of the month's calls are used.",
   'vault.token.expiring': 'The card behind a vault token expires in 60 or 30 days.',
   'pki.certificate.expiring': 'A certificate that has no successor ends in 30, 7 or 1 days.',
+  'dyn_db.lease.expired': 'A database user was removed at the end of its lease.',
+  'dyn_db.lease.errored': 'A database user could not be removed, or its lease not renewed, in five attempts.',
   'opportunity.created': 'A route is suggested for a host, with a confidence of at least 0.7.',
   'opportunity.accepted': 'A suggestion became a route.',
   'ai.budget.threshold': '50, 80 or 100% of a budget of the AI gateway is spent.',

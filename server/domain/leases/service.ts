@@ -2,7 +2,7 @@ import type { Db } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { Lease, LeaseHandler, LeaseHandlers } from '#server/kernel/lease.ts';
 import { log } from '#server/platform/log.ts';
-import { assertHeld, claimDue, LeaseLost, postpone, settle, TRANSACTION_MS } from './store.ts';
+import { assertHeld, claimDue, giveBack, LeaseLost, postpone, settle, TRANSACTION_MS } from './store.ts';
 
 type Sweep = { db: Db; now: Date; signal?: AbortSignal /** Overrides the handlers' batch size. */; batch?: number };
 
@@ -38,9 +38,10 @@ type Run = Sweep & { kind: string; handler: LeaseHandler; owner: string };
 
 /** The leases whose outside work is done. */
 async function released(run: Run, due: readonly Lease[]): Promise<Lease[]> {
-  const { release } = run.handler;
-  if (!release) return [...due];
+  const { release, releaseAll } = run.handler;
   const signal = run.signal ?? new AbortController().signal;
+  if (releaseAll && due.length > 0) return releasedTogether(run, due, releaseAll, signal);
+  if (!release) return [...due];
   const done: Lease[] = [];
   for (let at = 0; at < due.length; at += RELEASES_AT_ONCE)
     await Promise.all(
@@ -52,6 +53,23 @@ async function released(run: Run, due: readonly Lease[]): Promise<Lease[]> {
       ),
     );
   return done;
+}
+
+/** Whoever releases a batch as one accounts for what fails in it; a rejection is our own fault and postpones them all. */
+async function releasedTogether(
+  run: Run,
+  due: readonly Lease[],
+  releaseAll: NonNullable<LeaseHandler['releaseAll']>,
+  signal: AbortSignal,
+): Promise<Lease[]> {
+  try {
+    const left = await releaseAll(due, signal);
+    await giveBack(run.db, run.kind, run.owner, [...left]);
+    return due.filter(({ resource_id }) => !left.has(resource_id));
+  } catch (error) {
+    for (const lease of due) await failed(run, lease, error);
+    return [];
+  }
 }
 
 /** One transaction for the batch. If it fails, each lease gets its own, so that a broken one doesn't hold up the others. */

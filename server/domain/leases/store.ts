@@ -51,6 +51,13 @@ export async function settle(tx: Tx, kind: string, owner: string, leases: readon
     update leases set attempts = 0, locked_by = null, locked_until = null where kind = ${kind} and resource_id = any(${rows.map((row) => row.resource_id)}::uuid[])`;
 }
 
+/** Leaves leases that nothing was done about to the next sweep. */
+export async function giveBack(db: Db, kind: string, owner: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db.$executeRaw`
+    update leases set locked_by = null, locked_until = null where kind = ${kind} and resource_id = any(${ids}::uuid[]) and locked_by = ${owner}::uuid`;
+}
+
 /** Sets a failed lease back, twice as long after each failure in a row. @returns the time of the next attempt */
 export async function postpone(db: Db, kind: string, owner: string, { resource_id, attempts }: Lease, now: Date): Promise<Date> {
   const delay = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 20), LAST_RETRY_MS);

@@ -31,6 +31,8 @@ const NOUNS: Partial<Record<LimitKey, string>> = {
   oauth_clients: 'OAuth clients',
   crypto_keys: 'crypto keys',
   pki_roots: 'roots',
+  dyn_db_connections: 'database connections',
+  dyn_db_leases: 'live database leases',
 };
 const nounOf = (kind: LimitKey, n: number) => (NOUNS[kind] ?? kind).slice(0, n === 1 ? -1 : undefined);
 
