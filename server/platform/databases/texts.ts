@@ -5,6 +5,11 @@ const PART = 8;
 /** What must not be told. Passwords are found in parts too; names only as a whole. */
 export type Concealed = { names: Set<string>; passwords: Set<string> };
 
+export const concealedOf = ({ username, password }: { username: string; password: string }): Concealed => ({
+  names: new Set([username]),
+  passwords: new Set([password]),
+});
+
 /** The text of a server as one short line without what is concealed. */
 export function fitText(text: string, { names, passwords }: Concealed): string {
   // A server may send megabytes; what is looked through is bounded, and cut before the end of what may be a password.

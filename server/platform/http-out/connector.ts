@@ -58,6 +58,16 @@ export function createConnect(endpoint: Endpoint, resolver: Resolver, timeoutMs 
   };
 }
 
+/**
+ * A plain socket by the same rules, for protocols that aren't HTTP: resolve and judge, connect to an address of that very answer, look at the peer
+ * once more. Any port; no encryption. Rejects with UpstreamFault of phase `connect`.
+ */
+export async function connectGuarded(host: string, port: number, resolver: Resolver, timeoutMs: number): Promise<Socket> {
+  const lookup = await resolver.lookup(host, port);
+  if (!lookup.ok) throw connectFault(lookup.reason === 'blocked' ? 'upstream_not_allowed' : 'upstream_unreachable', lookup.message);
+  return connectPinned(host, lookup.addresses, timeoutMs, (peer) => isPinned(peer, lookup, resolver), undefined);
+}
+
 /** At most two addresses, each with its share of the time: one dead machine behind a name must not fail the call. */
 async function connectPinned(
   host: string,

@@ -1,0 +1,17 @@
+import { egress } from '../egress.ts';
+import type { Resolver } from '../http-out/resolver.ts';
+import type { DatabaseSession, DatabaseTarget } from './engine.ts';
+
+/**
+ * Connects to a database and logs in, directly or through its jump host. The address that is connected to has passed the guard, and connecting, TLS and
+ * login together have `connect_timeout_ms`. The caller closes the session. @throws DatabaseFault
+ */
+export async function openDatabase(target: DatabaseTarget, resolver: Resolver = egress()): Promise<DatabaseSession> {
+  // The drivers are large, so each is loaded at its first use.
+  switch (target.engine) {
+    case 'postgres':
+      return (await import('./postgres/open.ts')).openPostgres(target, resolver);
+    default:
+      throw new TypeError(`no such engine: ${target.engine}`);
+  }
+}

@@ -1,0 +1,27 @@
+import { DatabaseFault, type Stage } from '../fault.ts';
+import { type Concealed, fitText } from '../texts.ts';
+import { tlsFault } from '../tls.ts';
+import { brokenFault } from '../wire.ts';
+
+/** SQLSTATEs of a statement that took too long (query_canceled, by statement_timeout) or waited too long. */
+const SLOW = new Set(['57014', '55P03']);
+
+/** What an error of the driver means. */
+export function postgresFault(error: unknown, stage: Stage, concealed: Concealed): DatabaseFault {
+  if (error instanceof DatabaseFault) return error;
+  const tls = tlsFault(error);
+  if (tls) return tls;
+  const { code, message = '', severity } = error as { code?: unknown; message?: string; severity?: unknown };
+  // Only what came as an ErrorResponse has a severity.
+  if (typeof severity === 'string' && typeof code === 'string') {
+    const state = /^[0-9A-Z]{5}$/.test(code) ? code : null;
+    if (state !== null && SLOW.has(state))
+      return new DatabaseFault('database_timeout', stage, 'The database canceled a statement that took too long.', { code: state });
+    return new DatabaseFault('database_error', stage === 'tls' ? 'auth' : stage, fitText(message, concealed), { code: state });
+  }
+  if (message === 'The server does not support SSL connections')
+    return new DatabaseFault('database_unreachable', 'tls', 'The database does not offer TLS.');
+  if (stage === 'tls') return new DatabaseFault('database_unreachable', 'tls', 'The TLS handshake with the database failed.');
+  if (message.startsWith('SASL:')) return new DatabaseFault('database_error', 'auth', 'The database and this service do not agree on a login.');
+  return brokenFault(error, stage);
+}

@@ -1,0 +1,96 @@
+import { type DatabaseSession, type Engine, plainName, plainPassword, type Row } from './engine.ts';
+import { DatabaseFault } from './fault.ts';
+import type { Wire } from './wire.ts';
+
+/** How one engine of SQL says what sessions do. */
+export type Dialect = {
+  /** Around the statements of a creation; null where each is final at once. */
+  transaction: { begin(username: string): readonly string[]; commit: string; rollback: string } | null;
+  /** The engine's own removal of a user, safe to repeat. */
+  remove(wire: Wire, username: string): Promise<void>;
+  exists(username: string): string;
+  /** One row each, its first column a name. */
+  minted: string;
+  missing(wire: Wire): Promise<string[]>;
+  renewal(username: string, expiresAt: Date): string | null;
+  ownPassword(password: string): string;
+};
+
+const MOST_NAMES = 10_000;
+
+export function sqlSession(engine: Engine, wire: Wire, dialect: Dialect): DatabaseSession {
+  const run = (statement: string) => wire.query(statement);
+
+  /** The fault of a statement says which it was. */
+  async function runAll(statements: readonly string[]): Promise<void> {
+    for (const [i, statement] of statements.entries()) await run(statement).catch((error: unknown) => fail(error, i + 1));
+  }
+
+  async function exists(username: string): Promise<boolean> {
+    return (await run(dialect.exists(plainName(username)))).length > 0;
+  }
+
+  return {
+    engine,
+    serverVersion: wire.serverVersion,
+    hostKey: wire.hostKey,
+    conceal({ names = [], passwords = [] }) {
+      for (const name of names) wire.concealed.names.add(name);
+      for (const password of passwords) wire.concealed.passwords.add(password);
+    },
+    run,
+
+    async createUser({ username, password }, statements) {
+      wire.concealed.names.add(plainName(username));
+      wire.concealed.passwords.add(plainPassword(password));
+      const { transaction } = dialect;
+      if (transaction) await wire.script(transaction.begin(username));
+      try {
+        await runAll(statements);
+        if (transaction) await run(transaction.commit);
+      } catch (error) {
+        if (transaction) await run(transaction.rollback).catch(() => undefined);
+        throw error;
+      }
+    },
+
+    async extendUser(username, expiresAt) {
+      const statement = dialect.renewal(plainName(username), expiresAt);
+      if (statement !== null) await run(statement);
+      return statement !== null;
+    },
+
+    async dropUser(username, statements) {
+      wire.concealed.names.add(plainName(username));
+      // What fails here may have been done by an attempt whose answer was lost; whether the user is gone decides.
+      for (const statement of statements ?? []) await run(statement).catch(unlessLost);
+      if (statements === null || (await exists(username))) await dialect.remove(wire, username);
+    },
+
+    userExists: exists,
+    missingPrivileges: () => dialect.missing(wire),
+
+    async mintedUsers() {
+      return namesIn(await run(dialect.minted));
+    },
+
+    async setOwnPassword(password) {
+      wire.concealed.passwords.add(plainPassword(password));
+      await run(dialect.ownPassword(password));
+    },
+
+    close: () => wire.close(),
+  };
+}
+
+function fail(error: unknown, statement: number): never {
+  throw error instanceof DatabaseFault ? error.at(statement) : error;
+}
+
+/** A refused statement is passed over; a lost connection isn't. */
+function unlessLost(error: unknown): void {
+  if (!(error instanceof DatabaseFault) || error.type !== 'database_error') throw error;
+}
+
+const namesIn = (rows: readonly Row[]): string[] =>
+  [...new Set(rows.map((row) => String(Object.values(row)[0])))].sort().slice(0, MOST_NAMES);
