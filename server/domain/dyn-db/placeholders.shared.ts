@@ -43,7 +43,8 @@ export const uses = (text: string, placeholder: Placeholder): boolean =>
 
 /** What is wrong with the statements that create users, as a sentence without subject and period; null if nothing is. */
 export function creationProblem(text: string, engine: Engine): string | null {
-  if (engine === 'mongo') return unknownProblem(text) ?? userDocumentProblem(text);
+  // Read again as parsed: a brace may be written as \u007b.
+  if (engine === 'mongo') return unknownProblem(text) ?? userDocumentProblem(text) ?? unknownProblem(JSON.stringify(JSON.parse(text)));
   return unknownProblem(text) ?? missingProblem(text, ['username', 'password']) ?? sqlProblem(text, engine);
 }
 

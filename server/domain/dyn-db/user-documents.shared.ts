@@ -17,7 +17,8 @@ export function userDocumentProblem(text: string): string | null {
   if (tooDeep(value, MAX_DEPTH)) return `must not be nested more than ${MAX_DEPTH} deep`;
   const unknown = Object.keys(value).find((key) => !KEYS.includes(key));
   if (unknown !== undefined) return `contains the unknown key ${JSON.stringify(unknown.slice(0, 40))}; allowed are ${KEYS.join(', ')}`;
-  if (text.includes('{{password}}')) return "can't contain {{password}}: the service sets it, and documents of users can be read";
+  if (JSON.stringify(value).includes('{{password}}'))
+    return "can't contain {{password}}: the service sets it, and documents of users can be read";
   if (!Array.isArray(value.roles) || !value.roles.every(isRole)) return 'must have roles, an array of names or of {"role", "db"}';
   if (value.mechanisms !== undefined && !isListOf(value.mechanisms, (each) => MECHANISMS.includes(each as string), 1))
     return `must have mechanisms of ${MECHANISMS.join(' and ')}`;
