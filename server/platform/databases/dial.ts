@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
-import { UpstreamFault } from '../http-out/faults.ts';
 import { connectGuarded } from '../http-out/connector.ts';
+import { UpstreamFault } from '../http-out/faults.ts';
 import type { Resolver } from '../http-out/resolver.ts';
 import { BoundedStream } from './bounded-stream.ts';
 import { DatabaseFault, type Stage } from './fault.ts';

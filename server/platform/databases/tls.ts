@@ -19,7 +19,8 @@ export function tlsOptions(
   };
 }
 
-const TLS_CODES = /^(?:ERR_SSL_|ERR_TLS_|EPROTO$|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|ERR_OSSL_)/;
+const TLS_CODES =
+  /^(?:ERR_SSL_|ERR_TLS_|EPROTO$|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|ERR_OSSL_)/;
 
 /** The fault that an error of TLS is; undefined when it is none. */
 export function tlsFault(error: unknown): DatabaseFault | undefined {

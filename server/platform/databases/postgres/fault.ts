@@ -11,17 +11,23 @@ export function postgresFault(error: unknown, stage: Stage, concealed: Concealed
   if (error instanceof DatabaseFault) return error;
   const tls = tlsFault(error);
   if (tls) return tls;
-  const { code, message = '', severity } = error as { code?: unknown; message?: string; severity?: unknown };
+  const { code, message = '', severity, detail } = error as { code?: unknown; message?: string; severity?: unknown; detail?: unknown };
   // Only what came as an ErrorResponse has a severity.
   if (typeof severity === 'string' && typeof code === 'string') {
     const state = /^[0-9A-Z]{5}$/.test(code) ? code : null;
     if (state !== null && SLOW.has(state))
       return new DatabaseFault('database_timeout', stage, 'The database canceled a statement that took too long.', { code: state });
-    return new DatabaseFault('database_error', stage === 'tls' ? 'auth' : stage, fitText(message, concealed), { code: state });
+    return new DatabaseFault(
+      'database_error',
+      stage === 'tls' ? 'auth' : stage,
+      fitText(typeof detail === 'string' ? `${message} (${detail})` : message, concealed),
+      { code: state },
+    );
   }
   if (message === 'The server does not support SSL connections')
     return new DatabaseFault('database_unreachable', 'tls', 'The database does not offer TLS.');
   if (stage === 'tls') return new DatabaseFault('database_unreachable', 'tls', 'The TLS handshake with the database failed.');
-  if (message.startsWith('SASL:')) return new DatabaseFault('database_error', 'auth', 'The database and this service do not agree on a login.');
+  if (message.startsWith('SASL:'))
+    return new DatabaseFault('database_error', 'auth', 'The database and this service do not agree on a login.');
   return brokenFault(error, stage);
 }

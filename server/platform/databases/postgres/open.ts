@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
 import type { Resolver } from '../../http-out/resolver.ts';
 import type { BoundedStream } from '../bounded-stream.ts';
@@ -44,9 +45,14 @@ async function login(target: DatabaseTarget, line: Line, left: () => number): Pr
   connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
     if (parameterName === 'server_version') serverVersion = String(parameterValue).slice(0, 100);
   });
+  let handshake: unknown;
   connection.on('sslconnect', () => {
-    (connection as unknown as { stream: NodeJS.EventEmitter }).stream.once('secureConnect', () => {
+    const { stream: tls } = connection as unknown as { stream: NodeJS.EventEmitter };
+    tls.once('secureConnect', () => {
       stage = 'auth';
+    });
+    tls.once('error', (error) => {
+      handshake = error;
     });
   });
   try {
@@ -73,8 +79,10 @@ async function login(target: DatabaseTarget, line: Line, left: () => number): Pr
     );
     return sqlSession('postgres', wire, dialect);
   } catch (error) {
+    // The driver may hear that the connection closed before it hears why.
+    await setImmediate();
     stream.destroy();
-    throw faultOf(error);
+    throw faultOf(stage === 'tls' ? (handshake ?? error) : error);
   }
 }
 

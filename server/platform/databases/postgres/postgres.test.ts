@@ -1,16 +1,194 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import pg from 'pg';
-import { createResolver } from '../../http-out/resolver.ts';
-import { loopback } from '../../http-out/upstream.fixture.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { caPem, otherCaPem } from '../certificates.fixture.ts';
+import { faultOf, hereAt, mintedName, PASSWORD } from '../databases.fixture.ts';
+import type { DatabaseTarget } from '../engine.ts';
 import { openDatabase } from '../open.ts';
+import { postgresServer } from './server.fixture.ts';
 
-test('opens', async () => {
-  const url = new URL(process.env.TEST_PG_URL as string);
-  console.log(url.protocol, url.hostname, url.port, url.search);
-  const s = await openDatabase({ engine: 'postgres', host: '127.0.0.1', port: Number(url.port), database: 'postgres', username: url.username, password: decodeURIComponent(url.password), options: { sslmode: 'disable' } }, createResolver({ settings: loopback }));
-  console.log(s.serverVersion, await s.missingPrivileges(), await s.mintedUsers());
-  console.log(await s.run("select pg_sleep(0)"));
-  await s.close();
-  assert.ok(pg);
+const server = await postgresServer();
+const target = (more: Partial<DatabaseTarget> = {}): DatabaseTarget => ({
+  engine: 'postgres',
+  host: 'db.example.com',
+  port: null,
+  database: 'shop',
+  ...server.admin,
+  options: { sslmode: 'verify-full', ca_cert_pem: caPem, statement_timeout_ms: 5_000 },
+  ...more,
+});
+const open = (more: Partial<DatabaseTarget> = {}) => openDatabase(target(more), hereAt(server.host));
+const as = (username: string, password = PASSWORD) => open({ username, password });
+const creation = (username: string, password = PASSWORD) => [
+  `CREATE ROLE "${username}" WITH LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE CONNECTION LIMIT 20 PASSWORD '${password}' VALID UNTIL '2099-01-01 00:00:00+00'`,
+  `GRANT CONNECT ON DATABASE "shop" TO "${username}"`,
+  `GRANT USAGE ON SCHEMA public TO "${username}"`,
+  `GRANT SELECT ON ALL TABLES IN SCHEMA public TO "${username}"`,
+];
+async function mint(): Promise<string> {
+  const username = mintedName();
+  const session = await open();
+  await session.createUser({ username, password: PASSWORD }, creation(username));
+  await session.close();
+  return username;
+}
+const exists = async (username: string) => (await server.query(`SELECT 1 FROM pg_roles WHERE rolname = '${username}'`)).rows.length > 0;
+
+test('an admin that is no superuser mints a user who reads, and removes it with its sessions and objects', async () => {
+  const session = await open();
+  assert.match(session.serverVersion, /^\d+/);
+  assert.deepEqual([session.engine, session.hostKey, await session.missingPrivileges()], ['postgres', null, []]);
+  const username = await mint();
+  await session.run(`GRANT CREATE ON SCHEMA public TO "${username}"`);
+  const user = await as(username);
+  assert.deepEqual(await user.run('SELECT id FROM orders'), [{ id: 1 }]);
+  await user.run(`CREATE TABLE mine_${username} (id int)`);
+  assert.deepEqual([await session.userExists(username), await session.mintedUsers()], [true, [username]]);
+
+  await session.dropUser(username, null);
+  assert.equal(await exists(username), false);
+  await session.run(`DROP TABLE mine_${username}`);
+  await sleep(100);
+  assert.equal((await faultOf(user.run('SELECT 1'))).type, 'database_unreachable');
+  assert.equal((await faultOf(as(username))).code, '28P01');
+  await session.dropUser(username, null);
+  assert.deepEqual([await session.userExists(username), await session.mintedUsers()], [false, []]);
+  await Promise.all([session.close(), user.close()]);
+});
+
+test('a user is removed without pg_signal_backend too', async () => {
+  const username = await mint();
+  const user = await as(username);
+  await server.query('REVOKE pg_signal_backend FROM broker');
+  const session = await open();
+  assert.deepEqual(await session.missingPrivileges(), ['pg_signal_backend']);
+  await session.dropUser(username, null);
+  assert.equal(await exists(username), false);
+  await server.query('GRANT pg_signal_backend TO broker');
+  await Promise.all([session.close(), user.close()]);
+});
+
+test('what the admin lacks is listed', async () => {
+  await server.query("CREATE ROLE weak LOGIN PASSWORD 'weak'; GRANT SELECT ON orders TO weak WITH GRANT OPTION");
+  const session = await open({ username: 'weak', password: 'weak' });
+  assert.deepEqual(await session.missingPrivileges(), [
+    'CREATEROLE',
+    'CONNECT ON DATABASE "shop" WITH GRANT OPTION',
+    'USAGE ON SCHEMA public WITH GRANT OPTION',
+    'SELECT ON ALL TABLES IN SCHEMA public WITH GRANT OPTION (1 without)',
+    'SELECT ON ALL SEQUENCES IN SCHEMA public WITH GRANT OPTION (1 without)',
+    'pg_signal_backend',
+  ]);
+  await session.close();
+});
+
+test('a creation that fails leaves nothing, and says which statement, with the name and the password struck out', async () => {
+  const username = mintedName();
+  const session = await open();
+  const fault = await faultOf(
+    session.createUser({ username, password: PASSWORD }, [...creation(username), `GRANT "nothing ${PASSWORD}" TO "${username}"`]),
+  );
+  assert.deepEqual([fault.type, fault.stage, fault.code, fault.statement], ['database_error', 'statement', '42704', 5]);
+  assert.equal(fault.text, 'role "nothing ***" does not exist');
+  assert.ok(!JSON.stringify([fault.text, fault.message, fault.stack]).includes(PASSWORD.slice(4, 16)), fault.text);
+  assert.equal(await exists(username), false);
+  const twice = await mint();
+  const named = await faultOf(session.createUser({ username: twice, password: PASSWORD }, creation(twice)));
+  assert.deepEqual([named.code, named.statement, named.text], ['42710', 1, 'role "***" already exists']);
+  await session.dropUser(twice, null);
+  await session.close();
+});
+
+test('exactly one statement is sent, whatever its text holds', async () => {
+  const session = await open();
+  const fault = await faultOf(session.run('SELECT 1; CREATE ROLE sneaked'));
+  assert.deepEqual([fault.type, fault.code], ['database_error', '42601']);
+  assert.equal(await exists('sneaked'), false);
+  await session.close();
+});
+
+test('a removal of its own runs first; what it leaves, or can not do, the built-in removal does', async () => {
+  const session = await open();
+  const own = await mint();
+  await session.dropUser(own, [`DROP OWNED BY "${own}"`, `REVOKE CONNECT ON DATABASE shop FROM "${own}"`]);
+  assert.equal(await exists(own), false, 'statements that only take rights away');
+  const failing = await mint();
+  await session.dropUser(failing, ['DROP ROLE "nobody_of_that_name"', 'nonsense']);
+  assert.equal(await exists(failing), false, 'statements that fail');
+  await session.dropUser(failing, [`DROP ROLE "${failing}"`]);
+  await session.close();
+});
+
+test('a renewal moves the end, and the admin changes its own password', async () => {
+  const username = await mint();
+  const session = await open();
+  assert.equal(await session.extendUser(username, new Date('2101-02-03T04:05:06.789Z')), true);
+  const { rows } = await server.query(
+    `SELECT rolvaliduntil::timestamptz AT TIME ZONE 'UTC' = '2101-02-03 04:05:06' AS moved FROM pg_roles WHERE rolname = '${username}'`,
+  );
+  assert.deepEqual(rows, [{ moved: true }]);
+  await session.dropUser(username, null);
+  await session.setOwnPassword('A-new-password_of-32-characters0');
+  await session.close();
+  assert.equal((await faultOf(open())).code, '28P01');
+  const again = await open({ password: 'A-new-password_of-32-characters0' });
+  await again.close();
+  await server.query(`ALTER ROLE broker PASSWORD '${server.admin.password.replaceAll("'", "''")}'`);
+});
+
+test('a statement that takes too long ends on the server too', async () => {
+  const session = await open({ options: { sslmode: 'disable', statement_timeout_ms: 1_000 } });
+  const fault = await faultOf(session.run('SELECT pg_sleep(30)'));
+  assert.deepEqual([fault.type, fault.code], ['database_timeout', '57014']);
+  // One that switches the server's limit off is stopped by ours.
+  await session.run('SET statement_timeout = 0');
+  const ours = await faultOf(session.run('SELECT pg_sleep(29)'));
+  assert.deepEqual([ours.type, ours.code], ['database_timeout', null]);
+  assert.equal((await faultOf(session.run('SELECT 1'))).type, 'database_timeout');
+  await sleep(200);
+  const { rows } = await server.query(
+    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE '%pg_sleep(29)%' AND pid <> pg_backend_pid()",
+  );
+  assert.deepEqual(rows, [{ n: 0 }]);
+  await session.close();
+});
+
+test('a removal ends the creation that a lost session left open, so that no user appears afterwards', async () => {
+  const username = mintedName();
+  const lost = await open();
+  const creating = lost.createUser({ username, password: PASSWORD }, [...creation(username), 'SELECT pg_sleep(4)']);
+  creating.catch(() => undefined);
+  await sleep(500);
+  const session = await open();
+  await session.dropUser(username, null);
+  assert.equal((await faultOf(creating)).type, 'database_error');
+  await sleep(200);
+  assert.equal(await exists(username), false);
+  await Promise.all([session.close(), lost.close()]);
+});
+
+test('sslmode decides what certificate is believed', async () => {
+  const tried = async (host: string, options: DatabaseTarget['options']) => {
+    const session = await open({ host, options });
+    const [row] = await session.run('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+    await session.close();
+    return row?.ssl;
+  };
+  assert.equal(await tried('db.example.com', { sslmode: 'disable' }), false);
+  assert.equal(await tried('other.example.com', {}), true, 'require is the default and believes any certificate');
+  assert.equal(await tried('other.example.com', { sslmode: 'verify-ca', ca_cert_pem: caPem }), true);
+  assert.equal(await tried('db.example.com', { sslmode: 'verify-full', ca_cert_pem: caPem }), true);
+  const refused: [string, string, DatabaseTarget['options'], RegExp][] = [
+    ['another name', 'other.example.com', { sslmode: 'verify-full', ca_cert_pem: caPem }, /for another name/],
+    ['an address', server.host, { sslmode: 'verify-full', ca_cert_pem: caPem }, /for another name/],
+    ['localhost', 'localhost.example.com', { sslmode: 'verify-full', ca_cert_pem: caPem }, /for another name/],
+    ['another CA', 'db.example.com', { sslmode: 'verify-ca', ca_cert_pem: otherCaPem }, /not issued by a CA/],
+    ['the roots of the system', 'db.example.com', { sslmode: 'verify-full' }, /not issued by a CA/],
+    ['a CA that is none', 'db.example.com', { sslmode: 'verify-full', ca_cert_pem: 'not a PEM' }, /certificate/],
+  ];
+  for (const [what, host, options, text] of refused) {
+    const fault = await faultOf(tried(host, options));
+    assert.deepEqual([fault.type, fault.stage], ['database_unreachable', 'tls'], `${what}: ${fault.stack}`);
+    assert.match(`${what}: ${fault.text} ${fault.code}`, text);
+  }
 });

@@ -25,6 +25,6 @@ const QUESTION = `SELECT r.rolsuper AS superuser, r.rolcreaterole AS createrole,
   (SELECT count(*)::int FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = 'public' AND c.relkind IN ('r', 'v', 'm', 'f', 'p') AND NOT pg_catalog.has_table_privilege(c.oid, 'SELECT WITH GRANT OPTION')) AS tables,
   (SELECT count(*)::int FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = 'public' AND c.relkind = 'S' AND NOT pg_catalog.has_sequence_privilege(c.oid, 'SELECT WITH GRANT OPTION')) AS sequences,
+    WHERE n.nspname = 'public' AND CASE c.relkind WHEN 'S' THEN NOT pg_catalog.has_sequence_privilege(c.oid, 'SELECT WITH GRANT OPTION') ELSE false END) AS sequences,
   pg_catalog.pg_has_role(CURRENT_USER, 'pg_signal_backend', 'MEMBER') AS signal
 FROM pg_catalog.pg_roles r WHERE r.rolname = CURRENT_USER`;
