@@ -7,11 +7,8 @@ import { DatabaseFault, type Stage } from './fault.ts';
 import type { SshTarget } from './ssh/ssh-target.ts';
 import { openTunnel } from './ssh/tunnel.ts';
 
-/** Opens connections to the hosts of one target, guarded or through its jump host. */
-export type Dial = {
-  /** @throws DatabaseFault database_unreachable, ssh_host_key_mismatch, database_timeout */
-  (host: string, port: number, timeoutMs: number): Promise<BoundedStream>;
-};
+/** Opens connections to the hosts of one target, guarded or through its jump host. @throws DatabaseFault */
+export type Dial = (host: string, port: number, timeoutMs: number) => Promise<BoundedStream>;
 
 export type Line = {
   dial: Dial;

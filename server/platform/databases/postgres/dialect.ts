@@ -15,7 +15,6 @@ export const dialect: Dialect = {
     rollback: 'ROLLBACK',
   },
   async remove(wire, username) {
-    await wire.query('SET search_path = pg_catalog');
     await endCreation(wire, username);
     for (const statement of postgresRevocation(username)) await wire.query(statement);
   },
@@ -33,8 +32,8 @@ const PAUSE_MS = 100;
 
 /** A creation that is still at work would commit a user after its removal found none. The admin may end sessions of its own. */
 async function endCreation(wire: Wire, username: string): Promise<void> {
-  const find = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE usename = CURRENT_USER AND application_name = '${label(username)}' AND pid <> pg_backend_pid()`;
+  const find = `SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
+    WHERE usename = CURRENT_USER AND application_name = '${label(username)}' AND pid <> pg_catalog.pg_backend_pid()`;
   for (let i = 0; i < TRIES; i++) {
     if ((await wire.query(find)).length === 0) return;
     await sleep(PAUSE_MS);
