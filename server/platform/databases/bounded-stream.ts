@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream';
+import { contained } from './contained.ts';
 
 /** What a server may send in one piece of work: no answer that we ask for comes near it. */
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -20,6 +21,7 @@ export class BoundedStream extends Duplex {
 
   constructor(source: Duplex) {
     super({ allowHalfOpen: false, autoDestroy: true });
+    contained(this);
     this.#source = source;
     source.on('data', (chunk: Buffer) => {
       this.#left -= chunk.length;

@@ -11,6 +11,8 @@ export async function openDatabase(target: DatabaseTarget, resolver: Resolver = 
   switch (target.engine) {
     case 'postgres':
       return (await import('./postgres/open.ts')).openPostgres(target, resolver);
+    case 'mysql':
+      return (await import('./mysql/open.ts')).openMysql(target, resolver);
     default:
       throw new TypeError(`no such engine: ${target.engine}`);
   }

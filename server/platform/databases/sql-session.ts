@@ -8,12 +8,13 @@ export type Dialect = {
   transaction: { begin(username: string): readonly string[]; commit: string; rollback: string } | null;
   /** The engine's own removal of a user, safe to repeat. */
   remove(wire: Wire, username: string): Promise<void>;
-  exists(username: string): string;
+  /** True also when it can't be told. */
+  exists(wire: Wire, username: string): Promise<boolean>;
   /** One row each, its first column a name. */
   minted: string;
   missing(wire: Wire): Promise<string[]>;
   renewal(username: string, expiresAt: Date): string | null;
-  ownPassword(password: string): string;
+  ownPassword(password: string, serverVersion: string): string;
 };
 
 const MOST_NAMES = 10_000;
@@ -26,9 +27,7 @@ export function sqlSession(engine: Engine, wire: Wire, dialect: Dialect): Databa
     for (const [i, statement] of statements.entries()) await run(statement).catch((error: unknown) => fail(error, i + 1));
   }
 
-  async function exists(username: string): Promise<boolean> {
-    return (await run(dialect.exists(plainName(username)))).length > 0;
-  }
+  const exists = (username: string) => dialect.exists(wire, plainName(username));
 
   return {
     engine,
@@ -76,7 +75,7 @@ export function sqlSession(engine: Engine, wire: Wire, dialect: Dialect): Databa
 
     async setOwnPassword(password) {
       wire.concealed.passwords.add(plainPassword(password));
-      await run(dialect.ownPassword(password));
+      await run(dialect.ownPassword(password, wire.serverVersion));
     },
 
     close: () => wire.close(),

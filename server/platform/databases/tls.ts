@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { DatabaseFault } from './fault.ts';
 
@@ -36,3 +37,9 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/SELF_SIGNED|UNABLE_TO|DEPTH_ZERO|CERT_/, "The database's certificate is not issued by a CA that is trusted here."],
   [/OSSL|PEM/, 'The CA certificate can not be read.'],
 ];
+
+/** Some drivers check certificates of names only; for an address they would check another one. @throws DatabaseFault */
+export function refuseAddress({ sslmode }: { sslmode?: string | undefined }, host: string): void {
+  if (sslmode === 'verify-full' && isIP(host) !== 0)
+    throw new DatabaseFault('database_unreachable', 'tls', 'sslmode verify-full takes a host name, not an address, with this engine.');
+}

@@ -18,7 +18,8 @@ export const dialect: Dialect = {
     await endCreation(wire, username);
     for (const statement of postgresRevocation(username)) await wire.query(statement);
   },
-  exists: (username) => `SELECT rolname FROM pg_catalog.pg_roles WHERE rolname = '${plainName(username)}'`,
+  exists: async (wire, username) =>
+    (await wire.query(`SELECT rolname FROM pg_catalog.pg_roles WHERE rolname = '${plainName(username)}'`)).length > 0,
   minted: "SELECT rolname FROM pg_catalog.pg_roles WHERE rolname LIKE 'svc\\_%\\_%\\_%' ORDER BY 1 LIMIT 10000",
   missing: missingPrivileges,
   renewal: (username, expiresAt) => `ALTER ROLE "${plainName(username)}" VALID UNTIL '${sqlTime(expiresAt)}'`,

@@ -1,7 +1,9 @@
+import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
 import type { Resolver } from '../../http-out/resolver.ts';
 import type { BoundedStream } from '../bounded-stream.ts';
+import { contained } from '../contained.ts';
 import { countdown, within } from '../deadline.ts';
 import { type Line, openLine } from '../dial.ts';
 import { CONNECT_TIMEOUT_MS, type DatabaseSession, type DatabaseTarget, DEFAULT_PORTS, STATEMENT_TIMEOUT_MS } from '../engine.ts';
@@ -47,7 +49,7 @@ async function login(target: DatabaseTarget, line: Line, left: () => number): Pr
   });
   let handshake: unknown;
   connection.on('sslconnect', () => {
-    const { stream: tls } = connection as unknown as { stream: NodeJS.EventEmitter };
+    const tls = contained((connection as unknown as { stream: Duplex }).stream);
     tls.once('secureConnect', () => {
       stage = 'auth';
     });
