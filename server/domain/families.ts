@@ -14,6 +14,7 @@ import { cryptoKeys } from './crypto-keys/family.ts';
 import { deliveries } from './deliveries/family.ts';
 import { deployment } from './deployment/family.ts';
 import { domains } from './domains/family.ts';
+import { dynDb } from './dyn-db/family.ts';
 import { elements } from './elements/family.ts';
 import { encryption } from './encryption/family.ts';
 import { environments } from './environments/family.ts';
@@ -71,6 +72,7 @@ export const families = [
   oauthGrants,
   trustBindings,
   cryptoKeys,
+  dynDb,
   vaults,
   pki,
   acme,

@@ -29,7 +29,7 @@ export type LeaseHandler = {
    * The same for the whole batch, where leases share connections or have a schedule of their own for what fails: it keeps to a minute, and answers which
    * of them it did not get to. Those are due again at once.
    */
-  releaseAll?: (leases: readonly Lease[], signal: AbortSignal) => Promise<ReadonlySet<string>>;
+  releaseAll?: (leases: readonly Lease[], run: { signal: AbortSignal; now: Date }) => Promise<ReadonlySet<string>>;
   /** Acts on what is due. Runs in one transaction for the batch, and again lease by lease if that fails. */
   handle: (tx: Tx, leases: readonly Lease[], now: Date) => Promise<LeaseOutcome>;
 };

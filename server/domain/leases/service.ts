@@ -63,7 +63,7 @@ async function releasedTogether(
   signal: AbortSignal,
 ): Promise<Lease[]> {
   try {
-    const left = await releaseAll(due, signal);
+    const left = await releaseAll(due, { signal, now: run.now });
     await giveBack(run.db, run.kind, run.owner, [...left]);
     return due.filter(({ resource_id }) => !left.has(resource_id));
   } catch (error) {

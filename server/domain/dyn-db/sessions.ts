@@ -1,0 +1,106 @@
+import type { Ctx } from '#server/kernel/context.ts';
+import { inTransaction, read, type Tx } from '#server/kernel/database.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { within } from '#server/platform/databases/deadline.ts';
+import type { DatabaseSession, DatabaseTarget } from '#server/platform/databases/engine.ts';
+import { DatabaseFault } from '#server/platform/databases/fault.ts';
+import { openDatabase } from '#server/platform/databases/open.ts';
+import { DEFAULT_PORTS } from './engines.shared.ts';
+import { openPasswords, openSshKey, type SshKey } from './seals.ts';
+import type { ConnectionRow } from './store.ts';
+
+/** A connection with what opens it. The passwords are those that the server may know, the likeliest first. */
+export type Access = { row: ConnectionRow; passwords: readonly string[]; ssh_key: SshKey | null };
+
+/** Work on a server ends after so long, whatever it waits for: a claim on a lease lapses only later. */
+export const WORK_MS = 90_000;
+
+/** @throws Refusal tenant_sealed */
+export const accessOf = async (tx: Tx, ctx: Ctx, row: ConnectionRow): Promise<Access> => ({
+  row,
+  passwords: await openPasswords(tx, ctx, row.id),
+  ssh_key: row.execution_mode === 'ssh_tunnel' ? await openSshKey(tx, ctx, row.id) : null,
+});
+
+export const readAccess = (ctx: Ctx, row: ConnectionRow): Promise<Access> => read(ctx, (tx) => accessOf(tx, ctx, row));
+
+/**
+ * Opens the database for one piece of work and closes it. The key that a jump host shows first is pinned. @throws Refusal database_unreachable,
+ * database_error, database_timeout, ssh_host_key_mismatch, whatever the work throws
+ */
+export async function withDatabase<T>(ctx: Ctx, access: Access, work: (session: DatabaseSession) => Promise<T>): Promise<T> {
+  let session: DatabaseSession | undefined;
+  try {
+    const answer = async () => {
+      session = await opened(access);
+      await pin(ctx, access.row, session.hostKey);
+      return work(session);
+    };
+    return await within(WORK_MS, answer(), () => new DatabaseFault('database_timeout', 'statement', 'the server took too long'));
+  } catch (error) {
+    throw error instanceof DatabaseFault ? refusalOf(error) : error;
+  } finally {
+    await session?.close();
+  }
+}
+
+/** Logs in with each of the passwords until the server takes one. */
+async function opened({ row, passwords, ssh_key }: Access): Promise<DatabaseSession> {
+  let refused: unknown;
+  for (const password of passwords)
+    try {
+      return await openDatabase(targetOf(row, password, ssh_key));
+    } catch (error) {
+      refused = error;
+      if (!(error instanceof DatabaseFault) || error.stage !== 'auth') throw error;
+    }
+  throw refused ?? new DatabaseFault('database_error', 'auth', 'no password is stored for this connection');
+}
+
+export function targetOf(row: ConnectionRow, password: string, ssh: SshKey | null): DatabaseTarget {
+  const { engine, host, port, database_name, admin_username, connect_options, ssh_host, ssh_port, ssh_username } = row;
+  return {
+    engine,
+    host,
+    port,
+    database: database_name,
+    username: admin_username ?? '',
+    password,
+    options: connect_options,
+    ...(ssh && ssh_host
+      ? {
+          ssh: {
+            host: ssh_host,
+            port: ssh_port ?? 22,
+            username: ssh_username ?? '',
+            privateKey: ssh.private_key,
+            passphrase: ssh.passphrase,
+            fingerprint: row.ssh_host_fingerprint,
+          },
+        }
+      : {}),
+  };
+}
+
+export const portOf = ({ port, engine }: Pick<ConnectionRow, 'port' | 'engine'>): number => port ?? DEFAULT_PORTS[engine];
+
+/** Trust on first use: from then on another key is refused (interface rule 44 §3.1). Written past the row's own time, which is that of people's edits. */
+async function pin(ctx: Ctx, row: ConnectionRow, hostKey: string | null): Promise<void> {
+  if (hostKey === null || row.ssh_host_fingerprint !== null) return;
+  const { tx: _, ...own } = ctx;
+  await inTransaction(own as Ctx, (tx) =>
+    tx.$executeRaw`update dyn_db_connections set ssh_host_fingerprint = ${hostKey} where id = ${row.id}::uuid and ssh_host_fingerprint is null`,
+  );
+}
+
+const STAGES = { dns: 'DNS', tcp: 'TCP', tls: 'TLS', ssh: 'SSH', auth: 'login', statement: 'statement' } as const;
+
+/** What a caller is told of a fault: its stage, the server's own code and words, and which statement it was. */
+export function refusalOf(fault: DatabaseFault): Refusal {
+  const { type, stage, code, text, statement } = fault;
+  const where = statement === null ? STAGES[stage] : `statement ${statement}`;
+  return new Refusal(type, `${where}: ${[code, text].filter((part) => part).join(' ')}`, { cause: fault });
+}
+
+/** One line for the row that it is kept in. */
+export const sentenceOf = (error: unknown): string => (error instanceof Refusal ? error.message.slice(0, 500) : 'an internal error');
