@@ -17,11 +17,14 @@ export class TooMuch extends Error {
  */
 export class BoundedStream extends Duplex {
   readonly #source: Duplex;
-  #left = MOST_BYTES;
+  readonly #most: number;
+  #left: number;
 
-  constructor(source: Duplex) {
+  constructor(source: Duplex, most = MOST_BYTES) {
     super({ allowHalfOpen: false, autoDestroy: true });
     contained(this);
+    this.#most = most;
+    this.#left = most;
     this.#source = source;
     source.on('data', (chunk: Buffer) => {
       this.#left -= chunk.length;
@@ -38,7 +41,7 @@ export class BoundedStream extends Duplex {
 
   /** Another piece of work begins. */
   refill(): void {
-    this.#left = MOST_BYTES;
+    this.#left = this.#most;
   }
 
   override _read(): void {

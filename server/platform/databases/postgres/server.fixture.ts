@@ -18,9 +18,9 @@ export type PostgresServer = {
 
 /**
  * A throw-away embedded PostgreSQL that listens on a loopback address with SCRAM and TLS (certificate for db.example.com), with the database `shop` of two
- * tables and an admin who has exactly the rights that interface rule 44 asks for. Stopped after the file.
+ * tables and an admin who has exactly the rights that interface rule 44 asks for. Stopped after the file; what starts it inside of a test says when.
  */
-export async function postgresServer(): Promise<PostgresServer> {
+export async function postgresServer(atEnd: (stop: () => Promise<void>) => void = after): Promise<PostgresServer> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'sallyport-pg-'));
   const host = `127.${[...crypto.getRandomValues(new Uint8Array(3))].map((byte) => (byte % 250) + 2).join('.')}`;
   const { cert, key } = await certificate('db.example.com');
@@ -35,7 +35,7 @@ export async function postgresServer(): Promise<PostgresServer> {
     await database.stop();
     fs.rmSync(directory, { recursive: true, force: true });
   };
-  after(stop);
+  atEnd(stop);
   fs.writeFileSync(path.join(directory, 'data/pg_hba.conf'), 'local all all trust\nhost all all 127.0.0.0/8 scram-sha-256\n');
   const query = async (text: string, name = 'shop') => {
     const client = new pg.Client({ connectionString: database.url(name) });
