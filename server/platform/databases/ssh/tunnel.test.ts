@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import test from 'node:test';
-import ssh2 from 'ssh2';
 import { createResolver } from '../../http-out/resolver.ts';
 import { egressSettings } from '../../http-out/settings.ts';
 import { listen, toLoopback } from '../../http-out/upstream.fixture.ts';
@@ -10,7 +9,7 @@ import { faultOf, here } from '../databases.fixture.ts';
 import type { DatabaseTarget } from '../engine.ts';
 import { openDatabase } from '../open.ts';
 import { postgresServer } from '../postgres/server.fixture.ts';
-import { clientKey, type JumpHost, jumpHost, noSshd, openSshd } from './hosts.fixture.ts';
+import { clientKey, type JumpHost, jumpHost, newKey, noSshd, openSshd } from './hosts.fixture.ts';
 import type { SshTarget } from './ssh-target.ts';
 
 const server = await postgresServer();
@@ -38,9 +37,12 @@ async function works(host: JumpHost, more: Partial<DatabaseTarget> = {}) {
   const fault = await faultOf(through({ ...host.target, fingerprint: other }, more));
   assert.deepEqual([fault.type, fault.stage, fault.hostKey], ['ssh_host_key_mismatch', 'ssh', host.fingerprint]);
 
-  const stranger = ssh2.utils.generateKeyPairSync('ed25519').private;
+  const stranger = newKey().private;
   const refused = await faultOf(through({ ...host.target, privateKey: stranger }, more));
-  assert.deepEqual([refused.type, refused.stage, refused.text], ['database_unreachable', 'ssh', 'The SSH host did not accept the private key.']);
+  assert.deepEqual(
+    [refused.type, refused.stage, refused.text],
+    ['database_unreachable', 'ssh', 'The SSH host did not accept the private key.'],
+  );
 }
 
 test('a database is reached through a jump host, whose key is pinned at the first use (SSH server of the driver)', async () => {
@@ -64,7 +66,7 @@ test('a tunnel ends with its session, also when the login behind it fails', asyn
 
 test('a key that can not be used is refused before anything is sent', async () => {
   const host = await jumpHost(inside);
-  const sealed = ssh2.utils.generateKeyPairSync('ed25519', { cipher: 'aes256-ctr', passphrase: 'open', rounds: 16 }).private;
+  const sealed = newKey({ cipher: 'aes256-ctr', passphrase: 'open', rounds: 16 }).private;
   const fault = await faultOf(through({ ...host.target, privateKey: sealed, passphrase: 'wrong' }));
   assert.deepEqual([fault.stage, fault.text], ['ssh', 'The passphrase does not open the private key.']);
 });
@@ -91,7 +93,13 @@ test('a jump host that says nothing, drips, or talks nonsense is given up in tim
     }),
   };
   for (const [what, host] of Object.entries(hosts)) {
-    const ssh: SshTarget = { host: 'jump.example.com', port: await listen(host), username: 'jump', privateKey: clientKey.private, fingerprint: null };
+    const ssh: SshTarget = {
+      host: 'jump.example.com',
+      port: await listen(host),
+      username: 'jump',
+      privateKey: clientKey.private,
+      fingerprint: null,
+    };
     const started = performance.now();
     const fault = await faultOf(through(ssh, { options: { connect_timeout_ms: 1_000 } }));
     assert.equal(fault.stage, 'ssh', `${what}: ${fault.stack}`);
@@ -104,7 +112,10 @@ test('the address of the jump host passes the guard', async () => {
   const closed = createResolver({ settings: egressSettings({}), resolve: toLoopback });
   for (const name of ['127.0.0.1', '169.254.169.254', 'jump.example.com', '10.0.0.1', 'localhost', '[::1]']) {
     const fault = await faultOf(through({ ...host.target, host: name }, {}, closed));
-    assert.deepEqual([fault.type, fault.stage, fault.text], ['database_unreachable', 'ssh', `The host ${name} is not reachable from this deployment.`]);
+    assert.deepEqual(
+      [fault.type, fault.stage, fault.text],
+      ['database_unreachable', 'ssh', `The host ${name} is not reachable from this deployment.`],
+    );
   }
   assert.deepEqual(host.forwarded, []);
 });

@@ -66,7 +66,8 @@ async function login(client: Client, stream: BoundedStream, ssh: SshTarget, time
     if (shown !== undefined && ssh.fingerprint !== null && shown !== ssh.fingerprint) throw mismatch(shown);
     throw faultOf(error);
   }
-  if (shown === undefined || !FINGERPRINT.test(shown)) throw new DatabaseFault('database_unreachable', 'ssh', 'The SSH host showed no key.');
+  if (shown === undefined || !FINGERPRINT.test(shown))
+    throw new DatabaseFault('database_unreachable', 'ssh', 'The SSH host showed no key.');
   return shown;
 }
 
