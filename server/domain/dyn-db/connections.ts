@@ -40,6 +40,7 @@ async function shown(tx: Tx, ctx: Ctx, rows: readonly ConnectionRow[]) {
     where: { ...own(ctx), connection_id, ended_at: null },
     _count: true,
   });
+  const roles = await tx.dyn_db_roles.groupBy({ by: ['connection_id'], where: { ...own(ctx), connection_id }, _count: true });
   const passwords = new Set(
     (await tx.dyn_db_passwords.findMany({ where: { ...own(ctx), connection_id }, select: { connection_id: true } })).map(
       (row) => row.connection_id,
@@ -51,6 +52,7 @@ async function shown(tx: Tx, ctx: Ctx, rows: readonly ConnectionRow[]) {
     return {
       ...row,
       has_admin_password: passwords.has(row.id),
+      role_count: roles.find(({ connection_id: of_role }) => of_role === row.id)?._count ?? 0,
       live_leases: sum(of),
       errored_leases: sum(of.filter(({ status }) => status === 'errored')),
     };

@@ -90,6 +90,7 @@ export const DynDbConnection = z
     status: z.enum(CONNECTION_STATUSES),
     last_check_at: time().nullable(),
     last_error: z.string().nullable(),
+    role_count: z.int(),
     live_leases: z.int(),
     errored_leases: z.int(),
     orphans: z.array(z.string()),
