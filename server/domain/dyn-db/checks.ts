@@ -42,7 +42,9 @@ export function checkSoon(ctx: Ctx, row: ConnectionRow): void {
     const later: Ctx = { ...caller, warnings: [], now: new Date() };
     for (let attempt = 0; attempt < 10; attempt++) {
       // The answer to the write may still be on its way to its commit.
-      const current = await read(later, (tx) => tx.dyn_db_connections.findFirst({ where: { ...own(later), id: row.id, deleted_at: null } }));
+      const current = await read(later, (tx) =>
+        tx.dyn_db_connections.findFirst({ where: { ...own(later), id: row.id, deleted_at: null } }),
+      );
       if (current) return storeAlone(later, current as ConnectionRow, await check(later, current as ConnectionRow));
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
@@ -60,7 +62,14 @@ async function check(ctx: Ctx, row: ConnectionRow): Promise<Checked> {
       if (row.execution_mode === 'iam') return { ...found, ok: true, latency_ms, server_version: session.serverVersion };
       const missing = [...(await session.missingPrivileges())];
       const orphans = await withoutLease(await session.mintedUsers());
-      return { ...found, ok: missing.length === 0, latency_ms, server_version: session.serverVersion, missing_privileges: missing, orphans };
+      return {
+        ...found,
+        ok: missing.length === 0,
+        latency_ms,
+        server_version: session.serverVersion,
+        missing_privileges: missing,
+        orphans,
+      };
     });
   } catch (error) {
     return { ...found, ok: false, latency_ms: Math.round(performance.now() - began), error: sentenceOf(error) };
@@ -107,7 +116,9 @@ export async function scanForOrphans(db: Db, now: Date, signal: AbortSignal): Pr
         if (signal.aborted) return;
         const ctx = systemContext(db, { tenant_id: row.tenant_id, sandbox: row.sandbox, now, label: 'orphan scan' });
         const found = await check(ctx, row);
-        await storeAlone(ctx, row, found).catch((error: unknown) => log.warn({ err: error, connection: row.id }, 'a check could not be stored'));
+        await storeAlone(ctx, row, found).catch((error: unknown) =>
+          log.warn({ err: error, connection: row.id }, 'a check could not be stored'),
+        );
         total.connections += 1;
         total.orphans += found.orphans.length;
       }

@@ -65,7 +65,10 @@ async function shown(tx: Tx, ctx: Ctx, rows: readonly ConnectionRow[]) {
  */
 export async function createConnection(ctx: Ctx, input: z.output<typeof CreateDynDbConnection>) {
   assertConnection(ctx, input);
-  const ttls = { default_ttl_seconds: input.default_ttl_seconds ?? Math.min(3_600, input.max_ttl_seconds ?? 3_600), max_ttl_seconds: input.max_ttl_seconds ?? 86_400 };
+  const ttls = {
+    default_ttl_seconds: input.default_ttl_seconds ?? Math.min(3_600, input.max_ttl_seconds ?? 3_600),
+    max_ttl_seconds: input.max_ttl_seconds ?? 86_400,
+  };
   assertTtls(ttls);
   const { admin_password, ssh_private_key, ssh_passphrase, connect_options = {}, ...fields } = input;
   if (ssh_private_key !== undefined) assertSshKey(ssh_private_key, ssh_passphrase);

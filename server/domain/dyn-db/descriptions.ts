@@ -25,7 +25,8 @@ export const descriptions: Descriptions = {
       success: 'The connection was deleted.',
     },
     'dyn_db.rotate_ssh_key': {
-      description: 'Replaces the SSH key of the jump host. The new key is tried first, and stored only if the database can be reached with it.',
+      description:
+        'Replaces the SSH key of the jump host. The new key is tried first, and stored only if the database can be reached with it.',
       success: 'The name of the connection, and whether the pinned host key changed.',
     },
     'dyn_db.rotate_root': {
@@ -116,7 +117,8 @@ export const descriptions: Descriptions = {
     ssh_host: 'Host name or address of the jump host.',
     ssh_port: 'Port of the jump host. Defaults to 22.',
     ssh_username: 'User on the jump host.',
-    ssh_private_key: 'Private key for the jump host: Ed25519, ECDSA or RSA of 2048 bits or more. Encrypted before it is stored, and never returned.',
+    ssh_private_key:
+      'Private key for the jump host: Ed25519, ECDSA or RSA of 2048 bits or more. Encrypted before it is stored, and never returned.',
     ssh_passphrase: 'Passphrase of the private key.',
     ssh_host_fingerprint: 'Host key of the jump host. Without it the key seen first is pinned. Another key is refused.',
     iam_region: 'AWS region of the database.',

@@ -1,8 +1,8 @@
-import { postTeamMails } from '#server/domain/mail/service.ts';
 import { raise } from '#server/domain/events/service.ts';
+import { postTeamMails } from '#server/domain/mail/service.ts';
+import type { AuditEntry } from '#server/kernel/audit-entry.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import type { AuditEntry } from '#server/kernel/audit-entry.ts';
 import { env } from '#server/platform/env.ts';
 import { leaseErrored } from './letters.ts';
 import type { LeaseRow } from './store.ts';
@@ -14,7 +14,8 @@ const RETRIES_MS = [30_000, 120_000, 600_000, 1_800_000];
 const SLOW_RETRY_MS = 3_600_000;
 export const MOST_ATTEMPTS = 5;
 
-export const isClaimed = ({ claimed_until }: Pick<LeaseRow, 'claimed_until'>, now: Date): boolean => claimed_until !== null && claimed_until > now;
+export const isClaimed = ({ claimed_until }: Pick<LeaseRow, 'claimed_until'>, now: Date): boolean =>
+  claimed_until !== null && claimed_until > now;
 
 /** Columns of a lease that nobody works on. */
 export const UNCLAIMED = { claimed_by: null, claimed_until: null };
@@ -87,7 +88,12 @@ export async function renewalFailed(tx: Tx, ctx: Ctx, row: LeaseRow, claim: stri
 
 const NOTHING: Setback = { entries: [], mails: [] };
 
-async function tellErrored(tx: Tx, ctx: Ctx, row: LeaseRow, { error, what }: { error: string; what: 'renew' | 'revoke' }): Promise<Setback> {
+async function tellErrored(
+  tx: Tx,
+  ctx: Ctx,
+  row: LeaseRow,
+  { error, what }: { error: string; what: 'renew' | 'revoke' },
+): Promise<Setback> {
   await raise(tx, ctx, [{ type: 'dyn_db.lease.errored', source_id: row.id, data: { ...factsOf(row), attempt: what, error } }]);
   const workspace = await tx.tenants.findUniqueOrThrow({ where: { id: ctx.tenant_id }, select: { name: true, slug: true } });
   const url = `${env.PUBLIC_ADMIN_URL}/${workspace.slug}/${spaceOf(ctx.sandbox)}/database-credentials`;

@@ -9,8 +9,7 @@ export type NewUserValues = { username: string; password: string; expires_at: Da
 export function creationOf(connection: ConnectionRow, role: RoleRow, { username, password, expires_at }: NewUserValues): string[] {
   const text = role.creation_sql_template ?? '';
   const values = { username, password, expiration: expirationText(expires_at), role: role.name, ...databaseOf(connection.database_name) };
-  if (connection.engine === 'mongo')
-    return [JSON.stringify(renderUserDocument(text, (part) => fillIn(part, values, 'mongo')))];
+  if (connection.engine === 'mongo') return [JSON.stringify(renderUserDocument(text, (part) => fillIn(part, values, 'mongo')))];
   return renderStatements(hosted(connection, text), connection.engine, values);
 }
 

@@ -86,7 +86,12 @@ export async function admitted(ctx: Ctx, { connection }: Pick<Plan, 'connection'
 }
 
 /** The lease, claimed by whoever is about to make its user. @throws Refusal not_found, connection_disabled, plan_limit, lease_limit */
-export async function insertLease(tx: Tx, ctx: Ctx, { connection, role, ttl, most }: Plan, username: string): Promise<{ row: LeaseRow; entry: AuditEntry }> {
+export async function insertLease(
+  tx: Tx,
+  ctx: Ctx,
+  { connection, role, ttl, most }: Plan,
+  username: string,
+): Promise<{ row: LeaseRow; entry: AuditEntry }> {
   // Neither may go, nor the connection be moved, while this commits.
   const [there] = await tx.$queryRaw<{ enabled: boolean }[]>`
     select c.enabled from dyn_db_connections c join dyn_db_roles r on r.connection_id = c.id
@@ -103,12 +108,22 @@ export async function insertLease(tx: Tx, ctx: Ctx, { connection, role, ttl, mos
   const { number, now } = next as NonNullable<typeof next>;
   const minter = auditActor(ctx.actor);
   const iam = connection.execution_mode === 'iam';
-  const target = { database: connection.database_name, ...(connection.engine === 'mysql' ? { user_host: connection.connect_options.user_host ?? '%' } : {}) };
+  const target = {
+    database: connection.database_name,
+    ...(connection.engine === 'mysql' ? { user_host: connection.connect_options.user_host ?? '%' } : {}),
+  };
   const row = (await tx.dyn_db_leases.create({
     data: {
       ...own(ctx),
       ...{ id: newId(), number, connection_id: connection.id, role_id: role.id, connection_name: connection.name, role_name: role.name },
-      ...{ engine: connection.engine, execution_mode: connection.execution_mode, username, status: 'renewing', phase: 'creating', ends_as: 'failed' },
+      ...{
+        engine: connection.engine,
+        execution_mode: connection.execution_mode,
+        username,
+        status: 'renewing',
+        phase: 'creating',
+        ends_as: 'failed',
+      },
       ...{ ttl_seconds: ttl, issued_at: now, expires_at: after(now, ttl), max_expires_at: after(now, most), renewable: !iam },
       ...{ claimed_by: newId(), claimed_until: new Date(now.getTime() + CLAIM_MS) },
       revocation_sql: iam ? null : revocationTemplateOf(connection, role),

@@ -153,6 +153,19 @@ export const create_role = operation({
   run: (ctx, input) => roles.createRole(ctx, input),
 });
 
+/** One role, for the dialog that edits it. */
+export const get_role = operation({
+  id: 'dyn_db.get_role',
+  summary: 'Get a database role',
+  http: 'GET /admin/dyn-db-credentials/connections/{connection}/roles/{role}',
+  kind: 'read',
+  needs: ['dyn_db_cred:read'],
+  refuses: ['not_found'],
+  input: schema.RoleRef,
+  output: schema.DynDbRole,
+  run: (ctx, input) => roles.getRole(ctx, input),
+});
+
 export const update_role = operation({
   id: 'dyn_db.update_role',
   summary: 'Update a database role',
@@ -163,6 +176,7 @@ export const update_role = operation({
   refuses: ['not_found'],
   input: schema.UpdateDynDbRole,
   output: schema.UpdatedDynDb,
+  edits: { row: (tx, ctx, input) => roles.lockedRole(tx, ctx, input), shown_by: get_role },
   run: (ctx, input) => roles.updateRole(ctx, input),
 });
 

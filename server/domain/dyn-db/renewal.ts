@@ -6,7 +6,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate, unchanged, writeAudits } from '#server/kernel/mutate.ts';
 import { CLAIM_MS, entryOf, renewalFailed, UNCLAIMED } from './lease-states.ts';
 import { assertFree } from './revocation.ts';
-import { accessOf, sentenceOf, withDatabase } from './sessions.ts';
+import { type Access, accessOf, sentenceOf, withDatabase } from './sessions.ts';
 import { connectionById, type LeaseRow, lockedLease } from './store.ts';
 import { effectiveTtl } from './ttl.shared.ts';
 
@@ -18,12 +18,13 @@ type Input = { id: string; ttl_seconds?: number | undefined };
  */
 export async function renewLease(ctx: Ctx, { id, ttl_seconds }: Input): Promise<ShownLease> {
   const claim = newId();
-  const { row, access, until } = await mutate(ctx, async (tx) => {
+  const { row, access, until } = await mutate<Taken>(ctx, async (tx) => {
     const row = await lockedLease(tx, ctx, id);
     assertRenewable(row, ctx.now);
     const connection = await connectionById(tx, ctx, row.connection_id);
     if (!connection) throw new Refusal('conflict', 'The connection of this lease is gone.');
-    if (!connection.enabled) throw new Refusal('connection_disabled', `The connection ${connection.name} is disabled. Enable it to renew leases.`);
+    if (!connection.enabled)
+      throw new Refusal('connection_disabled', `The connection ${connection.name} is disabled. Enable it to renew leases.`);
     const role = await tx.dyn_db_roles.findFirst({ where: { ...own(ctx), id: row.role_id } });
     const ttls = { connection, role: role ?? { default_ttl_seconds: null, max_ttl_seconds: null }, iam: false, sandbox: ctx.sandbox };
     const wanted = ctx.now.getTime() + effectiveTtl(ttls, ttl_seconds) * 1_000;
@@ -50,6 +51,8 @@ export async function renewLease(ctx: Ctx, { id, ttl_seconds }: Input): Promise<
   }
   return inTransaction(ctx, (tx) => renewed(tx, ctx, row, claim, until));
 }
+
+type Taken = { row: LeaseRow; access: Access | null; until: Date };
 
 function assertRenewable(row: LeaseRow, now: Date): void {
   if (!row.renewable) throw new Refusal('not_renewable', 'This lease is of a signed token, which has a fixed end. Mint another one.');
@@ -82,6 +85,18 @@ export type ShownLease = Pick<
 > & { id: number };
 
 /** As callers see it: known by its number. */
-export const shownLease = ({ number, status, expires_at, issued_at, username, connection_name, role_name, engine, renewable, attempts, last_error }: LeaseRow): ShownLease => ({
+export const shownLease = ({
+  number,
+  status,
+  expires_at,
+  issued_at,
+  username,
+  connection_name,
+  role_name,
+  engine,
+  renewable,
+  attempts,
+  last_error,
+}: LeaseRow): ShownLease => ({
   ...{ id: number, status, expires_at, issued_at, username, connection_name, role_name, engine, renewable, attempts, last_error },
 });

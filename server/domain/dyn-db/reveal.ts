@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { limitOf } from '#server/domain/plans/service.ts';
-import { countOf } from '#server/domain/plans/service.ts';
+import { countOf, limitOf } from '#server/domain/plans/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
@@ -43,7 +42,10 @@ async function assertRoom(ctx: Ctx, connection_id: string): Promise<void> {
   await read(ctx, async (tx) => {
     const limit = await limitOf(tx, ctx, 'dyn_db_leases');
     if (limit !== null && (await countOf(tx, ctx, 'dyn_db_leases')) >= limit)
-      throw new Refusal('plan_limit', `The ${ctx.plan} plan allows ${limit} live database leases in this space. Revoke one or move to a larger plan.`);
+      throw new Refusal(
+        'plan_limit',
+        `The ${ctx.plan} plan allows ${limit} live database leases in this space. Revoke one or move to a larger plan.`,
+      );
     if ((await liveLeases(tx, ctx, { connection_id })) >= MOST_LEASES)
       throw new Refusal('lease_limit', `A connection has at most ${MOST_LEASES} live leases. Revoke some, or wait until they expire.`);
   });

@@ -9,7 +9,7 @@ import { audited, mutate } from '#server/kernel/mutate.ts';
 import { creationProblem, placementProblem, revocationProblem } from './placeholders.shared.ts';
 import { assertTtls } from './rules.ts';
 import type { CreateDynDbRole, UpdateDynDbRole } from './schema.ts';
-import { assertNoLiveLeases, type ConnectionRow, connectionByName, lockedConnection, roleByName } from './store.ts';
+import { assertNoLiveLeases, type ConnectionRow, connectionByName, liveLeases, lockedConnection, roleByName } from './store.ts';
 import { BUILT_IN_TEMPLATES, builtInTemplate } from './templates.shared.ts';
 
 /** Of one connection. */
@@ -26,6 +26,14 @@ export const listRoles = (ctx: Ctx, { connection }: { connection: string }) =>
       _count: true,
     });
     return rows.map((row) => ({ ...row, live_leases: leases.find(({ role_id }) => role_id === row.id)?._count ?? 0 }));
+  });
+
+/** @throws Refusal not_found */
+export const getRole = (ctx: Ctx, { connection, role }: { connection: string; role: string }) =>
+  read(ctx, async (tx) => {
+    const { id: connection_id } = await connectionByName(tx, ctx, connection);
+    const row = await roleByName(tx, ctx, connection_id, role);
+    return { ...row, live_leases: await liveLeases(tx, ctx, { connection_id, role_id: row.id }) };
   });
 
 export const listTemplates = () =>
@@ -86,7 +94,9 @@ export const updateRole = (ctx: Ctx, input: z.output<typeof UpdateDynDbRole>) =>
         resource_type: 'dyn_db_role',
         resource_id: after.id,
         name: after.name,
-        changes: changesOf(before, after, FIELDS).map((change) => (change.field.endsWith('_sql_template') ? { field: change.field, changed: true } : change)),
+        changes: changesOf(before, after, FIELDS).map((change) =>
+          change.field.endsWith('_sql_template') ? { field: change.field, changed: true } : change,
+        ),
         details: { connection: connection.name },
       },
     );
@@ -143,7 +153,8 @@ function assertPlaced({ engine, database_name }: ConnectionRow, role: Placed): v
     ['revocation_sql', role.revocation_sql_template],
   ] as const) {
     if (text === null) continue;
-    if (database_name === null && text.includes('{{database}}')) throw invalid(field, 'has {{database}}, and the connection has no database_name');
+    if (database_name === null && text.includes('{{database}}'))
+      throw invalid(field, 'has {{database}}, and the connection has no database_name');
     const values = { role: role.name, ...(database_name === null ? {} : { database: database_name }) };
     const problem = engine === 'mongo' ? null : placementProblem(text, engine, values);
     if (problem) throw invalid(field, problem);

@@ -20,7 +20,7 @@ export async function rotateSshKey(ctx: Ctx, input: z.output<typeof RotateSshKey
   const sealed = await sealSshKey(ctx, { private_key, passphrase });
   const access = await readAccess(ctx, row);
   const pinned = ssh_host_fingerprint ?? row.ssh_host_fingerprint;
-  const trial = { ...access, row: { ...row, ssh_host_fingerprint: pinned }, ssh_key: { private_key, passphrase } };
+  const trial = { ...access, trial: true as const, row: { ...row, ssh_host_fingerprint: pinned }, ssh_key: { private_key, passphrase } };
   const seen = await withDatabase(ctx, trial, async ({ hostKey }) => hostKey);
   return mutate(ctx, async (tx) => {
     const before = await lockedConnection(tx, ctx, connection);
@@ -74,7 +74,8 @@ export async function rotateRoot(ctx: Ctx, { connection }: { connection: string 
   return { rotated: row.name, rotated_at: ctx.now };
 }
 
-const underWay = () => new Refusal('conflict', 'The admin password of this connection is being rotated. Try again in two minutes.', { retryAfter: 60 });
+const underWay = () =>
+  new Refusal('conflict', 'The admin password of this connection is being rotated. Try again in two minutes.', { retryAfter: 60 });
 
 /** What an earlier rotation left undecided: the server tells which of the two it knows. */
 async function settlePending(ctx: Ctx, row: ConnectionRow): Promise<void> {

@@ -32,7 +32,8 @@ export function assertConnection(ctx: Ctx, input: NewConnection): void {
   for (const field of OF_MODES)
     if (input[field] !== undefined && !required.includes(field) && !optional.includes(field))
       throw invalid(field, `must be left out with execution_mode ${mode}`);
-  if (mode === 'iam' && engine !== 'postgres' && engine !== 'mysql') throw invalid('execution_mode', 'iam needs the engine postgres or mysql');
+  if (mode === 'iam' && engine !== 'postgres' && engine !== 'mysql')
+    throw invalid('execution_mode', 'iam needs the engine postgres or mysql');
   // There are no on-host agents yet, so no ID is of one.
   if (mode === 'agent_tunnel') throw invalid('agent_id', 'no such agent');
   assertTarget(ctx, { ...input, connect_options: input.connect_options ?? {} });
@@ -52,10 +53,14 @@ type Target = {
 export function assertTarget(ctx: Ctx, target: Target): void {
   const { engine, execution_mode: mode, connect_options: options } = target;
   for (const key of Object.keys(options) as (keyof ConnectionOptions)[])
-    if (options[key] !== undefined && !fits(key, target)) throw invalid(`connect_options.${key}`, `is not an option of ${engine} with execution_mode ${mode}`);
+    if (options[key] !== undefined && !fits(key, target))
+      throw invalid(`connect_options.${key}`, `is not an option of ${engine} with execution_mode ${mode}`);
   const open = options.sslmode === 'disable' || options.tls === false;
   if (open && !ctx.sandbox && mode !== 'ssh_tunnel')
-    throw invalid(`connect_options.${engine === 'mongo' ? 'tls' : 'sslmode'}`, 'can be turned off in the Test space or with an SSH tunnel only');
+    throw invalid(
+      `connect_options.${engine === 'mongo' ? 'tls' : 'sslmode'}`,
+      'can be turned off in the Test space or with an SSH tunnel only',
+    );
   if (open && mode === 'iam') throw invalid('connect_options.sslmode', "can't be disable with execution_mode iam: the token needs TLS");
   if (options.external_id !== undefined && options.role_arn === undefined) throw invalid('connect_options.external_id', 'needs role_arn');
   const hosts = hostsOf(target);
@@ -93,11 +98,13 @@ function hostsOf({ engine, host, port, connect_options }: Target): [string, numb
     return [[host, usual]];
   }
   const parts = host.split(',');
-  if (connect_options.srv && (parts.length > 1 || host.includes(':'))) throw invalid('host', 'must be one name without port when srv is true');
+  if (connect_options.srv && (parts.length > 1 || host.includes(':')))
+    throw invalid('host', 'must be one name without port when srv is true');
   return parts.map((part) => {
     const [, bracketed, name, own] = /^(?:\[([0-9a-fA-F:.]{2,45})\]|([^:[\],]{1,253}))(?::([0-9]{1,5}))?$/.exec(part) ?? [];
     const number = own === undefined ? usual : Number(own);
-    if (!(bracketed ?? name) || number < 1 || number > 65_535) throw invalid('host', 'must be names or addresses, each perhaps with a port, separated by commas');
+    if (!(bracketed ?? name) || number < 1 || number > 65_535)
+      throw invalid('host', 'must be names or addresses, each perhaps with a port, separated by commas');
     return [(bracketed ?? name) as string, number];
   });
 }

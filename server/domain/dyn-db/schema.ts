@@ -17,7 +17,10 @@ const LIKE_ID = /^(?![0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 export const connectionName = () =>
   z
     .string()
-    .regex(NAME, 'may have lower-case letters, digits, dashes and underscores, begins with a letter or digit, and has at most 63 characters')
+    .regex(
+      NAME,
+      'may have lower-case letters, digits, dashes and underscores, begins with a letter or digit, and has at most 63 characters',
+    )
     .regex(RESERVED, `can't be ${RESERVED_NAMES.join(', ')}, which are reserved`)
     .regex(LIKE_ID, "can't look like an ID");
 export const roleName = connectionName;
@@ -31,11 +34,30 @@ const host = () =>
     .max(1_024)
     .regex(/^[A-Za-z0-9_[\]:.,-]{1,1024}$/, 'must be a host name or an address, without scheme, user or path');
 const singleHost = () => z.string().regex(/^[A-Za-z0-9_:.-]{1,253}$/, 'must be a host name or an address');
-const userName = (max: number) => z.string().regex(/^[^\u0000-\u001f\u007f]+$/, 'must not contain control characters').min(1).max(max);
+const userName = (max: number) =>
+  z
+    .string()
+    .regex(/^[^\u0000-\u001f\u007f]+$/, 'must not contain control characters')
+    .min(1)
+    .max(max);
 const databaseName = () => z.string().regex(/^[A-Za-z0-9_-]{1,63}$/, 'may have letters, digits, dashes and underscores, at most 63');
-const fingerprint = () => z.string().regex(/^SHA256:[A-Za-z0-9+/]{43}$/, 'must be SHA256: and 43 characters of base64');
-const password = () => z.string().min(1).max(1_024).regex(/^[^\u0000]+$/, 'must not contain NUL');
-const pem = (max: number) => z.string().min(1).max(max).regex(/^[^\u0000]+$/, 'must not contain NUL');
+const fingerprint = () =>
+  z
+    .string()
+    .regex(/^SHA256:[A-Za-z0-9+/]{43}$/, 'must be SHA256: and 43 characters of base64')
+    .meta({ examples: ['SHA256:uNiVztksCsDhcc0u9e8BrXJKZmiQgIqDjHa6GqCsZwY'] });
+const password = () =>
+  z
+    .string()
+    .min(1)
+    .max(1_024)
+    .regex(/^[^\u0000]+$/, 'must not contain NUL');
+const pem = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^[^\u0000]+$/, 'must not contain NUL');
 
 /** Interface rule 44 §3.2. What fits which engine is judged with the connection. */
 export const ConnectOptions = z
@@ -103,7 +125,9 @@ export const DynDbConnection = z
 
 const ALIASED = [...ENGINES, ...(Object.keys(ENGINE_ALIASES) as (keyof typeof ENGINE_ALIASES)[])] as const;
 const engine = () =>
-  z.enum(ALIASED).transform((given): Engine => (given in ENGINE_ALIASES ? ENGINE_ALIASES[given as keyof typeof ENGINE_ALIASES] : (given as Engine)));
+  z
+    .enum(ALIASED)
+    .transform((given): Engine => (given in ENGINE_ALIASES ? ENGINE_ALIASES[given as keyof typeof ENGINE_ALIASES] : (given as Engine)));
 const executionMode = () =>
   z.enum([...EXECUTION_MODES, 'agent']).transform((given): ExecutionMode => (given === 'agent' ? 'agent_tunnel' : given));
 
@@ -204,7 +228,12 @@ export const DynDbRole = z
   })
   .meta({ id: 'DynDbRole' });
 
-const statements = () => z.string().min(1).max(32_768).regex(/^[^\u0000]+$/, 'must not contain NUL');
+const statements = () =>
+  z
+    .string()
+    .min(1)
+    .max(32_768)
+    .regex(/^[^\u0000]+$/, 'must not contain NUL');
 const roleFields = {
   template: z.string().min(1).max(63).optional(),
   creation_sql: statements().optional(),
@@ -278,5 +307,12 @@ export const DynDbCredential = z.object({ ...credential, password: shownOnce(z.s
 export const RevealedDynDbCredential = z.object({ ...credential, password: z.string() }).meta({ id: 'RevealedDynDbCredential' });
 
 export const DynDbTemplate = z
-  .object({ name: z.string(), engine: z.enum(ENGINES), label: z.string(), description: z.string(), creation_sql: z.string(), revocation_sql: z.string() })
+  .object({
+    name: z.string(),
+    engine: z.enum(ENGINES),
+    label: z.string(),
+    description: z.string(),
+    creation_sql: z.string(),
+    revocation_sql: z.string(),
+  })
   .meta({ id: 'DynDbTemplate' });

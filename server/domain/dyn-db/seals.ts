@@ -18,7 +18,12 @@ async function seal(ctx: Ctx, purpose: Purpose, text: string): Promise<SealedRow
   const id = newId();
   const bytes = Buffer.from(text);
   try {
-    return { id, ...(await keyring().sealValue(placeOf(ctx, purpose, id), bytes).catch(whenSealed)) };
+    return {
+      id,
+      ...(await keyring()
+        .sealValue(placeOf(ctx, purpose, id), bytes)
+        .catch(whenSealed)),
+    };
   } finally {
     bytes.fill(0);
   }
@@ -38,7 +43,10 @@ export const insertPassword = (tx: Tx, ctx: Ctx, connectionId: string, sealed: S
 
 export async function putSshKey(tx: Tx, ctx: Ctx, connectionId: string, sealed: SealedRow): Promise<void> {
   await tx.dyn_db_ssh_keys.deleteMany({ where: { ...own(ctx), connection_id: connectionId } });
-  await tx.dyn_db_ssh_keys.create({ data: { ...own(ctx), ...sealed, connection_id: connectionId, created_at: ctx.now }, select: { id: true } });
+  await tx.dyn_db_ssh_keys.create({
+    data: { ...own(ctx), ...sealed, connection_id: connectionId, created_at: ctx.now },
+    select: { id: true },
+  });
 }
 
 /** The passwords that the server may know, the likeliest first: a second one stands beside the current while it is being set. */
@@ -54,7 +62,9 @@ export async function openSshKey(tx: Tx, ctx: Ctx, connectionId: string): Promis
 
 async function open(ctx: Ctx, purpose: Purpose, row: { id: string; value_ct: Uint8Array; cek_wrapped: Uint8Array; tmk_version: number }) {
   const { id, value_ct, cek_wrapped, tmk_version } = row;
-  const bytes = await keyring().openValue(placeOf(ctx, purpose, id), { value_ct, cek_wrapped, tmk_version }).catch(whenSealed);
+  const bytes = await keyring()
+    .openValue(placeOf(ctx, purpose, id), { value_ct, cek_wrapped, tmk_version })
+    .catch(whenSealed);
   try {
     return bytes.toString('utf8');
   } finally {

@@ -12,7 +12,13 @@ export const seed: Seed = {
       connect_options: { sslmode: 'verify-full' },
     });
     await make('dyn_db.create_role', { connection: 'orders', name: 'readonly', template: 'readonly' });
-    await make('dyn_db.create_role', { connection: 'orders', name: 'reporting', template: 'readonly', default_ttl_seconds: 900, max_ttl_seconds: 7_200 });
+    await make('dyn_db.create_role', {
+      connection: 'orders',
+      name: 'reporting',
+      template: 'readonly',
+      default_ttl_seconds: 900,
+      max_ttl_seconds: 7_200,
+    });
     await make('dyn_db.create', {
       name: 'catalog',
       engine: 'mongo',

@@ -10,7 +10,12 @@ import { openPasswords, openSshKey, type SshKey } from './seals.ts';
 import type { ConnectionRow } from './store.ts';
 
 /** A connection with what opens it. The passwords are those that the server may know, the likeliest first. */
-export type Access = { row: ConnectionRow; passwords: readonly string[]; ssh_key: SshKey | null };
+export type Access = {
+  row: ConnectionRow;
+  passwords: readonly string[];
+  ssh_key: SshKey | null /** Of a trial nothing is kept. */;
+  trial?: true;
+};
 
 /** Work on a server ends after so long, whatever it waits for: a claim on a lease lapses only later. */
 export const WORK_MS = 90_000;
@@ -33,7 +38,7 @@ export async function withDatabase<T>(ctx: Ctx, access: Access, work: (session: 
   try {
     const answer = async () => {
       session = await opened(access);
-      await pin(ctx, access.row, session.hostKey);
+      if (!access.trial) await pin(ctx, access.row, session.hostKey);
       return work(session);
     };
     return await within(WORK_MS, answer(), () => new DatabaseFault('database_timeout', 'statement', 'the server took too long'));
@@ -88,8 +93,10 @@ export const portOf = ({ port, engine }: Pick<ConnectionRow, 'port' | 'engine'>)
 async function pin(ctx: Ctx, row: ConnectionRow, hostKey: string | null): Promise<void> {
   if (hostKey === null || row.ssh_host_fingerprint !== null) return;
   const { tx: _, ...own } = ctx;
-  await inTransaction(own as Ctx, (tx) =>
-    tx.$executeRaw`update dyn_db_connections set ssh_host_fingerprint = ${hostKey} where id = ${row.id}::uuid and ssh_host_fingerprint is null`,
+  await inTransaction(
+    own as Ctx,
+    (tx) =>
+      tx.$executeRaw`update dyn_db_connections set ssh_host_fingerprint = ${hostKey} where id = ${row.id}::uuid and ssh_host_fingerprint is null`,
   );
 }
 

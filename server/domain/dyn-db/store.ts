@@ -7,14 +7,20 @@ import type { Engine } from './engines.shared.ts';
 import type { CONNECTION_STATUSES, ConnectionOptions, ExecutionMode, LEASE_STATUSES } from './schema.ts';
 
 /** Rows of the tables, in which constraints and the verbs keep the words to those of the schema. */
-export type ConnectionRow = Omit<Prisma.dyn_db_connectionsGetPayload<object>, 'engine' | 'execution_mode' | 'status' | 'connect_options'> & {
+export type ConnectionRow = Omit<
+  Prisma.dyn_db_connectionsGetPayload<object>,
+  'engine' | 'execution_mode' | 'status' | 'connect_options'
+> & {
   engine: Engine;
   execution_mode: ExecutionMode;
   status: (typeof CONNECTION_STATUSES)[number];
   connect_options: ConnectionOptions;
 };
 export type RoleRow = Prisma.dyn_db_rolesGetPayload<object>;
-export type LeaseRow = Omit<Prisma.dyn_db_leasesGetPayload<object>, 'engine' | 'execution_mode' | 'status' | 'phase' | 'ends_as' | 'target'> & {
+export type LeaseRow = Omit<
+  Prisma.dyn_db_leasesGetPayload<object>,
+  'engine' | 'execution_mode' | 'status' | 'phase' | 'ends_as' | 'target'
+> & {
   engine: Engine;
   execution_mode: ExecutionMode;
   status: (typeof LEASE_STATUSES)[number];

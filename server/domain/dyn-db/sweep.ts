@@ -1,5 +1,5 @@
-import { dispatch } from '#server/domain/mail/service.ts';
 import { raise } from '#server/domain/events/service.ts';
+import { dispatch } from '#server/domain/mail/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { inTransaction, read, type Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -26,7 +26,9 @@ type Run = { signal: AbortSignal; now: Date };
  * nothing that is done here twice does harm. @returns leases that there was no time for
  */
 export async function removeDue(leases: readonly Lease[], { signal, now }: Run): Promise<ReadonlySet<string>> {
-  const rows = (await db().dyn_db_leases.findMany({ where: { id: { in: leases.map(({ resource_id }) => resource_id) } } })) as unknown as LeaseRow[];
+  const rows = (await db().dyn_db_leases.findMany({
+    where: { id: { in: leases.map(({ resource_id }) => resource_id) } },
+  })) as unknown as LeaseRow[];
   const due = rows.filter((row) => (dueAt(row, now) ?? NEVER) <= now && (row.phase !== 'renewing' || row.expires_at <= now));
   const lanes = [...Map.groupBy(due, (row) => `${row.connection_id} ${row.target.user_host ?? ''}`).values()].values();
   const left = new Set<string>();
@@ -57,7 +59,9 @@ async function clearLane(lane: readonly LeaseRow[], now: Date, signal: AbortSign
       const connection = await connectionById(tx, ctx, connection_id);
       if (!connection) return null;
       // Users of MySQL have the host that they were made with.
-      const connect_options = target.user_host ? { ...connection.connect_options, user_host: target.user_host } : connection.connect_options;
+      const connect_options = target.user_host
+        ? { ...connection.connect_options, user_host: target.user_host }
+        : connection.connect_options;
       return accessOf(tx, ctx, { ...connection, connect_options });
     });
     const work = mine.filter(({ execution_mode }) => execution_mode !== 'iam');
@@ -83,13 +87,22 @@ async function claimed(ctx: Ctx, lane: readonly LeaseRow[], claim: string): Prom
         status = case status when 'errored' then status else 'renewing' end, attempts = case phase when 'revoking' then attempts else 0 end
       where id in (select id from dyn_db_leases where id = any(${ids}::uuid[]) and ended_at is null and (claimed_until is null or claimed_until <= ${ctx.now})
         order by id for update skip locked) returning id`;
-    const rows = await tx.dyn_db_leases.findMany({ where: { ...own(ctx), id: { in: taken.map(({ id }) => id) } }, orderBy: { expires_at: 'asc' } });
+    const rows = await tx.dyn_db_leases.findMany({
+      where: { ...own(ctx), id: { in: taken.map(({ id }) => id) } },
+      orderBy: { expires_at: 'asc' },
+    });
     return rows as unknown as LeaseRow[];
   });
 }
 
 /** A server that can't be reached is asked once: the error of one session is that of all that are left. */
-async function overSessions(ctx: Ctx, access: Access, rows: readonly LeaseRow[], outcomes: Map<string, Outcome>, signal: AbortSignal): Promise<void> {
+async function overSessions(
+  ctx: Ctx,
+  access: Access,
+  rows: readonly LeaseRow[],
+  outcomes: Map<string, Outcome>,
+  signal: AbortSignal,
+): Promise<void> {
   const queue = rows.values();
   const until = Date.now() + TURN_MS;
   let lost: string | undefined;
@@ -126,7 +139,10 @@ async function record(ctx: Ctx, rows: readonly LeaseRow[], claim: string, outcom
     for (const row of rows) {
       const outcome = outcomes.get(row.id);
       if (!outcome) {
-        await tx.dyn_db_leases.updateMany({ where: { id: row.id, ...own(ctx), claimed_by: claim }, data: { ...UNCLAIMED, next_attempt_at: ctx.now } });
+        await tx.dyn_db_leases.updateMany({
+          where: { id: row.id, ...own(ctx), claimed_by: claim },
+          data: { ...UNCLAIMED, next_attempt_at: ctx.now },
+        });
         continue;
       }
       if ('error' in outcome) {
@@ -134,7 +150,12 @@ async function record(ctx: Ctx, rows: readonly LeaseRow[], claim: string, outcom
         entries.push(...setback.entries);
         mails.push(...setback.mails);
       } else if (await ended(tx, ctx, row, claim, row.ends_as)) {
-        entries.push(entryOf(row.ends_as === 'revoked' ? 'revoke' : 'delete', row, { trigger: row.ends_as === 'expired' ? 'expiry' : 'sweeper', status: row.ends_as }));
+        entries.push(
+          entryOf(row.ends_as === 'revoked' ? 'revoke' : 'delete', row, {
+            trigger: row.ends_as === 'expired' ? 'expiry' : 'sweeper',
+            status: row.ends_as,
+          }),
+        );
         if (row.ends_as === 'expired') await raise(tx, ctx, [{ type: 'dyn_db.lease.expired', source_id: row.id, data: factsOf(row) }]);
       }
     }

@@ -1,0 +1,78 @@
+import { clientKey, type JumpHost, jumpHost } from '#server/platform/databases/ssh/hosts.fixture.ts';
+import { type Fixture, fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { keyActor } from '#server/testing/workspace.ts';
+import { answering, connection, created, role, target } from './target.fixture.ts';
+
+let jump: Promise<JumpHost> | undefined;
+/** Through a jump host in this process, which knows the database under a name of its own. */
+const tunnelled: Sample = async (ctx) => {
+  const { host, admin } = await target();
+  jump ??= jumpHost({ 'db.inside': { host, port: 5432 } });
+  const { target: at } = await jump;
+  const connection = await created(ctx, {
+    ...{ name: fresh('db'), engine: 'postgres', execution_mode: 'ssh_tunnel', host: 'db.inside', database_name: 'shop' },
+    ...{ admin_username: admin.username, admin_password: admin.password },
+    ...{ ssh_host: '127.0.0.1', ssh_port: at.port, ssh_username: at.username, ssh_private_key: clientKey.private },
+  });
+  return { connection };
+};
+
+/** A live lease. Who may not mint has it from a key that may. */
+const lease: Sample = async (ctx) => {
+  const key = { ...ctx, actor: keyActor('Key - Infrastructure') };
+  return { id: String((await made(key, 'dyn_db.mint', await role(key))).lease_id) };
+};
+
+/** An admin of its own, whose password may change. */
+const ownAdmin: Sample = async (ctx) => {
+  const { query } = await target();
+  const admin_username = fresh('admin').replaceAll('-', '_');
+  await query(
+    `create role ${admin_username} login createrole password 'a password of its own'; grant connect on database shop to ${admin_username}`,
+  );
+  const input = { ...(await answering(ctx)), admin_username, admin_password: 'a password of its own' };
+  return { connection: await created(ctx, input) };
+};
+
+export const samples: Record<string, Sample> = {
+  'dyn_db.list': nothing,
+  'dyn_db.create': answering,
+  'dyn_db.get': connection,
+  'dyn_db.update': async (ctx) => ({ ...(await connection(ctx)), default_ttl_seconds: 600 }),
+  'dyn_db.delete': connection,
+  'dyn_db.rotate_ssh_key': async (ctx) => ({ ...(await tunnelled(ctx)), ssh_private_key: clientKey.private }),
+  'dyn_db.rotate_root': ownAdmin,
+  'dyn_db.test': connection,
+  'dyn_db.list_roles': connection,
+  'dyn_db.create_role': async (ctx) => ({ ...(await connection(ctx)), name: fresh('role'), template: 'readonly' }),
+  'dyn_db.get_role': role,
+  'dyn_db.update_role': async (ctx) => ({ ...(await role(ctx)), default_ttl_seconds: 900 }),
+  'dyn_db.delete_role': role,
+  'dyn_db.templates': nothing,
+  'dyn_db.mint': role,
+  'dyn_db.reveal_mint': role,
+  'dyn_db.leases': nothing,
+  'dyn_db.revoke': lease,
+  'dyn_db.renew': async (ctx) => ({ ...(await lease(ctx)), ttl_seconds: 7_200 }),
+};
+
+/** Members that go together, and what only the service judges: hosts, statements, keys. */
+export const dependsOnState = [
+  /with execution_mode/,
+  /no such agent/,
+  /is not reachable from this deployment/,
+  /^connect_options\.\w+: /,
+  /^execution_mode: iam needs/,
+  /^host: must be (?:one host|one name|names or)/,
+  /must not exceed max_ttl_seconds/,
+  /^ssh_private_key: /,
+  /^(?:template|creation_sql|revocation_sql): /,
+];
+
+export const revealed: Fixture['revealed'] = { 'dyn_db.reveal_mint': ({ password }) => [password] };
+export const secretInput = {
+  'dyn_db.create': ['admin_password', 'ssh_passphrase', 'ssh_private_key'],
+  'dyn_db.update': ['admin_password'],
+  'dyn_db.rotate_ssh_key': ['ssh_passphrase', 'ssh_private_key'],
+};
+export const shownOnce = { 'dyn_db.mint': ['password'] };
