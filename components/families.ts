@@ -14,6 +14,7 @@ import { collections } from './collections/family.ts';
 import { cryptoKeys } from './crypto-keys/family.ts';
 import { deployment } from './deployment/family.ts';
 import { domains } from './domains/family.ts';
+import { dynDb } from './dyn-db/family.ts';
 import { encryption } from './encryption/family.ts';
 import { environments } from './environments/family.ts';
 import { explorer } from './explorer/family.ts';
@@ -61,6 +62,7 @@ export const families: readonly PageFamily[] = [
   cryptoKeys,
   deployment,
   domains,
+  dynDb,
   encryption,
   environments,
   explorer,

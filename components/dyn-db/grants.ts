@@ -1,0 +1,105 @@
+import type { Snippet } from '#components/ui/code-block.tsx';
+import type { Engine } from '#server/domain/dyn-db/engines.shared.ts';
+
+export type GrantsFor = { engine: Engine; iam: boolean; username: string; database: string; region: string };
+
+/** What gives the admin user of a connection the rights that the built-in templates need, and no more than the engine makes possible. */
+export function grantsFor({ engine, iam, username, database, region }: GrantsFor): readonly [Snippet, ...Snippet[]] {
+  const user = username || (iam ? 'app_user' : 'sallyport');
+  const name = database || 'app';
+  if (iam)
+    return [
+      { id: 'sql', label: 'SQL', language: 'text', code: IAM[engine === 'mysql' ? 'mysql' : 'postgres'](user) },
+      policyOf(user, region),
+    ];
+  return [{ id: engine, label: LABELS[engine], language: 'text', code: SCRIPTS[engine](user, name) }];
+}
+
+const LABELS: Readonly<Record<Engine, string>> = { postgres: 'SQL', mysql: 'SQL', mssql: 'T-SQL', mongo: 'mongosh' };
+/** Stands where the person puts the password in: it is never written into a script. */
+const PASSWORD = 'CHOOSE A PASSWORD';
+
+const SCRIPTS: Readonly<Record<Engine, (user: string, database: string) => string>> = {
+  postgres(user, database) {
+    const [admin, base] = [doubled(user, '"'), doubled(database, '"')];
+    return [
+      `CREATE ROLE ${admin} WITH LOGIN CREATEROLE PASSWORD '${PASSWORD}';`,
+      `GRANT pg_signal_backend TO ${admin};`,
+      '',
+      `-- In the database ${base}, as the owner of its tables:`,
+      `GRANT CONNECT ON DATABASE ${base} TO ${admin} WITH GRANT OPTION;`,
+      `GRANT USAGE ON SCHEMA public TO ${admin} WITH GRANT OPTION;`,
+      `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${admin} WITH GRANT OPTION;`,
+      `GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO ${admin} WITH GRANT OPTION;`,
+      '-- The same for what is created later:',
+      `ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${admin} WITH GRANT OPTION;`,
+      `ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO ${admin} WITH GRANT OPTION;`,
+    ].join('\n');
+  },
+  mysql(user, database) {
+    const admin = `'${user.replaceAll('\\', '\\\\').replaceAll("'", "''")}'@'%'`;
+    return [
+      `CREATE USER ${admin} IDENTIFIED BY '${PASSWORD}';`,
+      `GRANT CREATE USER, PROCESS, CONNECTION_ADMIN ON *.* TO ${admin}; -- MariaDB: CONNECTION ADMIN`,
+      `GRANT SELECT ON mysql.user TO ${admin};`,
+      // An underscore stands for any character in the name of a database there.
+      `GRANT SELECT, INSERT, UPDATE, DELETE ON ${doubled(database.replaceAll('_', '\\_'), '`')}.* TO ${admin} WITH GRANT OPTION;`,
+    ].join('\n');
+  },
+  mssql(user, database) {
+    const [admin, base] = [bracketed(user), bracketed(database)];
+    return [
+      'USE master;',
+      `CREATE LOGIN ${admin} WITH PASSWORD = N'${PASSWORD}';`,
+      `GRANT ALTER ANY LOGIN, ALTER ANY CONNECTION, VIEW SERVER STATE TO ${admin};`,
+      '',
+      `USE ${base};`,
+      `CREATE USER ${admin} FOR LOGIN ${admin};`,
+      '-- Only db_owner may add members to db_datareader and db_datawriter:',
+      `ALTER ROLE db_owner ADD MEMBER ${admin};`,
+    ].join('\n');
+  },
+  mongo(user, database) {
+    return [
+      'db.getSiblingDB("admin").createRole({',
+      '  role: "sallyportSessions",',
+      '  privileges: [{ resource: { cluster: true }, actions: ["killAnySession"] }],',
+      '  roles: []',
+      '})',
+      'db.getSiblingDB("admin").createUser({',
+      `  user: ${JSON.stringify(user)},`,
+      '  pwd: passwordPrompt(),',
+      `  roles: [{ role: "userAdmin", db: ${JSON.stringify(database)} }, "sallyportSessions"]`,
+      '})',
+    ].join('\n');
+  },
+};
+
+const IAM = {
+  postgres: (user: string) => [`CREATE ROLE ${doubled(user, '"')} WITH LOGIN;`, `GRANT rds_iam TO ${doubled(user, '"')};`].join('\n'),
+  mysql: (user: string) =>
+    `CREATE USER '${user.replaceAll('\\', '\\\\').replaceAll("'", "''")}' IDENTIFIED WITH AWSAuthenticationPlugin AS 'RDS';`,
+};
+
+const policyOf = (user: string, region: string): Snippet => ({
+  id: 'policy',
+  label: 'IAM policy',
+  language: 'json',
+  code: JSON.stringify(
+    {
+      Version: '2012-10-17',
+      Statement: [
+        {
+          Effect: 'Allow',
+          Action: 'rds-db:connect',
+          Resource: `arn:aws:rds-db:${region || 'REGION'}:ACCOUNT:dbuser:DB_RESOURCE_ID/${user}`,
+        },
+      ],
+    },
+    null,
+    2,
+  ),
+});
+
+const doubled = (text: string, quote: string) => `${quote}${text.replaceAll(quote, quote + quote)}${quote}`;
+const bracketed = (text: string) => `[${text.replaceAll(']', ']]')}]`;
