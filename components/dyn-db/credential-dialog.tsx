@@ -5,8 +5,9 @@ import { usePathname } from 'next/navigation';
 import { type FormEvent, useState } from 'react';
 import { revealCall } from '#components/reveals/reveal-call.ts';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
+import { isPlanRefusal, PlanPanel } from '#components/trpc/plan.tsx';
 import { useScope, useTRPC, useTRPCClient } from '#components/trpc/provider.tsx';
-import { refusalOf } from '#components/trpc/refusal.ts';
+import { nextStepOf, refusalOf } from '#components/trpc/refusal.ts';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { CodeBlock } from '#components/ui/code-block.tsx';
@@ -125,6 +126,8 @@ function refusalIn(error: unknown): RevealRefusal {
 function Refused({ refusal }: { refusal: RevealRefusal }) {
   const here = usePathname();
   const problem = revealProblem(refusal, `/${here.split('/')[1] ?? ''}/settings`);
+  if (isPlanRefusal({ type: refusal.code }))
+    return <PlanPanel refusal={{ type: refusal.code, message: refusal.message, request_id: refusal.request_id }} />;
   const back = problem.href?.path === '/me/security' ? `?next=${encodeURIComponent(here)}` : '';
   return (
     <Callout
@@ -139,7 +142,7 @@ function Refused({ refusal }: { refusal: RevealRefusal }) {
         )
       }
     >
-      {ON_SERVER.includes(refusal.code) ? nextStepFor(refusal.message) : problem.next}
+      {ON_SERVER.includes(refusal.code) ? nextStepFor(refusal.message) : problem.next || nextStepOf(refusal.code)}
     </Callout>
   );
 }

@@ -25,6 +25,7 @@ const ONE_CLICK: Readonly<Record<string, string>> = {
   'collections.deleteVariable': 'a menu entry of the row',
   'cryptoKeys.cancel_destruction': 'a menu entry of the row',
   'clientTokens.delete': 'a menu entry of the row',
+  'dynDb.test': 'a button',
   'vaults.update': 'a switch',
   'wrap.deleteCredential': 'a confirmation',
   'wrap.deleteToken': 'a menu entry of the row',
