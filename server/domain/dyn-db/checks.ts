@@ -6,7 +6,8 @@ import { systemContext } from '#server/kernel/system-context.ts';
 import { inBackground } from '#server/platform/background.ts';
 import { log } from '#server/platform/log.ts';
 import { sql } from '#server/platform/sql.ts';
-import { accessOf, sentenceOf, withDatabase } from './sessions.ts';
+import { sentenceOf } from './refusals.ts';
+import { accessOf, withDatabase } from './sessions.ts';
 import { type ConnectionRow, connectionByName } from './store.ts';
 
 export type Checked = {

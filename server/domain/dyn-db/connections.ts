@@ -10,7 +10,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { checkSoon } from './checks.ts';
-import { assertConnection, assertTarget, assertTtls } from './rules.ts';
+import { assertConnection, assertExternalId, assertTarget, assertTtls } from './rules.ts';
 import type { CreateDynDbConnection, UpdateDynDbConnection } from './schema.ts';
 import { putPassword, putSshKey, sealPassword, sealSshKey } from './seals.ts';
 import { assertSshKey } from './ssh-keys.ts';
@@ -75,6 +75,7 @@ export async function createConnection(ctx: Ctx, input: z.output<typeof CreateDy
   const password = admin_password === undefined ? null : await sealPassword(ctx, admin_password);
   const key = ssh_private_key === undefined ? null : await sealSshKey(ctx, { private_key: ssh_private_key, passphrase: ssh_passphrase });
   const row = await mutate(ctx, async (tx) => {
+    await assertExternalId(tx, ctx, connect_options);
     await assertRoom(tx, ctx);
     await withinPlan(tx, ctx, 'dyn_db_connections');
     const data = { ...own(ctx), ...fields, ...ttls, connect_options: connect_options as Prisma.InputJsonObject };
@@ -118,6 +119,7 @@ export async function updateConnection(ctx: Ctx, input: z.output<typeof UpdateDy
     const before = await lockedConnection(tx, ctx, connection);
     const after = { ...before, ...fields } as ConnectionRow;
     assertFits(ctx, before, input, after);
+    await assertExternalId(tx, ctx, after.connect_options);
     if (PLACE.some((field) => before[field] !== after[field])) await assertNoLiveLeases(tx, ctx, { connection_id: before.id });
     const { connect_options, ...rest } = fields;
     const options = connect_options === undefined ? {} : { connect_options: connect_options as Prisma.InputJsonObject };

@@ -16,8 +16,9 @@ import { throttled } from '#server/platform/throttle.ts';
 import { iamToken } from './iam.ts';
 import { CLAIM_MS, ended, entryOf, revocationFailed, UNCLAIMED } from './lease-states.ts';
 import { creationOf, revocationOf, revocationTemplateOf } from './minted-user.ts';
+import { portOf, sentenceOf } from './refusals.ts';
 import type { MintDynDbCredential } from './schema.ts';
-import { type Access, accessOf, portOf, sentenceOf, withDatabase } from './sessions.ts';
+import { type Access, accessOf, withDatabase } from './sessions.ts';
 import { type ConnectionRow, connectionByName, type LeaseRow, liveLeases, type RoleRow, roleByName } from './store.ts';
 import { effectiveTtl, maxTtl } from './ttl.shared.ts';
 import { mintedPassword, mintedUsername } from './usernames.ts';
@@ -140,7 +141,9 @@ const after = (moment: Date, seconds: number) => new Date(moment.getTime() + sec
 export async function handedOut(ctx: Ctx, plan: Plan, lease: LeaseRow) {
   const { connection, role, ttl } = plan;
   const iam = connection.execution_mode === 'iam';
-  const password = iam ? await iamToken(connection).catch((error: unknown) => undone(ctx, plan, lease, error, false)) : mintedPassword();
+  const password = iam
+    ? await iamToken(ctx, plan.access).catch((error: unknown) => undone(ctx, plan, lease, error, false))
+    : mintedPassword();
   if (!iam) await created(ctx, plan, lease, password);
   await activated(ctx, plan, lease);
   return {

@@ -5,8 +5,9 @@ import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate, unchanged, writeAudits } from '#server/kernel/mutate.ts';
 import { CLAIM_MS, entryOf, renewalFailed, UNCLAIMED } from './lease-states.ts';
+import { sentenceOf } from './refusals.ts';
 import { assertFree } from './revocation.ts';
-import { type Access, accessOf, sentenceOf, withDatabase } from './sessions.ts';
+import { type Access, accessOf, withDatabase } from './sessions.ts';
 import { connectionById, type LeaseRow, lockedLease } from './store.ts';
 import { effectiveTtl } from './ttl.shared.ts';
 

@@ -5,7 +5,8 @@ import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate, unchanged, writeAudits } from '#server/kernel/mutate.ts';
 import { CLAIM_MS, ended, entryOf, isClaimed, revocationFailed } from './lease-states.ts';
 import { drop } from './minting.ts';
-import { accessOf, sentenceOf, withDatabase } from './sessions.ts';
+import { sentenceOf } from './refusals.ts';
+import { accessOf, withDatabase } from './sessions.ts';
 import { connectionById, type LeaseRow, lockedLease } from './store.ts';
 
 /**

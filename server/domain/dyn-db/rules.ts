@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { z } from 'zod';
 import type { Ctx } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { egress } from '#server/platform/egress.ts';
 import { checkHost } from '#server/platform/http-out/guard.ts';
@@ -62,6 +63,8 @@ export function assertTarget(ctx: Ctx, target: Target): void {
       'can be turned off in the Test space or with an SSH tunnel only',
     );
   if (open && mode === 'iam') throw invalid('connect_options.sslmode', "can't be disable with execution_mode iam: the token needs TLS");
+  if (mode === 'iam' && options.role_arn === undefined)
+    throw invalid('connect_options.role_arn', 'is required with execution_mode iam: the service signs with a role of yours, not as itself');
   if (options.external_id !== undefined && options.role_arn === undefined) throw invalid('connect_options.external_id', 'needs role_arn');
   const hosts = hostsOf(target);
   // Behind a jump host the name means what it means there.
@@ -112,6 +115,14 @@ function hostsOf({ engine, host, port, connect_options }: Target): [string, numb
 /** Judged once more at every connection, on the address that is then connected to (interface rule 12 §9). */
 function assertReachable(field: 'host' | 'ssh_host', host: string, port: number): void {
   if (!checkHost(host, port, egress().settings).ok) throw invalid(field, 'is not reachable from this deployment');
+}
+
+/** Another workspace's role must not be named with the external ID that it asks for. @throws Refusal validation_error */
+export async function assertExternalId(tx: Tx, ctx: Ctx, { external_id }: ConnectionOptions): Promise<void> {
+  if (external_id === undefined) return;
+  const { kms_external_id } = await tx.tenants.findUniqueOrThrow({ where: { id: ctx.tenant_id }, select: { kms_external_id: true } });
+  if (external_id !== kms_external_id)
+    throw invalid('connect_options.external_id', `must be that of this workspace, ${kms_external_id}, or left out`);
 }
 
 /** @throws Refusal validation_error */

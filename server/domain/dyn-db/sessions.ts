@@ -1,11 +1,11 @@
 import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction, read, type Tx } from '#server/kernel/database.ts';
-import { Refusal } from '#server/kernel/errors.ts';
 import { within } from '#server/platform/databases/deadline.ts';
 import type { DatabaseSession, DatabaseTarget } from '#server/platform/databases/engine.ts';
 import { DatabaseFault } from '#server/platform/databases/fault.ts';
 import { openDatabase } from '#server/platform/databases/open.ts';
-import { DEFAULT_PORTS } from './engines.shared.ts';
+import { iamToken } from './iam.ts';
+import { refusalOf } from './refusals.ts';
 import { openPasswords, openSshKey, type SshKey } from './seals.ts';
 import type { ConnectionRow } from './store.ts';
 
@@ -13,7 +13,10 @@ import type { ConnectionRow } from './store.ts';
 export type Access = {
   row: ConnectionRow;
   passwords: readonly string[];
-  ssh_key: SshKey | null /** Of a trial nothing is kept. */;
+  ssh_key: SshKey | null;
+  /** The workspace's own, for roles of AWS. */
+  external_id: string | null;
+  /** Of a trial nothing is kept. */
   trial?: true;
 };
 
@@ -24,6 +27,10 @@ export const WORK_MS = 90_000;
 export const accessOf = async (tx: Tx, ctx: Ctx, row: ConnectionRow): Promise<Access> => ({
   row,
   passwords: await openPasswords(tx, ctx, row.id),
+  external_id:
+    row.execution_mode === 'iam'
+      ? (await tx.tenants.findUniqueOrThrow({ where: { id: ctx.tenant_id }, select: { kms_external_id: true } })).kms_external_id
+      : null,
   ssh_key: row.execution_mode === 'ssh_tunnel' ? await openSshKey(tx, ctx, row.id) : null,
 });
 
@@ -37,7 +44,7 @@ export async function withDatabase<T>(ctx: Ctx, access: Access, work: (session: 
   let session: DatabaseSession | undefined;
   try {
     const answer = async () => {
-      session = await opened(access);
+      session = await opened(ctx, access);
       if (!access.trial) await pin(ctx, access.row, session.hostKey);
       return work(session);
     };
@@ -50,7 +57,9 @@ export async function withDatabase<T>(ctx: Ctx, access: Access, work: (session: 
 }
 
 /** Logs in with each of the passwords until the server takes one. */
-async function opened({ row, passwords, ssh_key }: Access): Promise<DatabaseSession> {
+async function opened(ctx: Ctx, access: Access): Promise<DatabaseSession> {
+  const { row, ssh_key } = access;
+  const passwords = row.execution_mode === 'iam' ? [await iamToken(ctx, access)] : access.passwords;
   let refused: unknown;
   for (const password of passwords)
     try {
@@ -69,8 +78,9 @@ export function targetOf(row: ConnectionRow, password: string, ssh: SshKey | nul
     host,
     port,
     database: database_name,
-    username: admin_username ?? '',
+    username: (row.execution_mode === 'iam' ? row.iam_db_user : admin_username) ?? '',
     password,
+    iam: row.execution_mode === 'iam',
     options: connect_options,
     ...(ssh && ssh_host
       ? {
@@ -87,8 +97,6 @@ export function targetOf(row: ConnectionRow, password: string, ssh: SshKey | nul
   };
 }
 
-export const portOf = ({ port, engine }: Pick<ConnectionRow, 'port' | 'engine'>): number => port ?? DEFAULT_PORTS[engine];
-
 /** Trust on first use: from then on another key is refused (interface rule 44 §3.1). Written past the row's own time, which is that of people's edits. */
 async function pin(ctx: Ctx, row: ConnectionRow, hostKey: string | null): Promise<void> {
   if (hostKey === null || row.ssh_host_fingerprint !== null) return;
@@ -99,15 +107,3 @@ async function pin(ctx: Ctx, row: ConnectionRow, hostKey: string | null): Promis
       tx.$executeRaw`update dyn_db_connections set ssh_host_fingerprint = ${hostKey} where id = ${row.id}::uuid and ssh_host_fingerprint is null`,
   );
 }
-
-const STAGES = { dns: 'DNS', tcp: 'TCP', tls: 'TLS', ssh: 'SSH', auth: 'login', statement: 'statement' } as const;
-
-/** What a caller is told of a fault: its stage, the server's own code and words, and which statement it was. */
-export function refusalOf(fault: DatabaseFault): Refusal {
-  const { type, stage, code, text, statement } = fault;
-  const where = statement === null ? STAGES[stage] : `statement ${statement}`;
-  return new Refusal(type, `${where}: ${[code, text].filter((part) => part).join(' ')}`, { cause: fault });
-}
-
-/** One line for the row that it is kept in. */
-export const sentenceOf = (error: unknown): string => (error instanceof Refusal ? error.message.slice(0, 500) : 'an internal error');

@@ -10,7 +10,8 @@ import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { CLAIM_MS, dueAt, ended, entryOf, factsOf, isClaimed, revocationFailed, UNCLAIMED } from './lease-states.ts';
 import { drop } from './minting.ts';
-import { type Access, accessOf, sentenceOf, withDatabase } from './sessions.ts';
+import { sentenceOf } from './refusals.ts';
+import { type Access, accessOf, withDatabase } from './sessions.ts';
 import { connectionById, type LeaseRow } from './store.ts';
 
 /** Sessions on one connection, and connections at once. */
