@@ -18,10 +18,10 @@ import { SpaceNote } from '#components/ui/test-band.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { ENGINE_LABELS, ENGINES } from '#server/domain/dyn-db/engines.shared.ts';
-import { EXECUTION_MODES } from '#server/domain/dyn-db/schema.ts';
+import type { ExecutionMode } from '#server/domain/dyn-db/schema.ts';
 import { bodyOf, CHOICES, type Draft, EMPTY, NewConnection } from './connection-draft.ts';
 import { GrantsBlock } from './grants-block.tsx';
-import { MODES } from './labels.ts';
+import { MODE_ORDER, MODES } from './labels.ts';
 import { AddressFields, OptionFields, type TargetForm } from './option-fields.tsx';
 import { TestConnection } from './test-connection.tsx';
 
@@ -110,9 +110,9 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: (d
       <Field group label="How is the database reached?">
         <RadioCards
           columns={2}
-          value={mode as (typeof EXECUTION_MODES)[number]}
+          value={mode as ExecutionMode}
           onValueChange={choose}
-          options={EXECUTION_MODES.map((value) => {
+          options={MODE_ORDER.map((value) => {
             const reason = reasonAgainst(value, engine);
             return { value, title: MODES[value].title, description: MODES[value].when, ...(reason ? { disabledReason: reason } : {}) };
           })}
@@ -166,7 +166,7 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: (d
   );
 }
 
-function reasonAgainst(mode: (typeof EXECUTION_MODES)[number], engine: Draft['engine']): string | undefined {
+function reasonAgainst(mode: ExecutionMode, engine: Draft['engine']): string | undefined {
   if (mode === 'iam' && (engine === 'mssql' || engine === 'mongo')) return 'Only for PostgreSQL and MySQL on Amazon RDS';
   return (CHOICES as readonly string[]).includes(mode) ? undefined : 'No agent is connected to this workspace';
 }

@@ -14,6 +14,9 @@ export const MODES: Readonly<Record<ExecutionMode, { title: string; when: string
   agent_tunnel: { title: 'Agent', when: 'An agent inside the network connects out to the service. Nothing has to be opened.' },
 };
 
+/** Those modes in the order to think of them. */
+export const MODE_ORDER = Object.keys(MODES) as ExecutionMode[];
+
 /** The light of a connection. */
 export function lightOf({ enabled, status }: Pick<Connection, 'enabled' | 'status'>): { state: State; label: string } {
   if (!enabled) return { state: 'off', label: 'Disabled' };
