@@ -12,14 +12,21 @@ export function grantsFor({ engine, iam, username, database, region }: GrantsFor
       { id: 'sql', label: 'SQL', language: 'text', code: IAM[engine === 'mysql' ? 'mysql' : 'postgres'](user) },
       policyOf(user, region),
     ];
-  return [{ id: engine, label: LABELS[engine], language: 'text', code: SCRIPTS[engine](user, name) }];
+  const [first, ...others] = LABELS[engine];
+  const of = (label: string): Snippet => ({ id: label, label, language: 'text', code: SCRIPTS[engine](user, name, label) });
+  return [of(first), ...others.map(of)];
 }
 
-const LABELS: Readonly<Record<Engine, string>> = { postgres: 'SQL', mysql: 'SQL', mssql: 'T-SQL', mongo: 'mongosh' };
+const LABELS: Readonly<Record<Engine, readonly [string, ...string[]]>> = {
+  postgres: ['SQL'],
+  mysql: ['MySQL', 'MariaDB'],
+  mssql: ['T-SQL'],
+  mongo: ['mongosh'],
+};
 /** Stands where the person puts the password in: it is never written into a script. */
 const PASSWORD = 'CHOOSE A PASSWORD';
 
-const SCRIPTS: Readonly<Record<Engine, (user: string, database: string) => string>> = {
+const SCRIPTS: Readonly<Record<Engine, (user: string, database: string, dialect: string) => string>> = {
   postgres(user, database) {
     const [admin, base] = [doubled(user, '"'), doubled(database, '"')];
     return [
@@ -36,11 +43,11 @@ const SCRIPTS: Readonly<Record<Engine, (user: string, database: string) => strin
       `ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO ${admin} WITH GRANT OPTION;`,
     ].join('\n');
   },
-  mysql(user, database) {
+  mysql(user, database, dialect) {
     const admin = `'${user.replaceAll('\\', '\\\\').replaceAll("'", "''")}'@'%'`;
     return [
       `CREATE USER ${admin} IDENTIFIED BY '${PASSWORD}';`,
-      `GRANT CREATE USER, PROCESS, CONNECTION_ADMIN ON *.* TO ${admin}; -- MariaDB: CONNECTION ADMIN`,
+      `GRANT CREATE USER, PROCESS, ${dialect === 'MariaDB' ? 'CONNECTION ADMIN' : 'CONNECTION_ADMIN'} ON *.* TO ${admin};`,
       `GRANT SELECT ON mysql.user TO ${admin};`,
       // An underscore stands for any character in the name of a database there.
       `GRANT SELECT, INSERT, UPDATE, DELETE ON ${doubled(database.replaceAll('_', '\\_'), '`')}.* TO ${admin} WITH GRANT OPTION;`,
