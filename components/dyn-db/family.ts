@@ -41,4 +41,12 @@ export const dynDb: PageFamily = {
     { type: 'dyn_db_role', noun: 'database role' },
     { type: 'dyn_db_lease', noun: 'database lease' },
   ],
+  picker: {
+    fields: [],
+    nameFields: ['connection'],
+    // The IDs below the family's own path are those of leases.
+    path: '/dyn-db-credentials/{connection}',
+    list: (trpc) => trpc.dynDb.list.queryOptions({}),
+    searches: false,
+  },
 };

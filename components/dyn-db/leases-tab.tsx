@@ -144,13 +144,13 @@ export function LeasesTab({ connection }: { connection: Connection }) {
           { label: 'Revoke…', icon: <Ban />, danger: true, disabledReason: readOnly, onSelect: () => setRevoking(row) },
         ]}
       />
-      <RevokeOne lease={revoking} onClose={() => setRevoking(undefined)} />
+      <RevokeOne lease={revoking} iam={connection.execution_mode === 'iam'} onClose={() => setRevoking(undefined)} />
       <RevokeAll connection={connection} total={total} open={all} onClose={() => setAll(false)} />
     </section>
   );
 }
 
-function RevokeOne({ lease, onClose }: { lease: Lease | undefined; onClose: () => void }) {
+function RevokeOne({ lease, iam, onClose }: { lease: Lease | undefined; iam: boolean; onClose: () => void }) {
   const trpc = useTRPC();
   const cache = useQueryClient();
   const { space } = useScope();
@@ -174,7 +174,11 @@ function RevokeOne({ lease, onClose }: { lease: Lease | undefined; onClose: () =
         onClose();
       }}
       title={`Revoke ${lease?.username ?? 'this lease'}?`}
-      consequences={['Its sessions are cut and the user is dropped, now.', 'Whoever uses it must get another credential.']}
+      consequences={
+        iam
+          ? ['The lease is marked as revoked. The token itself can’t be recalled: it opens new sessions until it expires.']
+          : ['Its sessions are cut and the user is dropped, now.', 'Whoever uses it must get another credential.']
+      }
       confirmLabel="Revoke"
       space={space}
       busy={revoke.isPending}
