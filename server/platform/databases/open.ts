@@ -13,6 +13,8 @@ export async function openDatabase(target: DatabaseTarget, resolver: Resolver = 
       return (await import('./postgres/open.ts')).openPostgres(target, resolver);
     case 'mysql':
       return (await import('./mysql/open.ts')).openMysql(target, resolver);
+    case 'mongo':
+      return (await import('./mongo/open.ts')).openMongo(target, resolver);
     default:
       throw new TypeError(`no such engine: ${target.engine}`);
   }
