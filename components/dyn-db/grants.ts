@@ -70,7 +70,10 @@ const SCRIPTS: Readonly<Record<Engine, (user: string, database: string, dialect:
     return [
       'db.getSiblingDB("admin").createRole({',
       '  role: "sallyportSessions",',
-      '  privileges: [{ resource: { cluster: true }, actions: ["killAnySession"] }],',
+      '  privileges: [',
+      '    { resource: { cluster: true }, actions: ["killAnySession"] },',
+      '    { resource: { db: "admin", collection: "" }, actions: ["changeOwnPassword"] }',
+      '  ],',
       '  roles: []',
       '})',
       'db.getSiblingDB("admin").createUser({',
