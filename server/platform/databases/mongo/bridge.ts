@@ -86,7 +86,8 @@ async function carry(near: Socket, { dial, tls }: Far, streams: Set<BoundedStrea
   socket.on('drain', () => near.resume());
   socket.on('data', (chunk: Buffer) => {
     try {
-      if (judge.received(chunk)) throw new DatabaseFault('database_error', 'auth', 'The database asks for more work at its login than is done.');
+      if (judge.received(chunk))
+        throw new DatabaseFault('database_error', 'auth', 'The database asks for more work at its login than is done.');
       if (!near.write(check(chunk))) socket.pause();
     } catch (error) {
       socket.destroy();

@@ -45,9 +45,12 @@ async function primary(target: DatabaseTarget, seeds: readonly HostPort[], line:
     try {
       for (let hop = 0; place && hop < MOST_HOPS; hop++) {
         const found: Connected = await connect(target, place, line, left);
-        if (isPrimary(found.hello, target)) return found;
-        const named: unknown = found.hello.primary;
+        const { hello } = found;
+        const named: unknown = hello.primary;
+        const fits = target.options.replica_set === undefined || hello.setName === target.options.replica_set;
+        if (fits && (hello.isWritablePrimary === true || hello.ismaster === true)) return found;
         found.close();
+        if (!fits) throw new DatabaseFault('database_unreachable', 'tcp', 'The host is not of that replica set.');
         place = typeof named === 'string' ? hostPort(named, DEFAULT_PORTS.mongo) : undefined;
       }
       last = new DatabaseFault('database_unreachable', 'tcp', 'No primary of the replica set is known.');
@@ -58,12 +61,6 @@ async function primary(target: DatabaseTarget, seeds: readonly HostPort[], line:
     }
   }
   throw last;
-}
-
-function isPrimary(hello: Document, { options }: DatabaseTarget): boolean {
-  if (options.replica_set !== undefined && hello.setName !== options.replica_set)
-    throw new DatabaseFault('database_unreachable', 'tcp', 'The host is not of that replica set.');
-  return hello.isWritablePrimary === true || hello.ismaster === true;
 }
 
 async function connect(target: DatabaseTarget, { host, port }: HostPort, line: Line, left: () => number): Promise<Connected> {

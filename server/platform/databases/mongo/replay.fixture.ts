@@ -55,7 +55,15 @@ function serve(socket: Socket, replay: ReplayServer): void {
   function known(name: string, command: Document): Document {
     if (name === 'hello' || name === 'isMaster' || name === 'ismaster')
       return {
-        ...{ ok: 1, isWritablePrimary: true, ismaster: true, helloOk: true, minWireVersion: 0, maxWireVersion: 21, maxBsonObjectSize: 16_777_216 },
+        ...{
+          ok: 1,
+          isWritablePrimary: true,
+          ismaster: true,
+          helloOk: true,
+          minWireVersion: 0,
+          maxWireVersion: 21,
+          maxBsonObjectSize: 16_777_216,
+        },
         ...{ maxMessageSizeBytes: 48_000_000, maxWriteBatchSize: 100_000, localTime: new Date(), saslSupportedMechs: ['SCRAM-SHA-256'] },
         ...replay.hello,
       };
@@ -83,7 +91,9 @@ function serve(socket: Socket, replay: ReplayServer): void {
       return found ? { ok: 1 } : failure(11, 'UserNotFound', `User '${command.dropUser}@${command.$db}' not found`);
     }
     if (name === 'usersInfo') {
-      const names = [...replay.users.keys()].filter((key) => key.startsWith(`${command.$db}.`)).map((key) => key.slice(command.$db.length + 1));
+      const names = [...replay.users.keys()]
+        .filter((key) => key.startsWith(`${command.$db}.`))
+        .map((key) => key.slice(command.$db.length + 1));
       const asked = command.usersInfo === 1 ? names : names.filter((one) => one === command.usersInfo.user);
       return { ok: 1, users: asked.map((user) => ({ _id: `${command.$db}.${user}`, user, db: command.$db, roles: [] })) };
     }

@@ -29,9 +29,19 @@ test('a user is minted with the rights of the document and removed with its sess
   const username = mintedName();
   await session.createUser({ username, password: PASSWORD }, [RIGHTS]);
   const { createUser, pwd, roles, mechanisms, $db, maxTimeMS } = server.commands[0] ?? {};
-  assert.deepEqual({ createUser, pwd, roles, mechanisms, $db, maxTimeMS }, {
-    ...{ createUser: username, pwd: PASSWORD, roles: [{ role: 'read', db: 'shop' }], mechanisms: ['SCRAM-SHA-256'], $db: 'shop', maxTimeMS: 1_000 },
-  });
+  assert.deepEqual(
+    { createUser, pwd, roles, mechanisms, $db, maxTimeMS },
+    {
+      ...{
+        createUser: username,
+        pwd: PASSWORD,
+        roles: [{ role: 'read', db: 'shop' }],
+        mechanisms: ['SCRAM-SHA-256'],
+        $db: 'shop',
+        maxTimeMS: 1_000,
+      },
+    },
+  );
   const user = await openMongo(target(server.port, { username, password: PASSWORD, options: { tls: false, auth_source: 'shop' } }), here);
   await user.close();
   server.commands.length = 0;
@@ -57,7 +67,8 @@ test('sessions that may not be cut do not keep a user alive; any other refusal i
   server.answer = (name) => (name === 'killAllSessionsByPattern' ? failure(13, 'Unauthorized', 'not authorized') : undefined);
   await session.dropUser(username, null);
   assert.equal(await session.userExists(username), false);
-  server.answer = (name) => (name === 'dropUser' ? failure(13, 'Unauthorized', `not authorized on shop to drop ${username} pwd ${PASSWORD}`) : undefined);
+  server.answer = (name) =>
+    name === 'dropUser' ? failure(13, 'Unauthorized', `not authorized on shop to drop ${username} pwd ${PASSWORD}`) : undefined;
   const fault = await faultOf(session.dropUser(username, null));
   assert.deepEqual([fault.type, fault.code, fault.text], ['database_error', '13', 'not authorized on shop to drop *** pwd ***']);
   await session.close();
@@ -125,7 +136,13 @@ test('the primary that a member names is called only after the guard has judged 
   inside.listen(0, '127.0.0.2');
   await new Promise((resolve) => inside.once('listening', resolve));
   const { port } = inside.address() as { port: number };
-  for (const name of [`127.0.0.2:${port}`, '169.254.169.254:80', '[::ffff:169.254.169.254]:80', 'metadata.google.internal:80', 'localhost.localdomain:1']) {
+  for (const name of [
+    `127.0.0.2:${port}`,
+    '169.254.169.254:80',
+    '[::ffff:169.254.169.254]:80',
+    'metadata.google.internal:80',
+    'localhost.localdomain:1',
+  ]) {
     member(name);
     const fault = await faultOf(openMongo(target(secondary.port), narrow));
     assert.deepEqual([fault.type, fault.stage], ['database_unreachable', 'tcp'], `${name}: ${fault.text}`);
@@ -152,7 +169,9 @@ test('of several hosts the first that works is used; a refused login is not trie
     if (name === 'saslContinue') logins++;
     return undefined;
   };
-  const fault = await faultOf(openMongo(target(27017, { host: `a.example.com:${server.port},b.example.com:${server.port}`, password: 'wrong' }), here));
+  const fault = await faultOf(
+    openMongo(target(27017, { host: `a.example.com:${server.port},b.example.com:${server.port}`, password: 'wrong' }), here),
+  );
   assert.deepEqual([fault.type, fault.stage, fault.code, logins], ['database_error', 'auth', '18', 1]);
 });
 
@@ -172,7 +191,9 @@ test('an SRV name leads to hosts of its own domain alone (replayed MongoDB)', as
   }
   const none = await faultOf(openMongo(target(0, srv), here, () => Promise.reject(new Error('ENODATA'))));
   assert.equal(none.text, 'There is no SRV record of that name.');
-  const never = await faultOf(openMongo(target(0, { ...srv, options: { ...srv.options, connect_timeout_ms: 300 } }), here, () => new Promise(() => undefined)));
+  const never = await faultOf(
+    openMongo(target(0, { ...srv, options: { ...srv.options, connect_timeout_ms: 300 } }), here, () => new Promise(() => undefined)),
+  );
   assert.equal(never.type, 'database_timeout');
 });
 
@@ -182,7 +203,11 @@ test('a login that asks for endless work, or a message without end, is refused a
     server.iterations = iterations;
     const started = performance.now();
     const fault = await faultOf(openMongo(target(server.port), here));
-    assert.deepEqual([fault.stage, fault.text], ['auth', 'The database asks for more work at its login than is done.'], JSON.stringify(iterations));
+    assert.deepEqual(
+      [fault.stage, fault.text],
+      ['auth', 'The database asks for more work at its login than is done.'],
+      JSON.stringify(iterations),
+    );
     assert.ok(performance.now() - started < 1_000);
   }
   const hostile = {

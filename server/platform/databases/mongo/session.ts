@@ -116,10 +116,15 @@ function missingIn(authInfo: unknown, db: string): string[] {
   if (!Array.isArray(told)) return [];
   const privileges = told as Privilege[];
   const can = (action: string, covers: (resource: NonNullable<Privilege['resource']>) => boolean) =>
-    privileges.some(({ resource, actions }) => actions?.includes(action) && resource && (resource.anyResource === true || covers(resource)));
+    privileges.some(
+      ({ resource, actions }) => actions?.includes(action) && resource && (resource.anyResource === true || covers(resource)),
+    );
   const onDb = (action: string) => can(action, (resource) => (resource.db === db || resource.db === '') && resource.collection === '');
   const lacks: [boolean, string][] = [
-    ...['createUser', 'dropUser', 'grantRole', 'viewUser'].map((action): [boolean, string] => [onDb(action), `${action} on database ${db}`]),
+    ...['createUser', 'dropUser', 'grantRole', 'viewUser'].map((action): [boolean, string] => [
+      onDb(action),
+      `${action} on database ${db}`,
+    ]),
     [can('killAnySession', (resource) => resource.cluster === true), 'killAnySession on the cluster'],
   ];
   return lacks.filter(([have]) => !have).map(([, what]) => what);

@@ -6,7 +6,6 @@ import path from 'node:path';
 import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ssh2 from 'ssh2';
-import { listen } from '../../http-out/upstream.fixture.ts';
 import { freePort } from '../databases.fixture.ts';
 import type { SshTarget } from './ssh-target.ts';
 
@@ -28,7 +27,9 @@ export async function jumpHost(targets: Readonly<Record<string, { host: string; 
   const allowed = ssh2.utils.parseKey(clientKey.public);
   if (allowed instanceof Error) throw allowed;
   const forwarded: JumpHost['forwarded'] = [];
+  const clients = new Set<{ end(): unknown }>();
   const server = new ssh2.Server({ hostKeys: [hostKey.private] }, (client) => {
+    clients.add(client);
     client.on('error', () => undefined);
     client.on('authentication', (asked) => {
       const known = asked.method === 'publickey' && asked.username === 'jump' && asked.key.data.equals(allowed.getPublicSSH());
@@ -53,7 +54,12 @@ export async function jumpHost(targets: Readonly<Record<string, { host: string; 
       });
     });
   });
-  const port = await listen(server as never);
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  after(() => {
+    for (const client of clients) client.end();
+    server.close();
+  });
   return { target: targetOf(port), fingerprint: fingerprintOf(hostKey.public), forwarded };
 }
 
