@@ -46,8 +46,12 @@ async function killedAt(step: Step, w: Workspace, operation: string, input: Reco
 }
 
 const usersOf = async (w: Workspace): Promise<string[]> => {
-  const names = (await db().dyn_db_leases.findMany({ where: { tenant_id: w.tenant.id }, select: { username: true } })).map((row) => row.username);
-  const { rows } = await server.query(`select rolname from pg_roles where rolname in ('', ${names.map((name) => `'${name}'`).join(', ') || "''"})`);
+  const names = (await db().dyn_db_leases.findMany({ where: { tenant_id: w.tenant.id }, select: { username: true } })).map(
+    (row) => row.username,
+  );
+  const { rows } = await server.query(
+    `select rolname from pg_roles where rolname in ('', ${names.map((name) => `'${name}'`).join(', ') || "''"})`,
+  );
   return rows.map((row: { rolname: string }) => row.rolname);
 };
 const leaseOf = (w: Workspace) => db().dyn_db_leases.findFirstOrThrow({ where: { tenant_id: w.tenant.id }, orderBy: { number: 'desc' } });
@@ -81,7 +85,11 @@ describe('a mint that is killed leaves a lease, and one sweep after its claim la
       const { w, input } = await arranged();
       await killedAt(step, w, 'dyn_db.mint', input);
       const left = await leaseOf(w);
-      assert.deepEqual([left.status, left.phase, left.ended_at], ['renewing', 'creating', null], 'it was committed before the database was touched');
+      assert.deepEqual(
+        [left.status, left.phase, left.ended_at],
+        ['renewing', 'creating', null],
+        'it was committed before the database was touched',
+      );
       await assertNoneLost();
       await sweepAt(new Date());
       assert.equal((await leaseOf(w)).phase, 'creating', 'whoever is alive may still be at it');
