@@ -63,7 +63,7 @@ function parsed(text: string, passphrase: string | undefined): ParsedKey {
 function sizeOf(key: ParsedKey): number {
   try {
     const { asymmetricKeyDetails } = createPublicKey(key.getPublicPEM());
-    return asymmetricKeyDetails?.modulusLength ?? Number(/\d+$/.exec(key.type)?.[0]);
+    return asymmetricKeyDetails?.modulusLength ?? Number(/[0-9]{3,4}$/.exec(key.type)?.[0]);
   } catch {
     throw new SshKeyRefused('The private key can not be read.');
   }

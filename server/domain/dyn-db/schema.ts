@@ -11,7 +11,7 @@ export const CONNECTION_STATUSES = ['unknown', 'ok', 'failing'] as const;
 export const RESERVED_NAMES = ['leases', 'connections', 'roles', 'templates'] as const;
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
-const RESERVED = new RegExp(`^(?!(?:${RESERVED_NAMES.join('|')})$)`);
+const RESERVED = /^(?!(?:leases|connections|roles|templates)$)/;
 const LIKE_ID = /^(?![0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$)/;
 
 export const connectionName = () =>
