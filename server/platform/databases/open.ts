@@ -15,7 +15,7 @@ export async function openDatabase(target: DatabaseTarget, resolver: Resolver = 
       return (await import('./mysql/open.ts')).openMysql(target, resolver);
     case 'mongo':
       return (await import('./mongo/open.ts')).openMongo(target, resolver);
-    default:
-      throw new TypeError(`no such engine: ${target.engine}`);
+    case 'mssql':
+      return (await import('./mssql/open.ts')).openMssql(target, resolver);
   }
 }

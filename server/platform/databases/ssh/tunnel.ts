@@ -56,7 +56,9 @@ async function login(client: Client, stream: BoundedStream, ssh: SshTarget, time
     algorithms: { serverHostKey: { remove: ['ssh-rsa', 'ssh-dss'], append: [], prepend: [] } },
     hostHash: 'sha256',
     hostVerifier: (digest: string) => {
-      shown = `SHA256:${Buffer.from(digest, 'hex').toString('base64').replace(/={1,2}$/, '')}`;
+      shown = `SHA256:${Buffer.from(digest, 'hex')
+        .toString('base64')
+        .replace(/={1,2}$/, '')}`;
       return ssh.fingerprint === null || ssh.fingerprint === shown;
     },
   });
