@@ -47,7 +47,7 @@ async function login(client: Client, stream: BoundedStream, ssh: SshTarget, time
   client.connect({
     sock: stream as never,
     username: ssh.username,
-    authHandler: [{ type: 'publickey', username: ssh.username, key: key as never }],
+    authHandler: [{ type: 'publickey', username: ssh.username, key } as never],
     agentForward: false,
     tryKeyboard: false,
     readyTimeout: 0,
