@@ -19,9 +19,10 @@ const isDashboard = (op: AnyOperation) => /^\w+ \/admin\//.test(op.http);
 export const v1Operations = operations.filter((op) => !isDashboard(op));
 export const dashboardOperations = operations.filter(isDashboard);
 
-const belowAdmin = (op: AnyOperation): AnyOperation => {
-  const [method, path] = op.http.split(' ');
-  return { ...op, http: `${method} ${typeof op.mirrored === 'string' ? op.mirrored : `/admin${path}`}` as AnyOperation['http'] };
+const belowAdmin = (op: AnyOperation): AnyOperation => ({
+  ...op,
+  http: typeof op.mirrored === 'string' ? op.mirrored : (op.http.replace(' /', ' /admin/') as AnyOperation['http']),
+});
 };
 
 export const matchV1 = matcher(v1Operations);

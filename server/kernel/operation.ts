@@ -78,7 +78,7 @@ export type Operation<
   kind: K;
   needs: N;
   /** An operation of /v1 that people may also call at the same path below /admin, or at this one: the answer is bare, as everywhere on the dashboard plane. */
-  mirrored?: true | `/admin/${string}`;
+  mirrored?: true | `${Method} /admin/${string}`;
   /**
    * The verb works on a server of the customer, between transactions of its own. Under an idempotency key no transaction is open meanwhile: what was done
    * by a process that died before it answered is not told to the retry, which does it again.
