@@ -55,7 +55,7 @@ test('a form names what its mode needs and still lacks', () => {
   assert.deepEqual(missing(filled), []);
   const blank = { ...EMPTY, name: 'a', host: 'b' };
   assert.deepEqual(missing(blank), ['admin_username', 'admin_password']);
-  assert.deepEqual(missing({ ...blank, execution_mode: 'iam' }), ['iam_region', 'iam_db_user']);
+  assert.deepEqual(missing({ ...blank, execution_mode: 'iam' }), ['iam_region', 'iam_db_user', 'role_arn']);
   assert.deepEqual(missing({ ...blank, execution_mode: 'ssh_tunnel' }), [
     'admin_username',
     'admin_password',

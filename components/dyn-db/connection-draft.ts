@@ -35,7 +35,6 @@ const target = {
   replica_set: databaseField,
   user_host: z.string().regex(/^[A-Za-z0-9.:%_/-]{0,255}$/, 'must be an address, a name or a pattern of hosts'),
   role_arn: z.string(),
-  external_id: z.string(),
   default_ttl_seconds: ttlField('required'),
   max_ttl_seconds: ttlField('required'),
 };
@@ -73,7 +72,7 @@ export const NewConnection = z
 export type Draft = z.output<typeof NewConnection>;
 
 function neededBy(mode: Draft['execution_mode']) {
-  if (mode === 'iam') return ['iam_region', 'iam_db_user'] as const;
+  if (mode === 'iam') return ['iam_region', 'iam_db_user', 'role_arn'] as const;
   const direct = ['admin_username', 'admin_password'] as const;
   return mode === 'ssh_tunnel' ? ([...direct, 'ssh_host', 'ssh_username', 'ssh_private_key'] as const) : direct;
 }
@@ -95,7 +94,6 @@ export const EMPTY: Draft = {
   replica_set: '',
   user_host: '',
   role_arn: '',
-  external_id: '',
   default_ttl_seconds: '1h',
   max_ttl_seconds: '1d',
   ssh_host: '',
@@ -139,8 +137,8 @@ type Options = Connection['connect_options'];
 
 /** The options of a connection with those that the form shows as it has them; defaults are left out, and what it doesn't show stays. */
 export function optionsOf(values: Target, engine: Connection['engine'], iam: boolean, before: Options): Options {
-  const { sslmode, tls, srv, ca_cert_pem, auth_source, replica_set, user_host, role_arn, external_id } = values;
-  const { connect_timeout_ms, statement_timeout_ms } = before;
+  const { sslmode, tls, srv, ca_cert_pem, auth_source, replica_set, user_host, role_arn } = values;
+  const { connect_timeout_ms, statement_timeout_ms, external_id } = before;
   return {
     ...(connect_timeout_ms === undefined ? {} : { connect_timeout_ms }),
     ...(statement_timeout_ms === undefined ? {} : { statement_timeout_ms }),
@@ -151,7 +149,8 @@ export function optionsOf(values: Target, engine: Connection['engine'], iam: boo
         ? {}
         : { sslmode }),
     ...(engine === 'mysql' ? filled({ user_host }) : {}),
-    ...(iam ? filled({ role_arn, external_id }) : {}),
+    ...(iam ? filled({ role_arn }) : {}),
+    ...(external_id === undefined ? {} : { external_id }),
   };
 }
 
@@ -171,7 +170,6 @@ export function targetOf(connection: Connection): Target {
     replica_set: options.replica_set ?? '',
     user_host: options.user_host ?? '',
     role_arn: options.role_arn ?? '',
-    external_id: options.external_id ?? '',
     default_ttl_seconds: ttlText(connection.default_ttl_seconds),
     max_ttl_seconds: ttlText(connection.max_ttl_seconds),
   };

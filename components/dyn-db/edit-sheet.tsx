@@ -32,7 +32,6 @@ const LABELS: Readonly<Record<keyof Target, string>> = {
   replica_set: 'Replica set',
   user_host: 'Hosts of created users',
   role_arn: 'Role to assume',
-  external_id: 'External ID',
   default_ttl_seconds: 'Default lifetime',
   max_ttl_seconds: 'Longest lifetime',
 };

@@ -2,16 +2,20 @@ import type { Snippet } from '#components/ui/code-block.tsx';
 import type { Engine } from '#server/domain/dyn-db/engines.shared.ts';
 
 export type GrantsFor = { engine: Engine; iam: boolean; username: string; database: string; region: string };
+/** Who assumes a role of IAM: this installation, for this workspace alone. Null where that isn't known. */
+export type Trusted = { external_id: string | null; aws_principal: string | null };
 
 /** What gives the admin user of a connection the rights that the built-in templates need, and no more than the engine makes possible. */
-export function grantsFor({ engine, iam, username, database, region }: GrantsFor): readonly [Snippet, ...Snippet[]] {
+export function grantsFor(
+  { engine, iam, username, database, region }: GrantsFor,
+  trusted: Trusted = NOBODY,
+): readonly [Snippet, ...Snippet[]] {
   const user = username || (iam ? 'app_user' : 'sallyport');
   const name = database || 'app';
-  if (iam)
-    return [
-      { id: 'sql', label: 'SQL', language: 'text', code: IAM[engine === 'mysql' ? 'mysql' : 'postgres'](user) },
-      policyOf(user, region),
-    ];
+  if (iam) {
+    const sql = IAM[engine === 'mysql' ? 'mysql' : 'postgres'](user);
+    return [{ id: 'sql', label: 'SQL', language: 'text', code: sql }, policyOf(user, region), trustOf(trusted)];
+  }
   const [first, ...others] = LABELS[engine];
   const of = (label: string): Snippet => ({ id: label, label, language: 'text', code: SCRIPTS[engine](user, name, label) });
   return [of(first), ...others.map(of)];
@@ -91,25 +95,32 @@ const IAM = {
     `CREATE USER '${user.replaceAll('\\', '\\\\').replaceAll("'", "''")}' IDENTIFIED WITH AWSAuthenticationPlugin AS 'RDS';`,
 };
 
+const NOBODY: Trusted = { external_id: null, aws_principal: null };
+
 const policyOf = (user: string, region: string): Snippet => ({
   id: 'policy',
-  label: 'IAM policy',
+  label: 'Permissions of the role',
   language: 'json',
-  code: JSON.stringify(
-    {
-      Version: '2012-10-17',
-      Statement: [
-        {
-          Effect: 'Allow',
-          Action: 'rds-db:connect',
-          Resource: `arn:aws:rds-db:${region || 'REGION'}:ACCOUNT:dbuser:DB_RESOURCE_ID/${user}`,
-        },
-      ],
-    },
-    null,
-    2,
-  ),
+  code: json({
+    Effect: 'Allow',
+    Action: 'rds-db:connect',
+    Resource: `arn:aws:rds-db:${region || 'REGION'}:ACCOUNT:dbuser:DB_RESOURCE_ID/${user}`,
+  }),
 });
+
+const trustOf = ({ external_id, aws_principal }: Trusted): Snippet => ({
+  id: 'trust',
+  label: 'Trust of the role',
+  language: 'json',
+  code: json({
+    Effect: 'Allow',
+    Principal: { AWS: aws_principal ?? 'ARN OF THIS INSTALLATION (ASK ITS OPERATOR)' },
+    Action: 'sts:AssumeRole',
+    Condition: { StringEquals: { 'sts:ExternalId': external_id ?? 'EXTERNAL ID OF THE WORKSPACE (ASK AN OWNER)' } },
+  }),
+});
+
+const json = (statement: object) => JSON.stringify({ Version: '2012-10-17', Statement: [statement] }, null, 2);
 
 const doubled = (text: string, quote: string) => `${quote}${text.replaceAll(quote, quote + quote)}${quote}`;
 const bracketed = (text: string) => `[${text.replaceAll(']', ']]')}]`;

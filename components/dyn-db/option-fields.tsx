@@ -118,14 +118,14 @@ export function OptionFields({ form, engine, iam, readOnly = false }: Props) {
         </Field>
       )}
       {iam && (
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Role to assume" optional error={fieldError(form, 'role_arn')} hint="In the account of the database.">
-            <Input mono placeholder="arn:aws:iam::123456789012:role/db" readOnly={readOnly} {...form.register('role_arn')} />
-          </Field>
-          <Field label="External ID" optional error={fieldError(form, 'external_id')}>
-            <Input mono autoComplete="off" readOnly={readOnly} {...form.register('external_id')} />
-          </Field>
-        </div>
+        <Field
+          label="Role to assume"
+          required
+          error={fieldError(form, 'role_arn')}
+          hint="In the account of the database. It trusts this installation with the external ID of the workspace."
+        >
+          <Input mono placeholder="arn:aws:iam::123456789012:role/db" readOnly={readOnly} {...form.register('role_arn')} />
+        </Field>
       )}
     </>
   );

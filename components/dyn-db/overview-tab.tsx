@@ -23,7 +23,7 @@ import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { ENGINE_LABELS } from '#server/domain/dyn-db/engines.shared.ts';
 import { addressOf, type Connection, MODES, nextStepFor } from './labels.ts';
-import { Orphans, TestConnection } from './test-connection.tsx';
+import { TestConnection } from './test-connection.tsx';
 import { ttlWords } from './ttl-text.ts';
 
 const EditConnectionSheet = lazyOverlay(() => import('./edit-sheet.tsx').then((module) => module.EditConnectionSheet), whenOpen);
@@ -57,10 +57,7 @@ export function ConnectionOverview({ connection }: { connection: Connection }) {
         <Stat label="Errored leases" value={grouped(connection.errored_leases)} href="?tab=leases" />
       </div>
       <SectionCard title="Connection" description="Logs in once and checks the privileges of the admin user.">
-        <div className="flex flex-col gap-3">
-          <Orphans names={connection.orphans} />
-          <TestConnection key={connection.id} connection={connection} />
-        </div>
+        <TestConnection key={connection.id} connection={connection} />
       </SectionCard>
       <SectionCard title="Settings" description="Address, lifetimes and TLS. Name, engine and mode can’t be changed.">
         <div className="flex flex-wrap gap-2">

@@ -80,7 +80,11 @@ test('a grant script of any name is the same number of statements', () => {
 
 test('a database user of IAM gets a role and a policy, and no password', () => {
   for (const engine of ['postgres', 'mysql'] as const) {
-    const [sql, policy] = grantsFor({ engine, iam: true, username: 'app', database: '', region: 'eu-central-1' });
+    const [sql, policy, trust] = grantsFor(
+      { engine, iam: true, username: 'app', database: '', region: 'eu-central-1' },
+      { external_id: 'e-1', aws_principal: null },
+    );
+    assert.deepEqual(JSON.parse(trust?.code ?? '').Statement[0].Condition, { StringEquals: { 'sts:ExternalId': 'e-1' } });
     assert.doesNotMatch(sql.code, /PASSWORD|IDENTIFIED BY/);
     assert.equal(JSON.parse(policy?.code ?? '').Statement[0].Resource, 'arn:aws:rds-db:eu-central-1:ACCOUNT:dbuser:DB_RESOURCE_ID/app');
   }

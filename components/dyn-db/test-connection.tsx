@@ -12,7 +12,8 @@ import { GrantsBlock } from './grants-block.tsx';
 import { type Connection, nextStepFor } from './labels.ts';
 
 type Props = {
-  connection: Pick<Connection, 'name' | 'engine' | 'execution_mode' | 'admin_username' | 'iam_db_user' | 'database_name' | 'iam_region'>;
+  connection: Pick<Connection, 'name' | 'engine' | 'execution_mode' | 'admin_username' | 'iam_db_user' | 'database_name' | 'iam_region'> &
+    Partial<Pick<Connection, 'orphans'>>;
 };
 
 /** Logs in to the database once, and says what came of it. */
@@ -65,14 +66,14 @@ export function TestConnection({ connection }: Props) {
             region={connection.iam_region ?? ''}
           />
         )}
-        {result && <Orphans names={result.orphans} />}
       </div>
+      <Orphans names={result?.orphans ?? connection.orphans ?? []} />
     </div>
   );
 }
 
 /** Users on the server that look like ours and belong to no lease. The service never drops them by itself. */
-export function Orphans({ names }: { names: readonly string[] }) {
+function Orphans({ names }: { names: readonly string[] }) {
   if (names.length === 0) return null;
   return (
     <Callout tone="warn" title={`${counted(names.length, 'user')} on the server without a lease`}>
