@@ -35,7 +35,11 @@ export async function certificate(...names: string[]): Promise<{ cert: string; k
     signingAlgorithm: alg,
     notBefore: new Date(Date.now() - day),
     notAfter: new Date(Date.now() + day),
-    extensions: [new x509.SubjectAlternativeNameExtension(names.map((value) => ({ type: /^[\d.]+$/.test(value) ? ('ip' as const) : ('dns' as const), value })))],
+    extensions: [
+      new x509.SubjectAlternativeNameExtension(
+        names.map((value) => ({ type: /^[\d.]+$/.test(value) ? ('ip' as const) : ('dns' as const), value })),
+      ),
+    ],
   });
   const key = x509.PemConverter.encode(await crypto.subtle.exportKey('pkcs8', keys.privateKey), 'PRIVATE KEY');
   return { cert: made.toString('pem'), key };

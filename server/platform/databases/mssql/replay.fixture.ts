@@ -36,7 +36,7 @@ function serve(socket: Socket, replay: ReplayServer, material?: { cert: string; 
     },
   });
   const reader = packets((type, body) => {
-    if (type !== 0x12) return reply(type, body, (bytes) => (encrypted ?? socket).write(bytes));
+    if (type !== 0x12) return void reply(type, body, (bytes) => (encrypted ?? socket).write(bytes));
     if (handshaking) return void inner.push(body);
     socket.write(packet(0x04, prelogin(material !== undefined)));
     if (material) {
@@ -57,7 +57,7 @@ function serve(socket: Socket, replay: ReplayServer, material?: { cert: string; 
     else reader(chunk);
   });
 
-  function reply(type: number, body: Buffer, write: (bytes: Buffer) => void): void {
+  function reply(type: number, body: Buffer, write: (bytes: Buffer) => unknown): unknown {
     if (type === 0x10) {
       const { username, password } = loginIn(body);
       replay.logins.push({ username, password });
@@ -65,13 +65,13 @@ function serve(socket: Socket, replay: ReplayServer, material?: { cert: string; 
         return write(packet(0x04, Buffer.concat([errorToken(18456, `Login failed for user '${username}'.`), done(2)])));
       return write(packet(0x04, Buffer.concat([loginAck(), ...(replay.route ? [routing(replay.route)] : []), done(0)])));
     }
-    if (type !== 0x01) return;
+    if (type !== 0x01) return undefined;
     const batch = body.subarray(body.readUInt32LE(0)).toString('utf16le');
     replay.batches.push(batch);
     const answer = replay.answer(batch) ?? [];
-    if (answer === 'silence') return;
+    if (answer === 'silence') return undefined;
     if ('error' in answer) return write(packet(0x04, Buffer.concat([errorToken(answer.error, answer.message), done(2)])));
-    write(packet(0x04, Buffer.concat([rows(answer), done(0x10)])));
+    return write(packet(0x04, Buffer.concat([rows(answer), done(0x10)])));
   }
 }
 
