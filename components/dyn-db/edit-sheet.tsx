@@ -93,7 +93,7 @@ function EditForm({ connection, onClose }: Omit<Props, 'open'>) {
           Host, port and database can be changed only while no lease is live: the users couldn’t be removed any more.
         </Callout>
       )}
-      <AddressFields form={form} engine={connection.engine} iam={iam} readOnly={readOnly} />
+      <AddressFields form={form} engine={connection.engine} iam={iam} readOnly={readOnly || connection.live_leases > 0} />
       {!iam && (
         <Field label="Admin user" required error={fieldError(form, 'admin_username')}>
           <Input mono autoComplete="off" readOnly={readOnly} {...form.register('admin_username')} />
