@@ -14,7 +14,7 @@ export const concealedOf = ({ username, password }: { username: string; password
 export function fitText(text: string, { names, passwords }: Concealed): string {
   // A server may send megabytes; what is looked through is bounded, and cut before the end of what may be a password.
   let line = text.slice(0, 8 * LONGEST).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ');
-  for (const password of [...passwords].flatMap(spellings)) line = withoutParts(line, password);
+  line = withoutParts(line, [...passwords].flatMap(spellings));
   for (const name of [...names].sort((a, b) => b.length - a.length)) line = withoutName(line, name);
   return line.trim().slice(0, LONGEST).trim();
 }
@@ -22,28 +22,26 @@ export function fitText(text: string, { names, passwords }: Concealed): string {
 const STRUCK = '***';
 
 /** As it is, as in URLs, and as in SQL. */
-const spellings = (password: string): string[] => [
-  ...new Set([password, encodeURIComponent(password.toWellFormed()), password.replaceAll("'", "''"), password.replaceAll('\\', '\\\\')]),
-];
+const spellings = (password: string): string[] => {
+  const url = encodeURIComponent(password.toWellFormed());
+  const strict = url.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+  return [...new Set([password, url, strict, password.replaceAll("'", "''"), password.replaceAll('\\', '\\\\')])];
+};
 
-function withoutParts(text: string, secret: string): string {
-  const part = Math.min(PART, secret.length);
-  if (part === 0) return text;
-  let out = '';
-  let copied = 0;
-  for (let at = 0; at + part <= text.length; ) {
-    const found = secret.indexOf(text.slice(at, at + part));
-    if (found < 0) {
-      at++;
-      continue;
-    }
-    let end = at + part;
-    while (end < text.length && secret.includes(text.slice(end - part + 1, end + 1))) end++;
-    out += text.slice(copied, at) + STRUCK;
-    copied = end;
-    at = end;
+/** Looks for all spellings before anything is struck out: one may hold what another has only in parts. */
+function withoutParts(text: string, secrets: readonly string[]): string {
+  const struck = new Uint8Array(text.length);
+  for (const secret of secrets) {
+    const part = Math.min(PART, secret.length);
+    if (part === 0) continue;
+    for (let at = 0; at + part <= text.length; at++) if (secret.includes(text.slice(at, at + part))) struck.fill(1, at, at + part);
   }
-  return out + text.slice(copied);
+  let out = '';
+  for (let at = 0; at < text.length; at++) {
+    if (struck[at] === 0) out += text[at];
+    else if (at === 0 || struck[at - 1] === 0) out += STRUCK;
+  }
+  return out;
 }
 
 /** Not inside of a longer word: a user named `sa` must not strike out half of `sales`. */
