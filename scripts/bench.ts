@@ -1,4 +1,4 @@
-// npm run bench [-- proxy bodies latency memory payloads fields wrap connections hot crypto tokens oauth lists scim vaults pki ai migrations start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads fields wrap connections hot crypto tokens oauth lists scim vaults pki ai migrations databases start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import fs from 'node:fs';
@@ -8,6 +8,7 @@ import { measureAi } from './bench/ai.ts';
 import { measureBodies } from './bench/bodies.ts';
 import { measureConnections } from './bench/connections.ts';
 import { measureCrypto } from './bench/crypto.ts';
+import { measureDatabases } from './bench/databases.ts';
 import { measureFields } from './bench/fields.ts';
 import { measureHot } from './bench/hot.ts';
 import { measureLatency } from './bench/latency.ts';
@@ -48,6 +49,7 @@ const parts = [
   'pki',
   'ai',
   'migrations',
+  'databases',
   'start',
 ] as const;
 type Part = (typeof parts)[number];
@@ -68,7 +70,7 @@ const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'sallyport-bench-'));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 process.on('exit', () => {
   endChildren();
-  for (const part of ['proxies', 'hot', 'crypto', 'tokens', 'oauth', 'lists', 'scim', 'vaults', 'pki', 'ai', 'migrations']) {
+  for (const part of ['proxies', 'hot', 'crypto', 'tokens', 'oauth', 'lists', 'scim', 'vaults', 'pki', 'ai', 'migrations', 'databases']) {
     const database = postmaster(path.join(directory, part, 'data/postgres/data'));
     if (database) process.kill(database.pid, 'SIGQUIT');
   }
@@ -95,6 +97,7 @@ try {
   if (wanted.includes('pki')) rows.push(...(await measurePki(path.join(directory, 'pki'))));
   if (wanted.includes('ai')) rows.push(...(await measureAi(path.join(directory, 'ai'))));
   if (wanted.includes('migrations')) rows.push(...(await measureMigrations(path.join(directory, 'migrations'))));
+  if (wanted.includes('databases')) rows.push(...(await measureDatabases(path.join(directory, 'databases'))));
   console.log(`
 ${machine}
 `);
