@@ -23,7 +23,6 @@ const belowAdmin = (op: AnyOperation): AnyOperation => ({
   ...op,
   http: typeof op.mirrored === 'string' ? op.mirrored : (op.http.replace(' /', ' /admin/') as AnyOperation['http']),
 });
-};
 
 export const matchV1 = matcher(v1Operations);
 export const matchDashboard = matcher([...dashboardOperations, ...v1Operations.filter(({ mirrored }) => mirrored).map(belowAdmin)]);
