@@ -52,9 +52,11 @@ export async function connectionById(tx: Tx, ctx: Ctx, id: string): Promise<Conn
   return (await tx.dyn_db_connections.findFirst({ where: { ...own(ctx), id } })) as ConnectionRow | null;
 }
 
-/** @throws Refusal not_found */
-export async function roleByName(tx: Tx, ctx: Ctx, connectionId: string, name: string): Promise<RoleRow> {
-  const row = await tx.dyn_db_roles.findFirst({ where: { ...own(ctx), connection_id: connectionId, name } });
+/** Likewise. @throws Refusal not_found */
+export async function roleByName(tx: Tx, ctx: Ctx, connection_id: string, ref: string): Promise<RoleRow> {
+  const row = await tx.dyn_db_roles.findFirst({
+    where: { ...own(ctx), connection_id, ...(isUuid(ref) ? { id: ref.toLowerCase() } : { name: ref }) },
+  });
   if (!row) throw notFound();
   return row;
 }
