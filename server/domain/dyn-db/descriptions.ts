@@ -59,7 +59,7 @@ export const descriptions: Descriptions = {
         'Makes a database user that is removed when its lease ends. The password is shown once. An idempotency key makes a retry return the same user. Not available to access tokens of a person.',
       success: 'The credential, with everything it takes to connect.',
     },
-    'dyn_db.leases': {
+    'dyn_db.list_leases': {
       description: 'Lists the leases whose database user may still exist, newest first. Passwords are never returned.',
       success: 'One page of leases with the total.',
     },

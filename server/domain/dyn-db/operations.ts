@@ -240,7 +240,7 @@ export const reveal_mint = operation({
 });
 
 export const leases = operation({
-  id: 'dyn_db.leases',
+  id: 'dyn_db.list_leases',
   summary: 'List database leases',
   http: 'GET /dyn-db-credentials/leases',
   mirrored: true,

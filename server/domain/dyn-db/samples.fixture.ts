@@ -51,7 +51,7 @@ export const samples: Record<string, Sample> = {
   'dyn_db.templates': nothing,
   'dyn_db.mint': role,
   'dyn_db.reveal_mint': role,
-  'dyn_db.leases': nothing,
+  'dyn_db.list_leases': nothing,
   'dyn_db.revoke': lease,
   'dyn_db.renew': async (ctx) => ({ ...(await lease(ctx)), ttl_seconds: 7_200 }),
 };

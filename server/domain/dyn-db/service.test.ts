@@ -70,7 +70,7 @@ test('a minted user logs in, reads what its role allows and no more, and is gone
   assert.match(credential.username, /^svc_reader_[a-z2-7]{10}_[a-z0-9]{6}$/);
   assert.deepEqual(await asUser(credential, 'select id from orders'), [{ id: 1 }]);
   await assert.rejects(asUser(credential, 'delete from orders'), /permission denied/);
-  const listed = (await made(w.live, 'dyn_db.leases', {})) as { leases: Record<string, unknown>[]; total: number };
+  const listed = (await made(w.live, 'dyn_db.list_leases', {})) as { leases: Record<string, unknown>[]; total: number };
   assert.deepEqual([listed.total, listed.leases[0]?.id, listed.leases[0]?.status], [1, credential.lease_id, 'active']);
   const stored = JSON.stringify(await db().dyn_db_leases.findMany({ where: { tenant_id: w.tenant.id } }));
   const audited = JSON.stringify(await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id } }), (_, v) =>
@@ -92,7 +92,7 @@ test('a minted user logs in, reads what its role allows and no more, and is gone
       ['delete', 'system'],
     ],
   );
-  assert.equal((await made(w.live, 'dyn_db.leases', {})).total, 0);
+  assert.equal((await made(w.live, 'dyn_db.list_leases', {})).total, 0);
 });
 
 test('revoking cuts the session of the user, and again changes nothing', async () => {
@@ -407,7 +407,7 @@ test('the lists agree with the counters, and nothing of a workspace is left in t
   assert.equal(row.live_leases, 3);
   await made(w.live, 'dyn_db.revoke', { id: '2' });
   assert.deepEqual(
-    [await count(), (await made(w.live, 'dyn_db.leases', { connection: ref.connection })).leases.map(({ id }: { id: number }) => id)],
+    [await count(), (await made(w.live, 'dyn_db.list_leases', { connection: ref.connection })).leases.map(({ id }: { id: number }) => id)],
     [2, [3, 1]],
   );
 });
