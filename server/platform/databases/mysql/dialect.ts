@@ -5,6 +5,9 @@ import type { Dialect } from '../sql-session.ts';
 import type { Wire } from '../wire.ts';
 import { missingPrivileges } from './privileges.ts';
 
+/** Quotes mean what our reader of statements takes them for, whatever the server's default is. */
+export const SQL_MODE = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
+
 // Nothing is assumed of transactions: every statement about users is final by itself.
 
 export function dialectOf({ database, options }: DatabaseTarget): Dialect {
@@ -13,6 +16,8 @@ export function dialectOf({ database, options }: DatabaseTarget): Dialect {
     transaction: null,
     async remove(wire, username) {
       const name = plainName(username);
+      // Statements of a role may have run in this session.
+      await wire.query(SQL_MODE);
       await endCreation(wire, name);
       const hosts = [...new Set([...((await hostsOf(wire, name)) ?? []), ownHost])];
       for (const host of hosts) await wire.query(`ALTER USER IF EXISTS ${account(name, host)} ACCOUNT LOCK`).catch(unlessOld);
@@ -35,17 +40,14 @@ export function dialectOf({ database, options }: DatabaseTarget): Dialect {
   };
 }
 
-/** @throws TypeError for a host that would need quoting: no account of ours has one */
-function account(name: string, host: string): string {
-  if (!/^[A-Za-z0-9.:%_/-]{0,255}$/.test(host)) throw new TypeError('not the host part of an account');
-  return `'${plainName(name)}'@'${host}'`;
-}
+/** Backslashes escape, because the session's sql_mode is ours. */
+const account = (name: string, host: string): string => `'${plainName(name)}'@'${host.replace(/[\\']/g, '\\$&')}'`;
 
 /** Hosts of the accounts with that name; undefined when the admin may not look. */
 async function hostsOf(wire: Wire, name: string): Promise<string[] | undefined> {
   try {
     const rows = await wire.query(`SELECT Host FROM mysql.user WHERE User = '${plainName(name)}' LIMIT 100`);
-    return rows.map((row) => String(Object.values(row)[0])).filter((host) => /^[A-Za-z0-9.:%_/-]{0,255}$/.test(host));
+    return rows.map((row) => String(Object.values(row)[0]));
   } catch (error) {
     if (error instanceof DatabaseFault && DENIED.has(error.code ?? '')) return undefined;
     throw error;

@@ -12,7 +12,7 @@ import { sqlSession } from '../sql-session.ts';
 import { concealedOf } from '../texts.ts';
 import { refuseAddress, tlsOptions } from '../tls.ts';
 import { createWire } from '../wire.ts';
-import { dialectOf } from './dialect.ts';
+import { dialectOf, SQL_MODE } from './dialect.ts';
 import { mysqlFault } from './fault.ts';
 
 /** A session on a MySQL or MariaDB server. @throws DatabaseFault */
@@ -76,9 +76,7 @@ async function login(target: DatabaseTarget, line: Line, left: () => number): Pr
   }
 }
 
-/** Quotes mean what our reader of statements takes them for, whatever the server's default is. */
-const SETTINGS = (milliseconds: number) =>
-  `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', SESSION lock_wait_timeout = ${Math.max(1, Math.floor(milliseconds / 1_000))}`;
+const SETTINGS = (milliseconds: number) => `${SQL_MODE}, SESSION lock_wait_timeout = ${Math.max(1, Math.floor(milliseconds / 1_000))}`;
 
 function start(target: DatabaseTarget, stream: BoundedStream) {
   const { options, host, username, password, database, iam } = target;
