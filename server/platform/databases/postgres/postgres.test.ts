@@ -192,3 +192,30 @@ test('sslmode decides what certificate is believed', async () => {
     assert.match(`${what}: ${fault.text} ${fault.code}`, text);
   }
 });
+
+test('what a removed user leaves behind gives nobody the rights of the admin that inherits it', async () => {
+  const session = await open();
+  await server.query('CREATE TABLE private (id int); INSERT INTO private VALUES (42); GRANT SELECT, INSERT ON private TO broker');
+  const [planter, finder] = [await mint(), await mint()];
+  await session.run(`GRANT CREATE ON SCHEMA public TO "${planter}"`);
+  const plants = await as(planter);
+  for (const statement of [
+    'CREATE FUNCTION planted() RETURNS SETOF int SECURITY DEFINER LANGUAGE plpgsql AS $f$ BEGIN RETURN QUERY EXECUTE $q$ SELECT id FROM private $q$; END $f$',
+    `CREATE FUNCTION "odd ""name"(text, int[]) RETURNS text SECURITY DEFINER LANGUAGE sql AS 'SELECT current_user::text'`,
+    'CREATE VIEW planted_view AS SELECT id FROM private',
+    'CREATE TABLE planted_table (id int)',
+    'CREATE RULE planted_rule AS ON INSERT TO planted_table DO ALSO INSERT INTO private VALUES (new.id)',
+    `GRANT SELECT, INSERT ON planted_view, planted_table TO "${finder}"`,
+  ])
+    await plants.run(statement);
+  await session.dropUser(planter, null);
+  const finds = await as(finder);
+  assert.equal((await faultOf(finds.run('SELECT planted()'))).code, '42501');
+  assert.deepEqual(await finds.run(`SELECT "odd ""name"('x', '{1}') AS who`), [{ who: finder }]);
+  assert.equal((await faultOf(finds.run('SELECT id FROM planted_view'))).code, '42501');
+  await finds.run('INSERT INTO planted_table VALUES (7)');
+  assert.deepEqual((await server.query('SELECT id FROM private')).rows, [{ id: 42 }]);
+  assert.deepEqual((await server.query('SELECT id FROM planted_table')).rows, [{ id: 7 }], 'the data stays, and so does who may use it');
+  await session.dropUser(finder, null);
+  await Promise.all([session.close(), plants.close(), finds.close()]);
+});
