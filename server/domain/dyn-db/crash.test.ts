@@ -70,7 +70,6 @@ const sweepAt = (at: Date) => sweepKind('dyn_db_lease', at);
 const lapsed = () => new Date(Date.now() + LAPSED_MS);
 
 const CREATION: [string, Step][] = [
-  ['before it logs in', { words: 'sallyport', when: 'before' }],
   ['before the transaction begins', { words: 'BEGIN', when: 'before' }],
   ['after the transaction began', { words: 'BEGIN', when: 'after' }],
   ['before the user is made', { words: 'CREATE ROLE', when: 'before' }],
@@ -98,6 +97,14 @@ describe('a mint that is killed leaves a lease, and one sweep after its claim la
       assert.ok(left.expires_at > lapsed(), 'long before its lease would have ended');
       await assertNoneLost();
     });
+});
+
+test('a mint that is killed while it logs in has touched nothing, and what it left is over after one sweep', async () => {
+  const { w, input } = await arranged();
+  await killedAt({ words: /user\0/, when: 'before' }, w, 'dyn_db.mint', input);
+  await sweepAt(lapsed());
+  assert.deepEqual([await db().dyn_db_leases.count({ where: { tenant_id: w.tenant.id, ended_at: null } }), await usersOf(w)], [0, []]);
+  await assertNoneLost();
 });
 
 describe('a renewal that is killed leaves the lease as it was, and its user goes with it', () => {

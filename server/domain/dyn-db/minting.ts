@@ -14,12 +14,13 @@ import { log } from '#server/platform/log.ts';
 import { takeFromMonth } from '#server/platform/monthly-meter.ts';
 import { throttled } from '#server/platform/throttle.ts';
 import { iamToken } from './iam.ts';
-import { CLAIM_MS, ended, entryOf, revocationFailed, UNCLAIMED } from './lease-states.ts';
+import { CLAIM_MS, ended, entryOf, revocationFailed } from './lease-states.ts';
 import { creationOf, revocationOf, revocationTemplateOf } from './minted-user.ts';
+import { activate, directPlanRows } from './plan-rows.ts';
 import { portOf, sentenceOf } from './refusals.ts';
 import type { MintDynDbCredential } from './schema.ts';
-import { type Access, accessOf, withDatabase } from './sessions.ts';
-import { type ConnectionRow, connectionByName, type LeaseRow, liveLeases, type RoleRow, roleByName } from './store.ts';
+import { type Access, accessOf, forgotten, openingOf, withDatabase } from './sessions.ts';
+import { type ConnectionRow, connectionByName, type LeaseRow, type RoleRow, roleByName } from './store.ts';
 import { effectiveTtl, maxTtl } from './ttl.shared.ts';
 import { mintedPassword, mintedUsername } from './usernames.ts';
 
@@ -37,14 +38,16 @@ export type Plan = { access: Access; connection: ConnectionRow; role: RoleRow; t
 export async function mintCredential(ctx: Ctx, input: Input) {
   const plan = await planned(ctx, input);
   const giveBack = await admitted(ctx, plan);
+  const opening = plan.connection.execution_mode === 'iam' ? undefined : openingOf(ctx, plan.access);
   const lease = await mutate(ctx, async (tx) => {
     const { row, entry } = await insertLease(tx, ctx, plan, usernameFor(plan, ctx.now));
     return audited(row, entry);
   }).catch(async (error: unknown) => {
+    if (opening !== undefined) forgotten(opening);
     await giveBack();
     throw error;
   });
-  return handedOut(ctx, plan, lease);
+  return handedOut(ctx, plan, lease, opening);
 }
 
 /** With tokens of RDS no user is made: the credential is the user that the connection names. */
@@ -53,14 +56,19 @@ export const usernameFor = ({ connection, role }: Pick<Plan, 'connection' | 'rol
 
 /** The role and the connection, and what opens it. @throws Refusal not_found, connection_disabled, tenant_sealed */
 export async function planned(ctx: Ctx, { connection: name, role: roleName, ttl_seconds }: Input): Promise<Plan> {
-  return read(ctx, async (tx) => {
+  const quick = ctx.tx ? undefined : await directPlanRows(ctx, name, roleName);
+  const { connection, role, access } = quick ?? (await planRows(ctx, name, roleName));
+  assertEnabled(connection);
+  const where = { connection, role, iam: connection.execution_mode === 'iam', sandbox: ctx.sandbox };
+  return { access, connection, role, ttl: effectiveTtl(where, ttl_seconds), most: maxTtl(where) };
+}
+
+const planRows = (ctx: Ctx, name: string, roleName: string) =>
+  read(ctx, async (tx) => {
     const connection = await connectionByName(tx, ctx, name);
     const role = await roleByName(tx, ctx, connection.id, roleName);
-    assertEnabled(connection);
-    const where = { connection, role, iam: connection.execution_mode === 'iam', sandbox: ctx.sandbox };
-    return { access: await accessOf(tx, ctx, connection), connection, role, ttl: effectiveTtl(where, ttl_seconds), most: maxTtl(where) };
+    return { connection, role, access: await accessOf(tx, ctx, connection) };
   });
-}
 
 function assertEnabled({ enabled, name }: ConnectionRow): void {
   if (!enabled) throw new Refusal('connection_disabled', `The connection ${name} is disabled. Enable it to mint credentials.`);
@@ -101,12 +109,13 @@ export async function insertLease(
   assertEnabled({ ...connection, enabled: there.enabled });
   await withinPlan(tx, ctx, 'dyn_db_leases');
   await holdLock(tx, `${ctx.tenant_id}:dyn_db_lease_number:${ctx.sandbox}`);
-  if ((await liveLeases(tx, ctx, { connection_id: connection.id })) >= MOST_LEASES)
+  const [next] = await tx.$queryRaw<{ number: number; now: Date; live: number }[]>`
+    select coalesce(max(number), 0) + 1 as number, clock_timestamp()::timestamptz(3) as now,
+      (select count(*)::int from dyn_db_leases where connection_id = ${connection.id}::uuid and ended_at is null) as live
+    from dyn_db_leases where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}`;
+  const { number, now, live } = next as NonNullable<typeof next>;
+  if (live >= MOST_LEASES)
     throw new Refusal('lease_limit', `A connection has at most ${MOST_LEASES} live leases. Revoke some, or wait until they expire.`);
-  const [next] = await tx.$queryRaw<{ number: number; now: Date }[]>`
-    select coalesce(max(number), 0) + 1 as number, clock_timestamp()::timestamptz(3) as now from dyn_db_leases
-    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}`;
-  const { number, now } = next as NonNullable<typeof next>;
   const minter = auditActor(ctx.actor);
   const iam = connection.execution_mode === 'iam';
   const target = {
@@ -138,13 +147,13 @@ export async function insertLease(
 const after = (moment: Date, seconds: number) => new Date(moment.getTime() + seconds * 1_000);
 
 /** Makes the user of a committed lease. What fails takes back what was done, now or by the sweeper. */
-export async function handedOut(ctx: Ctx, plan: Plan, lease: LeaseRow) {
+export async function handedOut(ctx: Ctx, plan: Plan, lease: LeaseRow, opening?: Promise<DatabaseSession>) {
   const { connection, role, ttl } = plan;
   const iam = connection.execution_mode === 'iam';
   const password = iam
     ? await iamToken(ctx, plan.access).catch((error: unknown) => undone(ctx, plan, lease, error, false))
     : mintedPassword();
-  if (!iam) await created(ctx, plan, lease, password);
+  if (!iam) await created(ctx, plan, lease, password, opening);
   await activated(ctx, plan, lease);
   return {
     ...{ username: lease.username, password, expires_at: lease.expires_at, lease_id: lease.number },
@@ -153,15 +162,16 @@ export async function handedOut(ctx: Ctx, plan: Plan, lease: LeaseRow) {
   };
 }
 
-async function created(ctx: Ctx, plan: Plan, lease: LeaseRow, password: string): Promise<void> {
+async function created(ctx: Ctx, plan: Plan, lease: LeaseRow, password: string, opening?: Promise<DatabaseSession>): Promise<void> {
   let touched = false;
   try {
     const statements = creationOf(plan.connection, plan.role, { username: lease.username, password, expires_at: lease.expires_at });
-    await withDatabase(ctx, plan.access, async (session) => {
+    const work = async (session: DatabaseSession) => {
       touched = true;
       session.conceal({ names: [lease.username], passwords: [password] });
       await session.createUser({ username: lease.username, password }, statements);
-    });
+    };
+    await withDatabase(ctx, plan.access, work, opening);
   } catch (error) {
     await undone(ctx, plan, lease, error, touched);
   }
@@ -169,13 +179,7 @@ async function created(ctx: Ctx, plan: Plan, lease: LeaseRow, password: string):
 
 /** Transaction B. A lease that was taken over meanwhile, by the sweeper or a reset of Test, must leave no user. */
 async function activated(ctx: Ctx, plan: Plan, lease: LeaseRow): Promise<void> {
-  const { count } = await inTransaction(ctx, (tx) =>
-    tx.dyn_db_leases.updateMany({
-      where: { id: lease.id, ...own(ctx), phase: 'creating', claimed_by: lease.claimed_by },
-      data: { ...UNCLAIMED, status: 'active', phase: 'none', ends_as: 'expired' },
-    }),
-  );
-  if (count === 1) return;
+  if (await activate(ctx, lease)) return;
   if (plan.connection.execution_mode !== 'iam') await withDatabase(ctx, plan.access, (session) => drop(session, lease));
   throw new Refusal('conflict', 'The lease was revoked before its user was ready.');
 }

@@ -52,8 +52,11 @@ export async function putSshKey(tx: Tx, ctx: Ctx, connectionId: string, sealed: 
 /** The passwords that the server may know, the likeliest first: a second one stands beside the current while it is being set. */
 export async function openPasswords(tx: Tx, ctx: Ctx, connectionId: string): Promise<string[]> {
   const rows = await tx.dyn_db_passwords.findMany({ where: { ...own(ctx), connection_id: connectionId }, orderBy: { state: 'asc' } });
-  return Promise.all(rows.map((row) => open(ctx, 'dyn_db_admin', row)));
+  return openAll(ctx, rows);
 }
+
+export const openAll = (ctx: Ctx, rows: readonly SealedRow[]): Promise<string[]> =>
+  Promise.all(rows.map((row) => open(ctx, 'dyn_db_admin', row)));
 
 export async function openSshKey(tx: Tx, ctx: Ctx, connectionId: string): Promise<SshKey | null> {
   const row = await tx.dyn_db_ssh_keys.findFirst({ where: { ...own(ctx), connection_id: connectionId } });

@@ -40,11 +40,16 @@ export const readAccess = (ctx: Ctx, row: ConnectionRow): Promise<Access> => rea
  * Opens the database for one piece of work and closes it. The key that a jump host shows first is pinned. @throws Refusal database_unreachable,
  * database_error, database_timeout, ssh_host_key_mismatch, whatever the work throws
  */
-export async function withDatabase<T>(ctx: Ctx, access: Access, work: (session: DatabaseSession) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(
+  ctx: Ctx,
+  access: Access,
+  work: (session: DatabaseSession) => Promise<T>,
+  opening?: Promise<DatabaseSession>,
+): Promise<T> {
   let session: DatabaseSession | undefined;
   try {
     const answer = async () => {
-      session = await opened(ctx, access);
+      session = await (opening ?? opened(ctx, access));
       if (!access.trial) await pin(ctx, access.row, session.hostKey);
       return work(session);
     };
@@ -52,9 +57,26 @@ export async function withDatabase<T>(ctx: Ctx, access: Access, work: (session: 
   } catch (error) {
     throw error instanceof DatabaseFault ? refusalOf(error) : error;
   } finally {
-    await session?.close();
+    const closed = session?.close();
+    if (opening === undefined) await closed;
   }
 }
+
+/**
+ * Begins to log in, for `withDatabase` to work with: whoever mints commits a lease meanwhile. Logging in changes nothing on the server. What is not handed
+ * on is closed by `forgotten`.
+ */
+export function openingOf(ctx: Ctx, access: Access): Promise<DatabaseSession> {
+  const opening = opened(ctx, access);
+  opening.catch(() => {}); // whoever waits for it is told
+  return opening;
+}
+
+export const forgotten = (opening: Promise<DatabaseSession>): void =>
+  void opening.then(
+    (session) => session.close(),
+    () => {},
+  );
 
 /** Logs in with each of the passwords until the server takes one. */
 async function opened(ctx: Ctx, access: Access): Promise<DatabaseSession> {
