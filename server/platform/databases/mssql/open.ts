@@ -81,7 +81,8 @@ function configOf(
     options: {
       port: port ?? DEFAULT_PORTS.mssql,
       ...(database === null ? {} : { database }),
-      connector,
+      // Its type has no arguments, but it is told where to go.
+      connector: connector as never,
       encrypt: tls !== null,
       // The driver checks issuer and name, or neither: verify-ca is verify-full here.
       trustServerCertificate: tls?.rejectUnauthorized !== true,
