@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import type { z } from 'zod';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
@@ -95,8 +95,8 @@ function fits(key: keyof ConnectionOptions, { engine, execution_mode }: Target):
 /** One host, or for MongoDB several with ports of their own. @throws Refusal validation_error */
 function hostsOf({ engine, host, port, connect_options }: Target): [string, number][] {
   const usual = port ?? DEFAULT_PORTS[engine];
-  if (engine !== 'mongo' || isIP(host)) {
-    if (/[,[\]]/.test(host) || (host.includes(':') && !isIP(host)))
+  if (engine !== 'mongo' || ipaddr.isValid(host)) {
+    if (/[,[\]]/.test(host) || (host.includes(':') && !ipaddr.isValid(host)))
       throw invalid('host', 'must be one host name or address; the port is a field of its own');
     return [[host, usual]];
   }
