@@ -55,6 +55,7 @@ import { tenants } from './tenants/family.ts';
 import { trustBindings } from './trust-bindings/family.ts';
 import { vaults } from './vaults/family.ts';
 import { views } from './views/family.ts';
+import { webhooks } from './webhooks/family.ts';
 import { wrap } from './wrap/family.ts';
 
 /** Every family of the product, in the order in which search, the command palette and resets go through them. */
@@ -85,6 +86,7 @@ export const families = [
   opportunities,
   imports,
   migrations,
+  webhooks,
   requestLogs,
   auditLogs,
   roles,

@@ -1,4 +1,6 @@
 import type { Channels } from '#server/domain/deliveries/service.ts';
+import { webhookChannel } from '#server/domain/webhooks/channel.ts';
+import { CHANNEL } from '#server/domain/webhooks/options.shared.ts';
 
-/** How events reach each kind of destination. Empty until the first family with destinations (webhooks) brings its channel. */
-export const channels: Channels = {};
+/** How events reach each kind of destination. */
+export const channels: Channels = { [CHANNEL]: webhookChannel() };

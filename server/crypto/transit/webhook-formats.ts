@@ -1,5 +1,6 @@
 import type { WebhookFormat } from '#server/kernel/key-types.ts';
-import { assertKeyTypeCan, type Material } from './material.ts';
+import { secretKey } from '../secret-key.ts';
+import { assertKeyTypeCan, Material } from './material.ts';
 import { macOf } from './signatures.ts';
 
 /** A signed webhook: the value to send, and every header to send with it. */
@@ -26,4 +27,28 @@ export function signWebhook(material: Material, format: WebhookFormat, payload: 
     case 'aws-sns':
       return signed('x-amz-sns-signature', mac('', 'base64'));
   }
+}
+
+/** How the deliveries of a webhook are signed; `custom` is the default format in a header of the receiver's choice. */
+export type DeliveryFormat = WebhookFormat | 'custom';
+
+/** The key of a webhook's own secret: the UTF-8 bytes of the whole text, its prefix included (interface rule 60 §2.3). */
+export const webhookMaterial = (secret: string): Material => new Material('hmac-sha256', secretKey(Buffer.from(secret)));
+
+type DeliverySigning = { format: DeliveryFormat; header: string | null; current: Material; previous?: Material | undefined };
+
+/**
+ * The headers that sign one delivery. While a key is being replaced, `stripe` carries the signatures of both, the new one first; every other format holds
+ * one value and is signed with the new key at once (interface rule 60 §4).
+ */
+export function signDelivery(
+  { format, header, current, previous }: DeliverySigning,
+  body: Uint8Array,
+  timestamp: number,
+): Record<string, string> {
+  if (format === 'custom') return { [header ?? 'X-Webhook-Signature']: signWebhook(current, 'legacy', body, timestamp).signature_header };
+  const { signature_header, headers } = signWebhook(current, format, body, timestamp);
+  if (format !== 'stripe' || !previous) return headers;
+  const old = signWebhook(previous, 'stripe', body, timestamp).signature_header;
+  return { ...headers, 'Stripe-Signature': `${signature_header}${old.slice(old.indexOf(','))}` };
 }

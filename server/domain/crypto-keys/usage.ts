@@ -15,7 +15,16 @@ export async function usersOf(tx: Tx, ctx: Ctx, keyId: string): Promise<string[]
       or exists (select from route_field_actions a
         where a.route_id = r.id and a.action in ('encrypt', 'decrypt', 'sign') and a.key_name in (k.name, k.id::text)))
     order by r.name`;
-  return [...vaults.map(({ name }) => `vault ${name}`), ...routes.map(({ name }) => `route ${name}`)];
+  const webhooks = await tx.webhooks.findMany({
+    where: { ...own(ctx), hmac_key_id: keyId },
+    orderBy: { name: 'asc' },
+    select: { name: true },
+  });
+  return [
+    ...vaults.map(({ name }) => `vault ${name}`),
+    ...webhooks.map(({ name }) => `webhook ${name}`),
+    ...routes.map(({ name }) => `route ${name}`),
+  ];
 }
 
 /** How many values of vaults are sealed under a version of the key, or under any. Nothing opens them once it is destroyed. */

@@ -1,3 +1,5 @@
+import type { PoolClient } from 'pg';
+
 /** One attempt: an event on its way to a destination. */
 export type Attempt = {
   delivery_id: string;
@@ -7,12 +9,24 @@ export type Attempt = {
   /** 1 for the first. */
   number: number;
   trigger: 'event' | 'test' | 'redelivery' | 'recover';
-  event: { id: string; type: string; occurred_at: Date; data: Record<string, unknown> };
+  event: {
+    id: string;
+    type: string;
+    occurred_at: Date;
+    data: Record<string, unknown> /** W3C trace context of what caused it. */;
+    trace?: string;
+  };
 };
 
+/** How a delivery stands after an attempt. `next_attempt_at` is null unless it is tried again. */
+export type Ended = { state: 'pending' | 'succeeded' | 'exhausted'; next_attempt_at: Date | null };
+
+/** Writes what a destination keeps of an attempt, in the transaction that ends it: both are there or neither. */
+export type Recording = { record?: (client: PoolClient, ended: Ended) => Promise<void> };
+
 export type Outcome =
-  | { result: 'delivered'; status?: number }
-  | {
+  | ({ result: 'delivered'; status?: number } & Recording)
+  | ({
       result: 'failed';
       /** A stable code such as `timeout` or `http_status`. */
       error: string;
@@ -21,7 +35,7 @@ export type Outcome =
       retryAfterMs?: number;
       /** Trying again cannot help. */
       final?: boolean;
-    }
+    } & Recording)
   /** The destination is gone or turned off. */
   | { result: 'dropped' };
 

@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { type EventRow, sealPayload } from '#server/domain/events/service.ts';
 import { log } from '#server/platform/log.ts';
+import { callData, isCallEvent } from './calls.ts';
+import { type EventFacts, type EventFilter, passes } from './matching.ts';
 
 const BATCH = 100;
 /** When an event is tried again whose data cannot be sealed now, because the workspace's key is out of reach. */
@@ -12,7 +14,7 @@ export async function dispatchEvents(pool: pg.Pool): Promise<boolean> {
   try {
     await client.query('begin');
     const { rows: events } = await client.query<EventRow>(
-      `select id, tenant_id, sandbox, type, source_id, occurred_at, expires_at, payload_ct, cek_wrapped, tmk_version from events
+      `select id, tenant_id, sandbox, type, source_id, facts, occurred_at, expires_at, payload_ct, cek_wrapped, tmk_version from events
        where dispatch_at <= now() order by dispatch_at limit ${BATCH} for update skip locked`,
     );
     if (events.length > 0) await dispatch(client, events);
@@ -28,21 +30,21 @@ export async function dispatchEvents(pool: pg.Pool): Promise<boolean> {
 
 async function dispatch(client: pg.PoolClient, events: readonly EventRow[]): Promise<void> {
   const entries = await auditEntries(client, events);
+  const dataOfCall = await callData(client, events);
   const ready: string[] = [];
   for (const event of events) {
     try {
-      if (!event.payload_ct) await store(client, event, entries.get(event.source_id ?? '') ?? {});
+      if (isCallEvent(event)) await store(client, event, await dataOfCall(event));
+      else if (!event.payload_ct) await store(client, event, entries.get(event.source_id ?? '') ?? {});
       ready.push(event.id);
     } catch (error) {
       log.warn({ err: error, event_id: event.id, tenant_id: event.tenant_id }, 'an event could not be sealed');
     }
   }
-  await client.query(
-    `insert into deliveries (id, tenant_id, sandbox, event_id, channel, destination_id, max_attempts)
-     select gen_random_uuid(), e.tenant_id, e.sandbox, e.id, s.channel, s.destination_id, s.max_attempts
-     from events e join event_subscriptions s on s.tenant_id = e.tenant_id and s.sandbox = e.sandbox and s.enabled and e.type = any (s.event_types)
-     where e.id = any($1::uuid[]) on conflict do nothing`,
-    [ready],
+  await deliver(
+    client,
+    events.filter(({ id }) => ready.includes(id)),
+    entries,
   );
   await client.query(
     `update events set dispatch_at = case when id = any($2::uuid[]) then null else now() + interval '${RETRY}' end where id = any($1::uuid[])`,
@@ -50,22 +52,78 @@ async function dispatch(client: pg.PoolClient, events: readonly EventRow[]): Pro
   );
 }
 
-async function store(client: pg.PoolClient, event: EventRow, data: Record<string, unknown>): Promise<void> {
-  const sealed = await sealPayload(event, data);
-  await client.query('update events set payload_ct = $2, cek_wrapped = $3, tmk_version = $4, payload_bytes = $5 where id = $1', [
-    event.id,
-    Buffer.from(sealed.payload_ct),
-    Buffer.from(sealed.cek_wrapped),
-    sealed.tmk_version,
-    sealed.payload_bytes,
-  ]);
+type Subscription = {
+  tenant_id: string;
+  sandbox: boolean;
+  channel: string;
+  destination_id: string;
+  event_types: string[];
+  max_attempts: number;
+  filter: EventFilter | null;
+};
+
+/** Makes the deliveries of events whose data is stored. A destination for which too many wait already gets none, and is told how many it missed. */
+async function deliver(client: pg.PoolClient, events: readonly EventRow[], entries: Map<string, AuditEntry>): Promise<void> {
+  const { rows: subscriptions } = await client.query<Subscription>(
+    `select tenant_id, sandbox, channel, destination_id, event_types, max_attempts, filter from event_subscriptions
+     where enabled and tenant_id = any($1::uuid[]) and event_types && $2::text[]`,
+    [[...new Set(events.map(({ tenant_id }) => tenant_id))], [...new Set(events.map(({ type }) => type))]],
+  );
+  const wanted = subscriptions.flatMap((subscription) =>
+    events
+      .filter((event) => wants(subscription, event, entries.get(event.source_id ?? '')))
+      .map(({ id, tenant_id, sandbox }) => ({ event_id: id, tenant_id, sandbox, ...destinationOf(subscription) })),
+  );
+  if (wanted.length === 0) return;
+  await client.query(INSERT, [JSON.stringify(wanted)]);
 }
 
+const destinationOf = ({ channel, destination_id, max_attempts }: Subscription) => ({ channel, destination_id, max_attempts });
+
+const wants = (subscription: Subscription, event: EventRow, entry: AuditEntry | undefined): boolean =>
+  subscription.tenant_id === event.tenant_id &&
+  subscription.sandbox === event.sandbox &&
+  subscription.event_types.includes(event.type) &&
+  passes(
+    event.type,
+    subscription.filter,
+    entry ? { audit: `${entry.resource_type}.${entry.action}` } : ((event.facts ?? null) as EventFacts | null),
+  );
+
+/** Of one destination; beyond it new events are not queued (interface rule 60 §5.3). */
+const MOST_PENDING = 50_000;
+
+/** Counts what waits over the index of pending deliveries, at most up to the limit, and once for each destination. */
+const INSERT = `
+  with wanted as (
+    select * from jsonb_to_recordset($1::jsonb)
+      as w(event_id uuid, tenant_id uuid, sandbox boolean, channel text, destination_id uuid, max_attempts int)),
+  room as materialized (
+    select d.destination_id, ${MOST_PENDING} - (
+      select count(*) from (select from deliveries p where p.destination_id = d.destination_id and p.state = 'pending' limit ${MOST_PENDING}) w) as free
+    from (select distinct destination_id from wanted) d),
+  turns as (select w.*, row_number() over (partition by w.destination_id order by w.event_id) > r.free as late from wanted w join room r using (destination_id)),
+  missed as (
+    update event_subscriptions s set dropped = s.dropped + l.n
+    from (select channel, destination_id, count(*) as n from turns where late group by 1, 2) l where s.channel = l.channel and s.destination_id = l.destination_id)
+  insert into deliveries (id, tenant_id, sandbox, event_id, channel, destination_id, max_attempts)
+  select gen_random_uuid(), tenant_id, sandbox, event_id, channel, destination_id, max_attempts from turns where not late on conflict do nothing`;
+
+async function store(client: pg.PoolClient, event: EventRow, data: Record<string, unknown>): Promise<void> {
+  const sealed = await sealPayload(event, data);
+  await client.query(
+    'update events set payload_ct = $2, cek_wrapped = $3, tmk_version = $4, payload_bytes = $5, facts = facts - $6::text where id = $1',
+    [event.id, Buffer.from(sealed.payload_ct), Buffer.from(sealed.cek_wrapped), sealed.tmk_version, sealed.payload_bytes, 'call'],
+  );
+}
+
+type AuditEntry = { id: string; action: string; resource_type: string };
+
 /** The data of `audit.event` (spec 60 §3.1), by the entry's ID. */
-async function auditEntries(client: pg.PoolClient, events: readonly EventRow[]): Promise<Map<string, Record<string, unknown>>> {
+async function auditEntries(client: pg.PoolClient, events: readonly EventRow[]): Promise<Map<string, AuditEntry>> {
   const ids = events.filter(({ type }) => type === 'audit.event').map(({ source_id }) => source_id);
   if (ids.length === 0) return new Map();
-  const { rows } = await client.query<{ id: string }>(
+  const { rows } = await client.query<AuditEntry>(
     'select id, action, resource_type, resource_id, details, ip_address from audit_logs where id = any($1::uuid[])',
     [ids],
   );

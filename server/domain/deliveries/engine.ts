@@ -77,7 +77,7 @@ async function makeAttempt(channels: Channels, delivery: Claimed, stopping: Abor
     const attempt: Attempt = {
       ...{ delivery_id: id, destination_id, tenant_id, sandbox, trigger },
       number: attempts + 1,
-      event: { id: event_id, type, occurred_at, data },
+      event: { id: event_id, type, occurred_at, data, ...traceOf(event.facts) },
     };
     if (stopping.aborted) return undefined;
     return await channels[delivery.channel]?.deliver(attempt, AbortSignal.any([stopping, timeout]));
@@ -87,3 +87,8 @@ async function makeAttempt(channels: Channels, delivery: Claimed, stopping: Abor
     return { result: 'failed', error: timeout.aborted ? 'timeout' : 'internal_error' };
   }
 }
+
+const traceOf = (facts: unknown): { trace?: string } => {
+  const { trace } = (facts ?? {}) as { trace?: unknown };
+  return typeof trace === 'string' ? { trace } : {};
+};

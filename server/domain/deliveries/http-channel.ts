@@ -27,14 +27,22 @@ export function httpChannel(http: OutboundHttp, render: (attempt: Attempt) => Pr
       const { tenant_id: tenant, sandbox } = attempt;
       try {
         const limits = { maxBytes: READ_BYTES, overflow: 'truncate' as const, signal };
-        return outcomeOf(await http.request({ ...request, ...limits, tenant, space: sandbox ? 'test' : 'live' }));
+        return outcomeOfResponse(await http.request({ ...request, ...limits, tenant, space: sandbox ? 'test' : 'live' }));
       } catch (error) {
         if (!(error instanceof UpstreamFault) || signal.aborted) throw error;
-        return { result: 'failed', error: CODES[error.type] ?? 'connect_error', final: error.type === 'upstream_not_allowed' };
+        return outcomeOfFault(error);
       }
     },
   };
 }
+
+/** A refused address is refused every time; everything else may pass. A name that nobody knows is a fault of its own. */
+export function outcomeOfFault({ type, message }: UpstreamFault): Extract<Outcome, { result: 'failed' }> {
+  const unknown = type === 'upstream_unreachable' && UNRESOLVED.test(message);
+  return { result: 'failed', error: unknown ? 'dns_error' : (CODES[type] ?? 'connect_error'), final: type === 'upstream_not_allowed' };
+}
+
+const UNRESOLVED = /could not be resolved\.$/;
 
 const CODES: Partial<Record<FaultType, string>> = {
   upstream_timeout: 'timeout',
@@ -44,7 +52,10 @@ const CODES: Partial<Record<FaultType, string>> = {
 };
 
 /** Success is any 2xx. 410 Gone ends the delivery; 429 and 503 may say how long to wait. */
-function outcomeOf({ status, headers }: OutboundResponse): Outcome {
+export function outcomeOfResponse({
+  status,
+  headers,
+}: Pick<OutboundResponse, 'status' | 'headers'>): Exclude<Outcome, { result: 'dropped' }> {
   if (status >= 200 && status < 300) return { result: 'delivered', status };
   const retryAfterMs = status === 429 || status === 503 ? retryAfter(headers['retry-after']) : undefined;
   return { result: 'failed', error: 'http_status', status, final: status === 410, ...(retryAfterMs ? { retryAfterMs } : {}) };

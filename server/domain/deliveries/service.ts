@@ -2,9 +2,10 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 
-export type { Attempt, Channel, Channels, Outcome } from './channel.ts';
+export type { Attempt, Channel, Channels, Ended, Outcome } from './channel.ts';
 export { startDeliveries } from './engine.ts';
-export { httpChannel } from './http-channel.ts';
+export { type HttpDelivery, httpChannel, outcomeOfFault, outcomeOfResponse } from './http-channel.ts';
+export { type EventFacts, type EventFilter, passes } from './matching.ts';
 
 /**
  * Delivers the event of a finished delivery again, as a new delivery, in the caller's transaction. @returns its ID and that of the event; null if there is
@@ -23,12 +24,12 @@ export async function redeliver(tx: Tx, ctx: Ctx, deliveryId: string): Promise<{
 
 type Window = { channel: string; destination_id: string; since: Date; until: Date };
 
-/** Delivers again what a destination failed to take within a window, each event once, in the caller's transaction. @returns deliveries queued */
+/** Delivers again what a destination failed to take within a window, each event once and the oldest first, in the caller's transaction. @returns deliveries queued */
 export const recover = (tx: Tx, ctx: Ctx, { channel, destination_id, since, until }: Window): Promise<number> => tx.$executeRaw`
-  insert into deliveries (id, tenant_id, sandbox, event_id, channel, destination_id, max_attempts, trigger)
-  select gen_random_uuid(), tenant_id, sandbox, event_id, channel, destination_id, max(max_attempts), 'recover'
-  from deliveries d where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and channel = ${channel} and destination_id = ${destination_id}::uuid
-    and state = 'exhausted' and finished_at between ${since} and ${until}
-    and not exists (select from deliveries later where later.event_id = d.event_id and later.destination_id = d.destination_id
+  insert into deliveries (id, tenant_id, sandbox, event_id, channel, destination_id, max_attempts, trigger, next_attempt_at)
+  select gen_random_uuid(), d.tenant_id, d.sandbox, d.event_id, d.channel, d.destination_id, max(d.max_attempts), 'recover', min(e.occurred_at)
+  from (select * from deliveries where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and channel = ${channel} and destination_id = ${destination_id}::uuid
+    and state = 'exhausted' and finished_at between ${since} and ${until}) d join events e on e.id = d.event_id and e.expires_at > ${ctx.now}
+  where not exists (select from deliveries later where later.event_id = d.event_id and later.destination_id = d.destination_id
       and later.created_at > d.created_at and later.state in ('pending', 'in_flight', 'succeeded'))
-  group by tenant_id, sandbox, event_id, channel, destination_id`;
+  group by d.tenant_id, d.sandbox, d.event_id, d.channel, d.destination_id`;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { EventRow } from '#server/domain/events/service.ts';
-import type { Attempt, Outcome } from './channel.ts';
+import type { Attempt, Ended, Outcome } from './channel.ts';
 import { retryDelay } from './schedule.ts';
 
 /**
@@ -77,19 +77,50 @@ const CLAIM = `
     exists (select from event_subscriptions s where s.channel = d.channel and s.destination_id = d.destination_id and s.enabled) as wanted`;
 
 /** Records the end of an attempt, unless another worker took the delivery over. */
-export async function finish(pool: pg.Pool, { id, attempts, max_attempts }: Claimed, owner: string, outcome: Outcome): Promise<void> {
+export async function finish(pool: pg.Pool, delivery: Claimed, owner: string, outcome: Outcome): Promise<void> {
+  const record = outcome.result === 'dropped' ? undefined : outcome.record;
+  if (!record) return void (await end(pool, delivery, owner, outcome));
+  const client = await pool.connect();
+  let broken = true;
+  try {
+    await client.query('begin');
+    const ended = await end(client, delivery, owner, outcome);
+    if (ended) await record(client, ended);
+    await client.query('commit');
+    broken = false;
+  } catch (error) {
+    await client.query('rollback').then(
+      () => {
+        broken = false;
+      },
+      () => {},
+    );
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+async function end(
+  db: pg.Pool | pg.PoolClient,
+  { id, attempts, max_attempts }: Claimed,
+  owner: string,
+  outcome: Outcome,
+): Promise<Ended | null> {
   const done = attempts + 1;
   const retries = outcome.result === 'failed' && !outcome.final && done < max_attempts;
   const state = retries ? 'pending' : STATES[outcome.result];
   const status = outcome.result === 'dropped' ? null : (outcome.status ?? null);
   const error = outcome.result === 'failed' ? outcome.error : null;
   const delay = retries ? retryDelay(done, outcome.retryAfterMs) : 0;
-  await pool.query(
+  const { rows } = await db.query<Ended>(
     `update deliveries set state = $3, attempts = $4, last_status = $5, last_error = $6, next_attempt_at = now() + $7 * interval '1 millisecond',
        finished_at = case when $3 = 'pending' then null else now() end, locked_by = null, locked_until = null
-     where id = $1 and locked_by = $2 and state = 'in_flight'`,
+     where id = $1 and locked_by = $2 and state = 'in_flight'
+     returning state, case when state = 'pending' then next_attempt_at end as next_attempt_at`,
     [id, owner, state, outcome.result === 'dropped' ? attempts : done, status, error, delay],
   );
+  return rows[0] ?? null;
 }
 
 const STATES = { delivered: 'succeeded', failed: 'exhausted', dropped: 'dropped' } as const;

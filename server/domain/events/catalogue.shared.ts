@@ -1,6 +1,17 @@
-/** The event types that are raised today, with what they mean (spec 60 §3). A family that raises another adds it here. */
+/** The event types that can be subscribed to, with what they mean (spec 60 §3). A family that raises another adds it here. */
 export const EVENT_TYPES = {
+  'request.received': 'A call was admitted for a route and is about to be forwarded.',
+  'request.success': 'A call ended with a status of 200 to 299.',
+  'request.redirect': 'A call ended with a status of 300 to 399.',
+  'request.client_error': 'A call ended with a status of 400 to 499.',
+  'request.server_error': 'A call ended with a status of 500 to 599.',
+  'request.timeout': 'The upstream did not answer a call in time.',
+  'request.error': 'A call ended with anything but a status of 200 to 299, or the upstream could not be reached.',
+  'request.completed': 'A call ended, whatever its outcome.',
   'audit.event': 'An audit entry was written.',
+  'workflow.execution.completed': 'A run of a workflow was completed.',
+  'workflow.execution.failed': 'A run of a workflow failed.',
+  'webhook.disabled': 'Another webhook was disabled because its receiver fails or is gone.',
   'secret.expiring': 'A value of a secret expires in 30, 7 or 1 days.',
   'secret.expired': 'A value of a secret has expired.',
   'secret.rotated': 'A secret got a new value.',
@@ -34,6 +45,16 @@ export const EVENT_TYPES = {
   'migration.completed': 'Every item of a migration is decided.',
   'migration.failed': 'A migration could not read its store.',
   'migration.item.expiring': 'An item of a migration expires within 24 hours.',
+  'agent.online': 'An on-host agent came online.',
+  'agent.offline': 'An on-host agent went offline.',
+  'agent.tamper_detected': 'An on-host agent noticed that something was tampered with.',
+  'alert.triggered': 'An alert rule fired.',
+  'alert.resolved': 'What an alert rule fired for is over.',
 } as const;
 
 export type EventType = keyof typeof EVENT_TYPES;
+
+/** What only the test of a webhook sends; nothing subscribes to it. */
+export const TEST_EVENT = 'webhook.test';
+
+export const EVENT_TYPE_NAMES = Object.keys(EVENT_TYPES) as [EventType, ...EventType[]];

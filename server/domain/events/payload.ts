@@ -11,6 +11,8 @@ export type EventRow = {
   sandbox: boolean;
   type: string;
   source_id: string | null;
+  /** What filters may match; null for events that have nothing to match. */
+  facts?: unknown;
   occurred_at: Date;
   expires_at: Date;
   payload_ct: Uint8Array | null;

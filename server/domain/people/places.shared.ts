@@ -2,7 +2,7 @@
 export const PINS_AT_MOST = 6;
 
 /** Groups of the rail that fold and move. */
-export const RAIL_GROUPS = ['gateway', 'secrets', 'data', 'ai', 'observe', 'developers', 'settings'] as const;
+export const RAIL_GROUPS = ['gateway', 'secrets', 'data', 'ai', 'automation', 'observe', 'developers', 'settings'] as const;
 
 /** Cards of Home, in the order they come in until a person moves them: those of the main column, then those beside it. */
 export const HOME_CARDS = [

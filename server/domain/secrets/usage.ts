@@ -41,6 +41,7 @@ export async function referencesTo(tx: Tx, ctx: Ctx, secretId: string): Promise<
     credentials: ids(/^client_credential$/),
     servers: ids(/^mcp_server$/),
     secrets: ids(/^oauth2_secret$/),
+    webhooks: ids(/^webhook$/),
   });
   const columns = await namedByColumns(tx, ctx, [secretId]);
   const shares = await tx.$queryRaw<{ id: string; email: string; environment: string }[]>`
@@ -82,11 +83,11 @@ const sharedCalls = async (tx: Tx, ctx: Ctx, secretId: string) => {
     order by d.day desc, d.calls desc, d.host limit 500`;
 };
 
-/** Names of the referring routes (named by route or by one configuration of it), clients, MCP servers and connections. */
+/** Names of the referring routes (named by route or by one configuration of it), clients, MCP servers, connections and webhooks. */
 async function namesOf(
   tx: Tx,
   ctx: Ctx,
-  { routes, credentials, servers, secrets }: { routes: string[]; credentials: string[]; servers: string[]; secrets: string[] },
+  { routes, credentials, servers, secrets, webhooks }: Record<'routes' | 'credentials' | 'servers' | 'secrets' | 'webhooks', string[]>,
 ): Promise<Map<string, string>> {
   const names = new Map<string, string>();
   if (routes.length > 0) {
@@ -109,6 +110,7 @@ async function namesOf(
   const named = [
     ...(servers.length > 0 ? await tx.mcp_servers.findMany(byId(servers)) : []),
     ...(secrets.length > 0 ? await tx.secrets.findMany(byId(secrets)) : []),
+    ...(webhooks.length > 0 ? await tx.webhooks.findMany(byId(webhooks)) : []),
   ];
   for (const { id, name } of named) names.set(id, name);
   return names;

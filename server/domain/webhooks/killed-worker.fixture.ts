@@ -1,0 +1,32 @@
+import type { Channel } from '#server/domain/deliveries/service.ts';
+import { startDeliveries } from '#server/domain/deliveries/service.ts';
+import { webhookChannel } from './channel.ts';
+import { CHANNEL } from './options.shared.ts';
+
+// A worker that ends without a word (kill -9) at one point of its first attempt, which its argument names.
+
+const at = process.argv[2] as 'claimed' | 'sent' | 'recorded';
+const die = (): never => {
+  process.kill(process.pid, 'SIGKILL');
+  throw new Error('still here');
+};
+
+const real = webhookChannel();
+const channel: Channel = {
+  async deliver(attempt, signal) {
+    if (at === 'claimed') die();
+    const outcome = await real.deliver(attempt, signal);
+    if (at === 'sent') die();
+    if (outcome.result === 'dropped' || !outcome.record) return outcome;
+    const { record } = outcome;
+    return {
+      ...outcome,
+      record: async (client, ended) => {
+        await record(client, ended);
+        die();
+      },
+    };
+  },
+};
+
+startDeliveries({ [CHANNEL]: channel }, { pauseMs: 50 });

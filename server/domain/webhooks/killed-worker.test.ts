@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import test from 'node:test';
+import { raise } from '#server/domain/events/service.ts';
+import { inTransaction } from '#server/kernel/database.ts';
+import { db } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
+import { ownDatabase } from '#server/testing/database.ts';
+import { made } from '#server/testing/factories.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { answering, deliveriesOf, delivering, statesOf, until, webhookTo } from './receiver.fixture.ts';
+
+await ownDatabase();
+
+for (const [point, twice] of [
+  ['claimed', false],
+  ['sent', true],
+  ['recorded', true],
+] as const)
+  test(`a worker killed when its attempt is ${point} loses nothing; what comes twice has the same IDs, and one attempt is on record`, async () => {
+    const w = await workspace();
+    const { seen, url } = await answering(200);
+    const { id } = await webhookTo(w.live, url);
+    await inTransaction(w.live, (tx) => raise(tx, w.live, [{ type: 'secret.rotated', source_id: null, data: { n: 1 } }]));
+    const worker = fork(new URL('./killed-worker.fixture.ts', import.meta.url), [point]);
+    const [, signal] = await once(worker, 'exit');
+    assert.equal(signal, 'SIGKILL');
+    assert.equal(await statesOf(id), 'in_flight');
+    assert.equal(await db().webhook_attempts.count({ where: { webhook_id: id } }), 0);
+    assert.equal(seen.length, twice ? 1 : 0);
+    // The lock of a worker that died runs out by itself, after two minutes.
+    await sql().query("update deliveries set locked_until = now() - interval '1 second' where destination_id = $1", [id]);
+    await delivering(() => until('it is delivered', async () => (await statesOf(id)) === 'succeeded'));
+    assert.equal(seen.length, twice ? 2 : 1);
+    const ids = seen.map(({ headers }) => [headers['x-webhook-id'], headers['x-webhook-delivery'], headers['x-webhook-attempt']].join());
+    assert.equal(new Set(ids).size, 1);
+    const [delivery] = await deliveriesOf(id);
+    const attempts = await db().webhook_attempts.findMany({ where: { webhook_id: id } });
+    assert.deepEqual([delivery?.attempts, attempts.length, attempts[0]?.attempt], [1, 1, 1]);
+    const row = await made(w.live, 'webhooks.get', { id });
+    assert.deepEqual([row.trigger_count, row.success_count, row.failure_count], [1, 1, 0]);
+  });
