@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { withPooledClient } from '#server/platform/pooled-client.ts';
 import { batchOf, type LogBatch } from './batch.ts';
+import { raiseCallEvents } from './call-events.ts';
 import { COLUMNS, TYPES } from './columns.ts';
 import { copyIn } from './copy.ts';
 import { writeRollups } from './rollups.ts';
@@ -34,22 +35,29 @@ export const insertRows = (pool: Pool, rows: readonly LogRow[]): Promise<void> =
 
 const UNIQUE_VIOLATION = '23505';
 
-async function inTransaction(client: PoolClient, work: () => Promise<readonly Tally[]>): Promise<void> {
+/** What a statement wrote: its tallies, and the rows themselves for whoever needs them. */
+type Written = { tallies: readonly Tally[]; rows: () => readonly LogRow[] };
+
+async function inTransaction(client: PoolClient, work: () => Promise<Written>): Promise<void> {
   await client.query('begin');
-  const counted = await work();
-  if (counted.length > 0) await tell(client, counted);
+  const { tallies, rows } = await work();
+  if (tallies.length > 0) {
+    await tell(client, tallies);
+    await raiseCallEvents(client, tallies, rows);
+  }
   await client.query('commit');
 }
 
-async function copyAll(client: PoolClient, batch: LogBatch): Promise<readonly Tally[]> {
+async function copyAll(client: PoolClient, batch: LogBatch): Promise<Written> {
   await copyIn(client, 'request_logs', COLUMNS, batch.message());
-  return batch.tallies();
+  return { tallies: batch.tallies(), rows: () => batch.rows() };
 }
 
-async function insertNew(client: PoolClient, rows: readonly LogRow[]): Promise<readonly Tally[]> {
+async function insertNew(client: PoolClient, rows: readonly LogRow[]): Promise<Written> {
   const inserted = await client.query<{ request_id: string }>({ name: 'log-insert', text: INSERT, values: [JSON.stringify(rows)] });
   const fresh = new Set(inserted.rows.map((row) => row.request_id));
-  return batchOf(rows.filter((row) => fresh.has(row.request_id))).tallies();
+  const written = rows.filter((row) => fresh.has(row.request_id));
+  return { tallies: batchOf(written).tallies(), rows: () => written };
 }
 
 /** Counts the rows and says that they are there. */
