@@ -42,6 +42,7 @@ import type { PageFamily } from './shell/page-family.ts';
 import { sso } from './sso/family.ts';
 import { team } from './team/family.ts';
 import { vaults } from './vaults/family.ts';
+import { webhooks } from './webhooks/family.ts';
 import { wrap } from './wrap/family.ts';
 
 /** Every family that has pages in the dashboard. The rail, the palette, shortcuts, links to the documentation and page tests derive from this list. */
@@ -88,6 +89,7 @@ export const families: readonly PageFamily[] = [
   team,
   sso,
   vaults,
+  webhooks,
   wrap,
   mcpServers,
 ];

@@ -14,6 +14,7 @@ const labels: Record<(typeof RAIL_GROUPS)[number], string> = {
   secrets: 'Secrets',
   data: 'Data protection',
   ai: 'AI gateway',
+  automation: 'Automation',
   observe: 'Observe',
   developers: 'Developers',
   settings: 'Settings',
