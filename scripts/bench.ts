@@ -1,4 +1,4 @@
-// npm run bench [-- proxy bodies latency memory payloads fields wrap connections hot crypto tokens oauth lists scim vaults pki ai migrations databases start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads fields wrap connections hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import fs from 'node:fs';
@@ -9,6 +9,7 @@ import { measureBodies } from './bench/bodies.ts';
 import { measureConnections } from './bench/connections.ts';
 import { measureCrypto } from './bench/crypto.ts';
 import { measureDatabases } from './bench/databases.ts';
+import { measureDeliveries } from './bench/deliveries.ts';
 import { measureFields } from './bench/fields.ts';
 import { measureHot } from './bench/hot.ts';
 import { measureLatency } from './bench/latency.ts';
@@ -50,6 +51,7 @@ const parts = [
   'ai',
   'migrations',
   'databases',
+  'deliveries',
   'start',
 ] as const;
 type Part = (typeof parts)[number];
@@ -70,7 +72,21 @@ const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'sallyport-bench-'));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 process.on('exit', () => {
   endChildren();
-  for (const part of ['proxies', 'hot', 'crypto', 'tokens', 'oauth', 'lists', 'scim', 'vaults', 'pki', 'ai', 'migrations', 'databases']) {
+  for (const part of [
+    'proxies',
+    'hot',
+    'crypto',
+    'tokens',
+    'oauth',
+    'lists',
+    'scim',
+    'vaults',
+    'pki',
+    'ai',
+    'migrations',
+    'databases',
+    'deliveries',
+  ]) {
     const database = postmaster(path.join(directory, part, 'data/postgres/data'));
     if (database) process.kill(database.pid, 'SIGQUIT');
   }
@@ -96,6 +112,7 @@ try {
   if (wanted.includes('vaults')) rows.push(...(await measureVaults(path.join(directory, 'vaults'))));
   if (wanted.includes('pki')) rows.push(...(await measurePki(path.join(directory, 'pki'))));
   if (wanted.includes('ai')) rows.push(...(await measureAi(path.join(directory, 'ai'))));
+  if (wanted.includes('deliveries')) rows.push(...(await measureDeliveries(path.join(directory, 'deliveries'))));
   if (wanted.includes('migrations')) rows.push(...(await measureMigrations(path.join(directory, 'migrations'))));
   if (wanted.includes('databases')) rows.push(...(await measureDatabases(path.join(directory, 'databases'))));
   console.log(`

@@ -1,0 +1,108 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import pg from 'pg';
+import { type Row, say } from './report.ts';
+import { install } from './service.ts';
+
+const EVENTS = 2_000;
+const WEBHOOKS = 5;
+const BATCH = 500;
+const BATCHES = 40;
+
+/** Webhooks end to end with a receiver in this process, and what an event of a call costs the gateway that writes its log row. */
+export async function measureDeliveries(directory: string): Promise<Row[]> {
+  const installation = await install(directory);
+  let received = 0;
+  const receiver = createServer((req, res) => {
+    req.resume().on('end', () => {
+      received++;
+      res.end();
+    });
+  });
+  await new Promise<void>((resolve) => void receiver.listen(0, '127.0.0.1', resolve));
+  try {
+    const operator = await import('../../server/domain/operator/service.ts');
+    const { raise } = await import('../../server/domain/events/service.ts');
+    const { createWebhook } = await import('../../server/domain/webhooks/service.ts');
+    const { CreateWebhook } = await import('../../server/domain/webhooks/schema.ts');
+    const { startDeliveries } = await import('../../server/domain/deliveries/service.ts');
+    const { webhookChannel } = await import('../../server/domain/webhooks/channel.ts');
+    const { inTransaction } = await import('../../server/kernel/database.ts');
+    const tenant = await operator.provisionTenant({ slug: 'bench', plan: 'enterprise', starter: false });
+    const ctx = operator.operatorCtx(tenant.id, 'test');
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    for (let n = 0; n < WEBHOOKS; n++)
+      await createWebhook(ctx, CreateWebhook.parse({ name: `bench-${n}`, url, event_types: ['secret.rotated'] }));
+    for (let n = 0; n < EVENTS / 100; n++)
+      await inTransaction(ctx, (tx) =>
+        raise(
+          tx,
+          ctx,
+          Array.from({ length: 100 }, (_, i) => ({ type: 'secret.rotated', source_id: null, data: { i } }) as const),
+        ),
+      );
+    const began = performance.now();
+    const engine = startDeliveries({ webhook: webhookChannel() }, { pauseMs: 20 });
+    while (received < EVENTS * WEBHOOKS) await new Promise((resolve) => setTimeout(resolve, 50));
+    const seconds = (performance.now() - began) / 1_000;
+    await engine.stop();
+    say(`${received} deliveries in ${seconds.toFixed(1)} s`);
+
+    const quiet = await cpuOfRows(tenant.id);
+    await createWebhook(ctx, CreateWebhook.parse({ name: 'calls', url, event_types: ['request.completed'] }));
+    const told = await cpuOfRows(tenant.id);
+    return [
+      {
+        what: `deliveries to ${WEBHOOKS} webhooks of a workspace, signed and logged`,
+        measured: `${Math.round(received / seconds)} a second`,
+        against: '',
+        value: `${((seconds / received) * 1_000).toFixed(2)} ms each`,
+        target: '',
+        pass: null,
+      },
+      {
+        what: 'an event of a call, CPU of the gateway that writes the log',
+        measured: `${told.toFixed(1)} us a row`,
+        against: `${quiet.toFixed(1)} us a row without a webhook`,
+        value: `${(told - quiet).toFixed(1)} us more`,
+        target: '',
+        pass: null,
+      },
+    ];
+  } finally {
+    receiver.close();
+    await installation.stop();
+  }
+}
+
+/** Microseconds of CPU in this process for each row of the request log. */
+async function cpuOfRows(tenantId: string): Promise<number> {
+  const { insertRows } = await import('../../server/gateway/core/log/insert.ts');
+  const { newId } = await import('../../server/kernel/ids.ts');
+  const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 1 });
+  const row = () =>
+    ({
+      ...{ request_id: newId(), tenant_id: tenantId, route_id: newId(), matched_client_id: null, identification_method: 'api_key' },
+      ...{ method: 'GET', status_code: 200, src_ip: '203.0.113.9', environment: 'production', sandbox: true, ts: new Date().toISOString() },
+      ...{ path: '/v1/orders', latency_ms: 12, upstream_host: 'api.example.com', error: null, rate_limited: false, proxy_mode: 'path' },
+      ...{ client_origin: 'direct', origin: 'upstream', upstream_status: 200, upstream_ms: 11, attempts: 1, request_bytes: 0 },
+      ...{ response_bytes: 512, slug: 'orders', route_name: 'orders', client_name: null, user_agent: 'bench', signature_valid: null },
+      ...{
+        api_key_id: null,
+        oauth_client_id: null,
+        user_id: null,
+        secrets_used: [],
+        warnings: [],
+        error_detail: null,
+        payload_flags: null,
+      },
+      ...{ node_id: 'bench', injected: [], trace: { text: '{}', pastLimits: true } },
+    }) as unknown as Parameters<typeof insertRows>[1][number];
+  const batches = Array.from({ length: BATCHES + 5 }, () => Array.from({ length: BATCH }, row));
+  for (const warm of batches.splice(0, 5)) await insertRows(pool, warm);
+  const before = process.cpuUsage();
+  for (const batch of batches) await insertRows(pool, batch);
+  const { user, system } = process.cpuUsage(before);
+  await pool.end();
+  return (user + system) / (BATCHES * BATCH);
+}
