@@ -1,4 +1,4 @@
-import { type DatabaseSession, type DatabaseTarget, MINTED, plainName, plainPassword, type Row } from '../engine.ts';
+import { type DatabaseSession, type DatabaseTarget, isMinted, plainName, plainPassword, type Row } from '../engine.ts';
 import { DatabaseFault } from '../fault.ts';
 import type { Wire } from '../wire.ts';
 
@@ -74,7 +74,7 @@ export function mongoSession(target: DatabaseTarget, wire: Wire): DatabaseSessio
       const { users } = await run({ usersInfo: 1 });
       const names = Array.isArray(users) ? users.map((one) => String((one as Row).user)) : [];
       return names
-        .filter((name) => MINTED.test(name))
+        .filter(isMinted)
         .sort()
         .slice(0, MOST_NAMES);
     },

@@ -82,6 +82,13 @@ test('a creation that fails leaves what was done, for the removal to undo', opti
   await session.close();
 });
 
+test('an answer larger than anything that is asked for ends the session', options, async () => {
+  const session = await open();
+  const fault = await faultOf(session.run("SELECT REPEAT('x', 10000000)"));
+  assert.deepEqual([fault.type, fault.stage], ['database_unreachable', 'statement']);
+  await session.close();
+});
+
 test('exactly one statement is sent, and no file is read, whatever its text holds', options, async () => {
   const session = await open();
   assert.equal((await faultOf(session.run("SELECT 1; CREATE USER 'sneaked'@'%'"))).code, '1064');

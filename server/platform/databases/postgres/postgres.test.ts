@@ -99,6 +99,15 @@ test('a creation that fails leaves nothing, and says which statement, with the n
   await session.close();
 });
 
+test('an answer larger than anything that is asked for ends the session', async () => {
+  const session = await open();
+  const started = process.memoryUsage().rss;
+  const fault = await faultOf(session.run("SELECT repeat('x', 1000000) FROM generate_series(1, 200)"));
+  assert.deepEqual([fault.type, fault.stage], ['database_unreachable', 'statement']);
+  assert.ok(process.memoryUsage().rss - started < 100e6);
+  await session.close();
+});
+
 test('exactly one statement is sent, whatever its text holds', async () => {
   const session = await open();
   const fault = await faultOf(session.run('SELECT 1; CREATE ROLE sneaked'));
