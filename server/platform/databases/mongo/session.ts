@@ -73,10 +73,7 @@ export function mongoSession(target: DatabaseTarget, wire: Wire): DatabaseSessio
     async mintedUsers() {
       const { users } = await run({ usersInfo: 1 });
       const names = Array.isArray(users) ? users.map((one) => String((one as Row).user)) : [];
-      return names
-        .filter(isMinted)
-        .sort()
-        .slice(0, MOST_NAMES);
+      return names.filter(isMinted).sort().slice(0, MOST_NAMES);
     },
 
     async setOwnPassword(password) {
