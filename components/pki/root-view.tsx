@@ -16,9 +16,9 @@ import { lazyOverlay, lazyTab, whenOpen } from '#components/ui/lazy.tsx';
 import { usePanel } from '#components/ui/panel.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
-import { RootOverviewTab } from './overview-tab.tsx';
 import { ROOT_STATES } from './pki-labels.ts';
 
+const RootOverviewTab = lazyTab(() => import('./overview-tab.tsx').then((module) => module.RootOverviewTab));
 const RolesTab = lazyTab(() => import('./roles-tab.tsx').then((module) => module.RolesTab));
 const CertificatesTab = lazyTab(() => import('./certificates-tab.tsx').then((module) => module.CertificatesTab));
 const CrlTab = lazyTab(() => import('./crl-tab.tsx').then((module) => module.CrlTab));

@@ -5,7 +5,7 @@ export const samples: PageSamples = {
     const name = `page-test-${run}`;
     await post('/pki/roots', { name, subject: { CN: `Page test ${run}`, O: 'Acme' } });
     await post(`/pki/roots/${name}/roles`, { role_name: 'services', allowed_domains: ['*.example.com'] });
-    const tabs = ['', '?tab=roles', '?tab=certificates', '?tab=crl', '?tab=acme', '?tab=activity', '?tab=settings', '?open=issue'];
+    const tabs = ['', '?tab=roles', '?tab=certificates', '?tab=crl', '?tab=acme', '?tab=activity', '?tab=settings'];
     return tabs.map((tab) => `/pki/${name}${tab}`);
   },
 };

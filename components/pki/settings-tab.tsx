@@ -3,7 +3,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Archive, Ban, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { z } from 'zod';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
@@ -21,6 +20,7 @@ import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { inPath, type Root } from './pki-labels.ts';
 import type { End } from './root-dialogs.tsx';
+import type { SettingsFields } from './settings-fields.ts';
 
 const EndRootDialog = lazyOverlay(
   () => import('./root-dialogs.tsx').then((module) => module.EndRootDialog),
@@ -97,21 +97,13 @@ export function SettingsTab({ root }: { root: Root }) {
 }
 
 const DAY = 86_400;
-const Editable = z.object({
-  intermediate_days: z
-    .string()
-    .trim()
-    .regex(/^[0-9]{1,4}$/, 'must be a whole number')
-    .refine((text) => Number(text) >= 1 && Number(text) <= 1_825, 'must be 1 to 1825'),
-  publish: z.boolean(),
-});
+const loadFields = () => import('./settings-fields.ts').then((module) => module.SettingsFields);
 const valuesOf = ({ intermediate_ttl_seconds, publish }: Pick<Root, 'intermediate_ttl_seconds' | 'publish'>) => ({
   intermediate_days: String(Math.round(intermediate_ttl_seconds / DAY)),
   publish,
 });
-type Values = z.output<typeof Editable>;
 
-const changesOf = (value: Values, before: Values) => ({
+const changesOf = (value: SettingsFields, before: SettingsFields) => ({
   ...(value.intermediate_days === before.intermediate_days ? {} : { intermediate_ttl_seconds: Number(value.intermediate_days) * DAY }),
   ...(value.publish === before.publish ? {} : { publish: value.publish }),
 });
@@ -120,7 +112,7 @@ function Settings({ root }: { root: Root }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const forbidden = useForbidden('pki:update');
-  const form = useZodForm({ schema: Editable, defaultValues: valuesOf(root) });
+  const form = useZodForm({ schema: loadFields, defaultValues: valuesOf(root) });
   const labels = { intermediate_days: 'Intermediates last', publish: 'Publish' };
   const { refusal, panel, refuse, clear, started } = useFormRefusal(form, { row: root, values: valuesOf, labels });
   const dirty = form.formState.isDirty;
