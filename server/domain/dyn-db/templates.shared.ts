@@ -42,7 +42,8 @@ const CREATION: Readonly<Record<Engine, Readonly<Record<Access, string>>>> = {
 };
 
 /**
- * What removes a user when a role brings nothing of its own. Each statement can run again after any failure. PostgreSQL: the first commits before
+ * What a role of its own may start from to remove a user. Without it the engine removes the user, which also takes away what its routines could do with the
+ * administrator's rights (`server/platform/databases`). Each statement can run again after any failure. PostgreSQL: the first commits before
  * sessions are cut, so no new one slips in, and the grant to itself is what REASSIGN and DROP OWNED ask of an administrator who is no superuser. MySQL:
  * the executor ends the threads of `SESSIONS` between the statements. SQL Server: its variables live in one batch, so the second statement has no
  * semicolons. MongoDB: no statements; the executor runs killAllSessionsByPattern and dropUser.
