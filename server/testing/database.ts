@@ -51,8 +51,18 @@ async function create(settings: Record<string, string>): Promise<TestDatabase> {
     wipeKeys();
     await dropDatabase(server, name);
     rmSync(directory, { recursive: true, force: true });
+    endAnyway();
   });
   return { url, directory };
+}
+
+/** A server that a test left open would hold this process, and with it the whole run, for ever. */
+function endAnyway(): void {
+  const giveUp = () => {
+    console.error(`This process is still held a minute after its tests, by ${process.getActiveResourcesInfo().join(', ')}.`);
+    process.exit(1);
+  };
+  globalThis.setTimeout(giveUp, 60_000).unref();
 }
 
 const users: (() => Promise<unknown>)[] = [];

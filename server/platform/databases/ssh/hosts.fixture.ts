@@ -22,8 +22,14 @@ export const clientKey = newKey();
 
 export type JumpHost = { target: SshTarget; fingerprint: string; forwarded: { host: string; port: number }[] };
 
-/** A jump host of the driver's own server part, in this process. `targets` are names it reaches, with their ports here. */
-export async function jumpHost(targets: Readonly<Record<string, { host: string; port: number }>>, hostKey = newKey()): Promise<JumpHost> {
+/**
+ * A jump host of the driver's own server part, in this process. `targets` are names it reaches, with their ports here. Closed after the file; what starts it
+ * inside of a test says when.
+ */
+export async function jumpHost(
+  targets: Readonly<Record<string, { host: string; port: number }>>,
+  { hostKey = newKey(), atEnd = after }: { hostKey?: ReturnType<typeof newKey>; atEnd?: (close: () => Promise<void>) => void } = {},
+): Promise<JumpHost> {
   const allowed = ssh2.utils.parseKey(clientKey.public);
   if (allowed instanceof Error) throw allowed;
   const forwarded: JumpHost['forwarded'] = [];
@@ -56,7 +62,7 @@ export async function jumpHost(targets: Readonly<Record<string, { host: string; 
   });
   const port = await freePort();
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  after(() => {
+  atEnd(async () => {
     for (const client of clients) client.end();
     server.close();
   });
