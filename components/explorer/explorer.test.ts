@@ -38,12 +38,15 @@ test('what an answer shows once is known before it comes, and every parameter ha
     'clients.create_credential': ['private_key_pem', 'secret'],
     'crypto_keys.datakey': ['plaintext_b64'],
     'crypto_keys.decrypt': ['plaintext', 'plaintext_b64'],
+    'dyn_db.mint': ['password'],
     'oauth_clients.create': ['client_secret'],
     'oauth_clients.rotate_secret': ['client_secret'],
     'pki.issue': ['private_key_pem'],
     'secrets.oauth2_token': ['access_token'],
     'signup.start': ['claim_handle'],
     'signup.claim': ['api_key'],
+    'webhooks.create': ['secret_key'],
+    'webhooks.rotate_secret': ['secret_key'],
     'wrap.create_token': ['base_url', 'token'],
   });
   for (const op of operations)
@@ -85,6 +88,8 @@ test('sign-up is not offered to someone signed in, nor what only machines may do
     [
       'crypto_keys.decrypt',
       'crypto_keys.rewrap',
+      'dyn_db.mint',
+      'dyn_db.renew',
       'encryption.decrypt',
       'encryption.rewrap',
       'pki.issue',

@@ -98,13 +98,13 @@ test('a thing of the person is named by slug or name where that says which, else
   assert.equal(slotAt('routes list --q ', commands).names, undefined);
 });
 
-/** Calls, and the number of a key's version. */
-const UNLISTED = new Set(['request_id', 'n', 'provider', 'model', 'pack']);
+/** Calls, deliveries, and the number of a key's version. */
+const UNLISTED = new Set(['request_id', 'log_id', 'n', 'provider', 'model', 'pack']);
 /** Lists of these stand below a gateway, which a call of theirs doesn't name. */
 const FLAT = /^\/ai-gateway\/(?:agents|mcp-servers|tokens)\/\{/;
 /** A root names its active intermediate; the dashboard alone lists those before. */
 const UNNAMED = /^\/pki\/roots\/\{name\}\/intermediates\/\{id\}/;
-test('every id in a path of the API is listed somewhere, but for calls and numbers of versions', () => {
+test('every id in a path of the API is listed somewhere, but for calls, deliveries and numbers of versions', () => {
   for (const command of commands)
     for (const flag of command.flags.values())
       if (

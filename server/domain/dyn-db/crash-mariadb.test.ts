@@ -65,12 +65,19 @@ const sweepAt = (at: Date) => sweepKind('dyn_db_lease', at);
 const lapsed = () => new Date(Date.now() + LAPSED_MS);
 
 const CREATION: [string, Step, users: number][] = [
-  ['before it logs in', { words: 'broker\0', when: 'before' }, 0],
   ['before the user is made', { words: 'CREATE USER', when: 'before' }, 0],
   ['after the user was made', { words: 'CREATE USER', when: 'after' }, 1],
   ['before the grant', { words: 'GRANT SELECT', when: 'before' }, 1],
   ['after the grant, before it is known', { words: 'GRANT SELECT', when: 'after' }, 1],
 ];
+test('a mint that is killed while it logs in makes no user, whether its lease is committed by then or not (MariaDB)', options, async () => {
+  const { w, input } = await arranged();
+  await killedAt({ words: 'broker\0', when: 'before' }, w, 'dyn_db.mint', input);
+  assert.deepEqual(await usersOf(w), []);
+  await sweepAt(lapsed());
+  assert.equal(await db().dyn_db_leases.count({ where: { tenant_id: w.tenant.id, ended_at: null } }), 0);
+});
+
 describe('a mint that is killed leaves a lease, and one sweep after its claim lapses no user (MariaDB)', options, () => {
   for (const [title, step, users] of CREATION)
     test(title, async () => {
