@@ -51,11 +51,10 @@ test('P1: sign up, add a passkey, sign out, sign in with it and reveal a secret 
   await hydrated(page);
   await accessible(page, 'sign in');
   await device.presentFor(async () => {
-    // The request of the email field may be answered first, before the button could be pressed.
-    const button = page.getByRole('button', { name: 'Sign in with a passkey' });
-    const arrived = () => expect(page).toHaveURL(/\/hopping\/test$/, { timeout: 20_000 });
-    await Promise.any([button.click({ timeout: 20_000 }), arrived()]);
-    await arrived();
+    // The request of the email field is answered by itself; a press of the button beside it would be a second answer, and one that arrives late looks like a copy.
+    const arrived = (timeout: number) => expect(page).toHaveURL(/\/hopping\/test$/, { timeout });
+    await arrived(5_000).catch(() => page.getByRole('button', { name: 'Sign in with a passkey' }).click());
+    await arrived(20_000);
   });
 
   await page.goto('/hopping/test/secrets');

@@ -30,7 +30,7 @@ test('K1: root, role, name check, issue with a passkey, PKCS #12, revoke', async
 
   await page.getByRole('button', { name: 'New role' }).click();
   await page.getByLabel('Name', { exact: true }).fill('services');
-  await page.getByLabel('Domains').fill('*.internal.example.com');
+  await page.getByRole('textbox', { name: /domains/i }).fill('*.internal.example.com');
   await page.getByRole('button', { name: 'Create role' }).click();
   const check = page.getByLabel('Name', { exact: true });
   await check.fill('api.internal.example.com');

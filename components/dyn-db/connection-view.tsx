@@ -15,8 +15,8 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { ENGINE_LABELS } from '#server/domain/dyn-db/engines.shared.ts';
 import { lightOf } from './labels.ts';
-import { ConnectionOverview } from './overview-tab.tsx';
 
+const ConnectionOverview = lazyTab(() => import('./overview-tab.tsx').then((module) => module.ConnectionOverview));
 const RolesTab = lazyTab(() => import('./roles-tab.tsx').then((module) => module.RolesTab));
 const LeasesTab = lazyTab(() => import('./leases-tab.tsx').then((module) => module.LeasesTab));
 
