@@ -32,6 +32,7 @@ test('K1: root, role, name check, issue with a passkey, PKCS #12, revoke', async
   await page.getByLabel('Name', { exact: true }).fill('services');
   await page.getByRole('textbox', { name: /domains/i }).fill('*.internal.example.com');
   await page.getByRole('button', { name: 'Create role' }).click();
+  await expect(page.getByRole('dialog')).toHaveCount(0);
   const check = page.getByLabel('Name', { exact: true });
   await check.fill('api.internal.example.com');
   await expect(page.getByText('Allowed: api.internal.example.com, by *.internal.example.com')).toBeVisible();
