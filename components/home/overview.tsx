@@ -5,14 +5,13 @@ import { useRouter } from 'next/navigation';
 import { parseAsStringLiteral, useQueryState } from 'nuqs';
 import { Fragment, lazy, type ReactNode, Suspense, useState } from 'react';
 import { barsOf, errorsOf } from '#components/logs/series.ts';
-import { RecentChanges } from '#components/routes/recent-changes.tsx';
 import { usePreferences } from '#components/theme/preferences-provider.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Page, PageHeader, SectionCard, Split } from '#components/ui/layout.tsx';
-import { lazyPart } from '#components/ui/lazy.tsx';
+import { lazyOverlay, lazyPart } from '#components/ui/lazy.tsx';
 import { counted, grouped, millis, shareOf } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Stat } from '#components/ui/stat.tsx';
@@ -30,6 +29,12 @@ import { useNewCalls } from './use-new-calls.ts';
 
 // With all the words for what can go wrong; on a good day nothing has.
 const ErrorGroups = lazy(() => import('./error-groups.tsx').then((module) => ({ default: module.ErrorGroups })));
+
+// With the words for all that can be done; its entries come after the page, so it may come with them.
+const RecentChanges = lazyOverlay(
+  () => import('#components/routes/recent-changes.tsx').then((module) => module.RecentChanges),
+  () => false,
+);
 
 // Only where the operator gave it a database of countries.
 const CallCountries = lazyPart(() => import('#components/logs/call-countries.tsx').then((module) => module.CallCountries));
