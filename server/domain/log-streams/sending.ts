@@ -40,7 +40,7 @@ export async function sendBatch(
     const rejected = stream.kind === 'otlp' ? rejectedRecords(body) : 0;
     return rejected === 0
       ? { ok: true, status }
-      : { ok: true, status, warning: `The destination rejected ${rejected} records of a batch.` };
+      : { ok: true, status, warning: `The destination rejected some records of a batch: ${rejected}.` };
   } catch (error) {
     if (error instanceof UpstreamFault) return { ok: false, status: null, error: error.message };
     throw error;

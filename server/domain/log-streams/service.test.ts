@@ -197,7 +197,7 @@ test('a test sends one record, tells how it was answered, and leaves the stream 
   const { id } = await made(owner(w), 'log_streams.create', { name: 'try', kind: 'otlp', endpoint: collector.url });
   assert.deepEqual(await answerOf(), [true, 200, null]);
   collector.answer = { status: 200, body: JSON.stringify({ partialSuccess: { rejectedLogRecords: '1' } }) };
-  assert.deepEqual(await answerOf(), [false, 200, 'The destination rejected 1 records of a batch.']);
+  assert.deepEqual(await answerOf(), [false, 200, 'The destination rejected some records of a batch: 1.']);
   collector.answer = { status: 401 };
   assert.deepEqual(await answerOf(), [false, 401, 'The destination answered with status 401.']);
   assert.deepEqual([(await stored(id)).sent_count, (await stored(id)).attempts], [0n, 0]);
