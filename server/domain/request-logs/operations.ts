@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { exporting, operation } from '#server/kernel/operation.ts';
 import { textOf } from '#server/kernel/raw-body.ts';
+import { queryAnalytics } from './analytics/query.ts';
+import { Analytics, AnalyticsQuery } from './analytics/schema.ts';
 import { BrowsedLogs, BrowseLogs, ExportLogs, LogDetail, LogFacets, LogFacetsQuery, LogFile, RevealedLog } from './browse.schema.ts';
 import { browseLogs, inspectLog } from './browse.ts';
 import { logDays } from './days.ts';
@@ -138,6 +140,18 @@ export const stats = operation({
   input: LogStatsQuery,
   output: LogStats,
   run: (ctx, input) => logStats(ctx, input),
+});
+
+export const analytics = operation({
+  id: 'logs.analytics',
+  summary: 'Query analytics',
+  http: 'GET /admin/analytics/query',
+  kind: 'read',
+  needs: ['analytics:read'],
+  refuses: [],
+  input: AnalyticsQuery,
+  output: Analytics,
+  run: (ctx, input) => queryAnalytics(ctx, input),
 });
 
 export const facets = operation({

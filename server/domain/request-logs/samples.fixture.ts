@@ -32,6 +32,7 @@ export const samples: Record<string, Sample> = {
   'logs.reveal': capturedCall,
   'logs.file': capturedCall,
   'logs.stats': nothing,
+  'logs.analytics': async () => ({ metric: 'requests', group_by: ['route'] }),
   'logs.traffic': async (ctx) => ({ kind: 'secret', ids: [(await secretId(ctx)).id] }),
   'logs.days': nothing,
   'logs.days_export': nothing,

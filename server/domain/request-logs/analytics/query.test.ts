@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { insertRows } from '#server/gateway/core/log/insert.ts';
+import type { LogRow } from '#server/gateway/core/log/row.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { sql } from '#server/platform/sql.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { made } from '#server/testing/factories.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { bucketOf, emptyBuckets, percentile } from '../buckets.ts';
+import { call } from '../call.fixture.ts';
+import { queryAnalytics } from './query.ts';
+import { Analytics, AnalyticsQuery } from './schema.ts';
+import { type Dimension, METRICS, type Metric } from './words.shared.ts';
+
+// Every metric by every dimension is held against the calls themselves.
+
+await testDatabase();
+const MINUTE = 60_000;
+const w = await workspace();
+const now = new Date(Math.floor(Date.now() / MINUTE) * MINUTE);
+const routes = await Promise.all(
+  ['orders', 'users', 'mail'].map((name) => made(w.live, 'routes.create', { name, target_base_url: 'http://127.0.0.1:9' })),
+);
+const key = await made(w.live, 'api_keys.create', { name: 'checkout', permissions: ['proxy:invoke'] });
+const [client, other] = [newId(), newId()];
+const STATUSES = [200, 204, 301, 404, 429, 500, 502];
+
+const rows: LogRow[] = Array.from({ length: 700 }, (_, i) =>
+  call(w.live, {
+    ts: new Date(now.getTime() - ((i * 97) % 1_400) * MINUTE - 1_000).toISOString(),
+    route_id: i % 13 === 0 ? null : (routes[i % 3]?.id ?? null),
+    status_code: STATUSES[i % STATUSES.length] ?? null,
+    error: i % 11 === 0 ? 'route_rate_limit_exceeded' : null,
+    rate_limited: i % 11 === 0,
+    environment: i % 2 ? 'production' : 'staging',
+    method: i % 3 ? 'GET' : 'POST',
+    origin: i % 11 === 0 ? 'service' : 'upstream',
+    latency_ms: 2 ** (i % 14),
+    upstream_ms: Math.floor(2 ** (i % 14) * 0.75),
+    request_bytes: i * 1_000,
+    response_bytes: i,
+    api_key_id: i % 4 === 0 ? key.id : null,
+    matched_client_id: i % 5 === 0 ? client : i % 7 === 0 ? other : null,
+    proxy_mode: i % 19 === 0 ? 'test' : i % 17 === 0 ? 'ephemeral' : 'route',
+  }),
+);
+await insertRows(sql(), rows);
+await insertRows(sql(), [call(w.test, { status_code: 500 }), call((await workspace()).live, { route_id: routes[0]?.id ?? null })]);
+
+const OF: Record<Dimension, (row: LogRow) => string | null> = {
+  route: (row) => row.route_id,
+  environment: (row) => row.environment,
+  client: (row) => row.matched_client_id,
+  api_key: (row) => row.api_key_id,
+  status_class: (row) => String(Math.floor((row.status_code ?? 0) / 100)),
+  method: (row) => row.method,
+  origin: (row) => row.origin,
+  plane: (row) => row.proxy_mode,
+  error: (row) => row.error,
+};
+const failed = (row: LogRow) => row.error !== null || (row.status_code ?? 0) >= 500;
+const histogram = (list: readonly LogRow[], p: number) => {
+  const buckets = emptyBuckets();
+  for (const { latency_ms } of list) buckets[bucketOf(latency_ms ?? 0)] = (buckets[bucketOf(latency_ms ?? 0)] ?? 0) + 1;
+  return percentile(buckets, p, Math.max(0, ...list.map((row) => row.latency_ms ?? 0)));
+};
+const exact = (list: readonly LogRow[], p: number, of: (row: LogRow) => number) => {
+  const sorted = list.map(of).sort((a, b) => a - b);
+  return sorted[Math.ceil(p * sorted.length) - 1] ?? null;
+};
+/** The naive metric; percentiles are true to a bucket where rollups answer. */
+const naive = (metric: Metric, list: readonly LogRow[], ofRows: boolean): number | null => {
+  const p = { p50: 0.5, p95: 0.95, p99: 0.99 }[metric as 'p50'];
+  if (p !== undefined) return ofRows ? exact(list, p, (row) => row.latency_ms ?? 0) : histogram(list, p);
+  if (metric === 'overhead_p95') return exact(list, 0.95, (row) => (row.latency_ms ?? 0) - (row.upstream_ms ?? 0));
+  if (metric === 'error_rate') return list.length === 0 ? null : (list.filter(failed).length / list.length) * 100;
+  return {
+    requests: list.length,
+    errors: list.filter(failed).length,
+    rate_limited: list.filter((row) => row.rate_limited).length,
+    bytes: list.reduce((sum, row) => sum + Number(row.request_bytes) + Number(row.response_bytes), 0),
+    unique_clients: new Set(list.flatMap((row) => row.matched_client_id ?? [])).size,
+  }[metric as 'requests'];
+};
+const real = rows.filter((row) => row.proxy_mode !== 'test' && row.ts >= new Date(now.getTime() - 24 * 60 * MINUTE).toISOString());
+const ask = async (query: object) => Analytics.parse(await queryAnalytics({ ...w.live, now }, AnalyticsQuery.parse(query)));
+const refuses = (asking: () => Promise<unknown>) => assert.rejects(asking, { type: 'validation_error' });
+const near = (a: number | null, b: number | null, what: string) =>
+  a === null || b === null
+    ? assert.equal(a, b, what)
+    : assert.ok(Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(b)), `${what}: ${a} is not ${b}`);
+
+for (const metric of METRICS)
+  test(`${metric} adds up to what the calls say, whole, by each dimension and at each time`, async () => {
+    for (const group_by of [
+      [],
+      ['route'],
+      ['environment', 'status_class'],
+      ['client'],
+      ['api_key'],
+      ['method'],
+      ['origin', 'plane'],
+      ['error', 'route'],
+    ] as Dimension[][]) {
+      // Clients are not counted by key from rollups: a call of both is one of each.
+      if (metric === 'unique_clients' && group_by.includes('api_key')) continue;
+      const answer = await ask({ metric, group_by: group_by.join(',') });
+      const ofRows = metric === 'overhead_p95' || group_by.some((name) => ['method', 'origin', 'plane', 'error'].includes(name));
+      const what = `${metric} by ${group_by.join(' and ')}`;
+      near(answer.totals.value, naive(metric, real, ofRows), what);
+      const expected = new Map<string, LogRow[]>();
+      for (const row of real) {
+        const values = group_by.map((name) => OF[name](row));
+        // A caller nobody was is in no series of rollups.
+        if (!ofRows && values.some((value, i) => value === null && ['client', 'api_key'].includes(group_by[i] ?? ''))) continue;
+        if (!ofRows && metric === 'unique_clients' && row.matched_client_id === null) continue;
+        const name = JSON.stringify(values);
+        expected.set(name, [...(expected.get(name) ?? []), row]);
+      }
+      assert.equal(answer.series.length + answer.left_out, expected.size, what);
+      for (const { key: parts, total, points } of answer.series) {
+        const name = JSON.stringify(parts.map(({ value }) => value));
+        const list = expected.get(name) ?? [];
+        near(total, naive(metric, list, ofRows), `${what}: ${name}`);
+        for (const [at, value] of points) {
+          const end = Date.parse(at) + answer.step_seconds * 1_000;
+          const within = list.filter(({ ts }) => Date.parse(ts) >= Date.parse(at) && Date.parse(ts) < end);
+          near(
+            value,
+            within.length > 0
+              ? naive(metric, within, ofRows)
+              : ['requests', 'errors', 'rate_limited', 'bytes', 'unique_clients'].includes(metric)
+                ? 0
+                : null,
+            `${what}: ${name} at ${at}`,
+          );
+        }
+      }
+    }
+  });
+
+test('series are named as their route, client and key are called today, and calls of no route have no value', async () => {
+  const { series } = await ask({ metric: 'requests', group_by: ['route', 'api_key'] });
+  assert.ok(series.some(({ key: [route, by] }) => route?.name === 'orders' && by?.name === 'checkout'));
+  assert.ok(series.some(({ key: [route] }) => route?.value === null && route.name === null));
+});
+
+test('filters narrow the totals and what they are compared with', async () => {
+  const { totals } = await ask({ metric: 'requests', route_id: routes[1]?.id, environment: 'staging', status_class: '5xx' });
+  const wanted = real.filter((row) => row.route_id === routes[1]?.id && row.environment === 'staging' && (row.status_code ?? 0) >= 500);
+  assert.equal(totals.value, wanted.length);
+  const half = await ask({ metric: 'requests', from: new Date(now.getTime() - 720 * MINUTE).toISOString(), to: now.toISOString() });
+  assert.equal((half.totals.value ?? 0) + (half.compared?.value ?? 0), real.length);
+});
+
+test('changes of the configuration stand beside the figures, for who may read the audit log alone', async () => {
+  const query = { metric: 'requests', to: new Date(Date.now() + MINUTE).toISOString() };
+  const created = (await ask(query)).annotations.filter(({ resource_id }) => routes.some(({ id }) => id === resource_id));
+  assert.equal(created.length, 3);
+  const blind = { ...w.live, now, actor: { ...w.live.actor, capabilities: new Set(['analytics:read' as const]) } };
+  assert.deepEqual((await queryAnalytics(blind, AnalyticsQuery.parse(query))).annotations, []);
+});
+
+test('what would be too many points, or too long, or counted twice is refused', async () => {
+  await refuses(() => ask({ metric: 'requests', from: '2020-01-01T00:00:00Z' }));
+  await refuses(() => ask({ metric: 'requests', interval: '1m', from: new Date(now.getTime() - 3 * 86_400_000).toISOString() }));
+  await refuses(() => ask({ metric: 'requests', group_by: 'client,api_key' }));
+  assert.equal(AnalyticsQuery.safeParse({ metric: 'requests', group_by: 'route,route' }).success, false);
+  assert.equal(AnalyticsQuery.safeParse({ metric: 'requests', group_by: 'route,method,client' }).success, false);
+});
+
+test('nothing of another workspace or space is counted', async () => {
+  const test_ = Analytics.parse(await queryAnalytics({ ...w.test, now }, AnalyticsQuery.parse({ metric: 'requests' })));
+  assert.equal(test_.totals.value, 1);
+});

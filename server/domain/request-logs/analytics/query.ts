@@ -1,0 +1,97 @@
+import type { z } from 'zod';
+import type { Ctx } from '#server/kernel/context.ts';
+import { read, type Tx } from '#server/kernel/database.ts';
+import { invalid } from '#server/kernel/errors.ts';
+import { spanStart } from '../span.shared.ts';
+import { annotationsOf } from './annotations.ts';
+import { namesOf } from './names.ts';
+import { figuresOfRollups, totalOfRollups } from './rollup-figures.ts';
+import { figuresOfRows } from './row-figures.ts';
+import type { Analytics, AnalyticsQuery } from './schema.ts';
+import { type Dimension, INTERVALS, MOST_POINTS, MOST_SERIES, OF_ROWS } from './words.shared.ts';
+
+const DAY = 24 * 3_600_000;
+const LONGEST = 400 * DAY;
+/** Points of a series that `auto` aims below. */
+const AUTO_POINTS = 200;
+
+export type Asked = z.output<typeof AnalyticsQuery>;
+/** Milliseconds of the epoch; points lie at whole steps. */
+export type Span = { from: Date; to: Date; step: number };
+/** A group's figure over the whole span and at each point that has one, by the time it begins. */
+export type Group = { values: (string | null)[]; total: number | null; points: Map<number, number | null> };
+export type Figures = { groups: Group[]; left_out: number; total: number | null; covers_from: Date };
+
+/**
+ * One metric over a span, by up to two dimensions, with the same figure of the span before (interface rule 70 §6). Read from the rollups where they know
+ * what is asked, so that a year costs no more than its quarters of an hour; else from the newest calls, and `covers_from` says since when.
+ * @throws Refusal validation_error
+ */
+export function queryAnalytics(ctx: Ctx, asked: Asked): Promise<z.input<typeof Analytics>> {
+  const span = spanOf(ctx, asked);
+  const most = Math.min(MOST_SERIES, Math.floor(MOST_POINTS / pointsOf(span).length));
+  if (most < 1) throw invalid('interval', `must give at most ${MOST_POINTS} points; choose a longer interval or a shorter time`);
+  if (has(asked, 'client') && has(asked, 'api_key') && !fromRows(asked))
+    throw invalid('group_by', 'must not combine client with api_key: a call is counted once for each');
+  return read(ctx, async (tx) => {
+    const figures = fromRows(asked) ? await figuresOfRows(tx, ctx, asked, span, most) : await figuresOfRollups(tx, ctx, asked, span, most);
+    return {
+      metric: asked.metric,
+      from: span.from,
+      to: span.to,
+      step_seconds: span.step / 1_000,
+      series: await seriesOf(tx, ctx, asked, span, figures.groups),
+      left_out: figures.left_out,
+      totals: { value: figures.total },
+      compared: fromRows(asked) ? null : await comparedOf(tx, ctx, asked, span),
+      covers_from: figures.covers_from,
+      annotations: await annotationsOf(tx, ctx, span),
+    };
+  });
+}
+
+const has = ({ group_by, client_id, api_key_id }: Asked, name: 'client' | 'api_key') =>
+  group_by.includes(name) || (name === 'client' ? client_id : api_key_id) !== undefined;
+
+/** Whether only the calls themselves know what is asked. */
+export const fromRows = ({ metric, group_by, method, origin, plane, error }: Asked): boolean =>
+  metric === 'overhead_p95' ||
+  group_by.some((name) => OF_ROWS.includes(name)) ||
+  [method, origin, plane, error].some((value) => value !== undefined);
+
+function spanOf(ctx: Ctx, { from, to, interval }: Asked): Span {
+  const end = to ? new Date(to) : ctx.now;
+  const begin = from ? new Date(from) : spanStart(end.getTime(), DAY);
+  const length = end.getTime() - begin.getTime();
+  if (length <= 0 || length > LONGEST) throw invalid('from', 'must be before to, by at most 400 days');
+  const steps = Object.values(INTERVALS);
+  const seconds = interval === 'auto' ? (steps.find((one) => length / 1_000 / one <= AUTO_POINTS) ?? INTERVALS['1d']) : INTERVALS[interval];
+  return { from: begin, to: end, step: seconds * 1_000 };
+}
+
+/** When each point of a series begins; the first may begin before the span does. */
+export function pointsOf({ from, to, step }: Span): number[] {
+  const first = Math.floor(from.getTime() / step) * step;
+  return Array.from({ length: Math.ceil((to.getTime() - first) / step) }, (_, i) => first + i * step);
+}
+
+/** Every point of the span: a count of nothing is 0, anything else of nothing is unknown. */
+async function seriesOf(tx: Tx, ctx: Ctx, { metric, group_by }: Asked, span: Span, groups: readonly Group[]) {
+  const names = await namesOf(tx, ctx, group_by, groups);
+  const none = COUNTS.has(metric) ? 0 : null;
+  return groups.map(({ values, total, points }) => ({
+    key: group_by.map((dimension: Dimension, i) => {
+      const value = values[i] ?? null;
+      return { dimension, value, name: value === null ? null : (names.get(value) ?? null) };
+    }),
+    total,
+    points: pointsOf(span).map((at): [Date, number | null] => [new Date(at), points.get(at) ?? none]),
+  }));
+}
+
+export const COUNTS: ReadonlySet<Asked['metric']> = new Set(['requests', 'errors', 'rate_limited', 'bytes', 'unique_clients']);
+
+async function comparedOf(tx: Tx, ctx: Ctx, asked: Asked, { from, to, step }: Span) {
+  const before = { from: new Date(2 * from.getTime() - to.getTime()), to: from, step };
+  return { from: before.from, to: before.to, value: await totalOfRollups(tx, ctx, asked, before) };
+}
