@@ -5,6 +5,7 @@ import { aiPlayground } from './ai-playground/family.ts';
 import { aiSpend } from './ai-spend/family.ts';
 import { aiTrust } from './ai-trust/family.ts';
 import { aiUsers } from './ai-users/family.ts';
+import { analytics } from './analytics/family.ts';
 import { apiKeys } from './api-keys/family.ts';
 import { audit } from './audit/family.ts';
 import { billing } from './billing/family.ts';
@@ -70,6 +71,7 @@ export const families: readonly PageFamily[] = [
   home,
   imports,
   logs,
+  analytics,
   logStreams,
   me,
   migrations,

@@ -30,7 +30,7 @@ export const requestLogs = family({
     { name: 'route_log_totals', reset: 'stay' },
     { name: 'request_log_anchors', reset: 'stay' },
   ],
-  savedViews: { logs: { see: 'log:list', share: 'route:update' } },
+  savedViews: { logs: { see: 'log:list', share: 'route:update' }, analytics: { see: 'analytics:read', share: 'route:update' } },
   jobs: {
     downsample_rollups: { cron: '* * * * *', run: () => downsampleRollups() },
     anchor_request_logs: { cron: '*/15 * * * *', run: ({ now }) => anchorAll(now) },
