@@ -11,7 +11,7 @@ export const analytics: PageFamily = {
       scope: 'space',
       path: '/analytics',
       group: 'observe',
-      order: 20,
+      order: 12,
       keywords: ['metrics', 'latency', 'traffic', 'charts'],
       needs: 'analytics:read',
       docs: 'analytics',
