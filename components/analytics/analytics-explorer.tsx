@@ -37,8 +37,8 @@ export function AnalyticsExplorer({ search, now, onChange }: Props) {
   const { data } = answer;
   const words = metricWords[search.metric];
   const [first, second] = search.by;
-  const dimensionOptions = (taken: Dimension | undefined) => [
-    { value: NONE, label: 'Nothing' },
+  const dimensionOptions = (taken: Dimension | undefined, none: string) => [
+    { value: NONE, label: none },
     ...DIMENSIONS.filter((name) => name !== taken).map((value) => ({ value, label: dimensionWords[value].label })),
   ];
   const lines = (data?.series ?? []).map(({ key, points }) => ({ label: seriesText(key), points: points.map(([, value]) => value) }));
@@ -74,7 +74,7 @@ export function AnalyticsExplorer({ search, now, onChange }: Props) {
           />
           <Select
             label="Group by"
-            options={dimensionOptions(second)}
+            options={dimensionOptions(second, 'Not grouped')}
             value={first ?? NONE}
             onValueChange={(name) => onChange({ by: [name, second].filter(isDimension) })}
             className="w-40"
@@ -82,7 +82,7 @@ export function AnalyticsExplorer({ search, now, onChange }: Props) {
           {first && (
             <Select
               label="And by"
-              options={dimensionOptions(first)}
+              options={dimensionOptions(first, 'Nothing else')}
               value={second ?? NONE}
               onValueChange={(name) => onChange({ by: [first, name].filter(isDimension) })}
               className="w-40"
