@@ -1,7 +1,7 @@
 import { denyingPolicy } from '#server/domain/policies/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import type { Span } from './query.ts';
+import type { Span } from './span.ts';
 
 /** Entries of the audit log that look like a deployment: somebody changed what calls are answered from. */
 const CHANGES = ['create', 'update', 'delete', 'rotate', 'promote'];

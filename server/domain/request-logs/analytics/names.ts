@@ -1,6 +1,6 @@
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import type { Group } from './query.ts';
+import type { Group } from './span.ts';
 import type { Dimension } from './words.shared.ts';
 
 /** What routes, clients and keys of the groups are called today, by ID; what is gone has no name. */

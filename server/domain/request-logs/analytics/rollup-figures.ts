@@ -5,7 +5,7 @@ import { invalid } from '#server/kernel/errors.ts';
 import { LATENCY_BUCKETS, NO_ROUTE, percentile } from '../buckets.ts';
 import { byRoutesOf } from '../filters.ts';
 import { callsOf, inPartsOf, type Reading, readingOf } from '../read-plan.ts';
-import type { Asked, Figures, Group, Span } from './query.ts';
+import type { Asked, Figures, Group, Span } from './span.ts';
 import type { Dimension, Metric } from './words.shared.ts';
 
 /** Which table, which rows of it, and which parts of the span. */

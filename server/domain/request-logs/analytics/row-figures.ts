@@ -2,7 +2,7 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { byRoutesOf, matching, REAL } from '../filters.ts';
-import type { Asked, Figures, Group, Span } from './query.ts';
+import type { Asked, Figures, Group, Span } from './span.ts';
 import { type Dimension, type Metric, MOST_ROWS } from './words.shared.ts';
 
 // What rollups don't know, counted from the newest calls. A busy space has more of them in a day than anybody should wait for, so there is a bound, and the
