@@ -22,6 +22,7 @@ import { events } from './events/family.ts';
 import { explorer } from './explorer/family.ts';
 import { factors } from './factors/family.ts';
 import { imports } from './import/family.ts';
+import { inboundWebhooks } from './inbound-webhooks/family.ts';
 import { keys } from './keys/family.ts';
 import { leases } from './leases/family.ts';
 import { logStreams } from './log-streams/family.ts';
@@ -87,6 +88,7 @@ export const families = [
   imports,
   migrations,
   webhooks,
+  inboundWebhooks,
   requestLogs,
   auditLogs,
   roles,

@@ -46,6 +46,7 @@ import { createWebForward } from './front-door/web-forward.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { writeAiDenials } from './governance/denials.ts';
 import { flushCalls } from './governance/log/writer.ts';
+import { inboundOrders } from './inbound/inbound-orders.ts';
 import { mcpPlane } from './mcp/plane.ts';
 import { createHotOAuth } from './oauth/hot.ts';
 import { capturePlane } from './payload-capture/plane.ts';
@@ -160,6 +161,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     orders: new Map([
       ['/agent-tests', agentTests(runtime, env.PROXY_BASE_HOST)],
       ['/proxy-tests', proxyTests(runtime, env.PROXY_BASE_HOST)],
+      ['/inbound-calls', inboundOrders(runtime, { routes: routesWithin(runtime), take: logs.take, baseHost: env.PROXY_BASE_HOST })],
     ]),
   });
   const frontDoor = createFrontDoor({

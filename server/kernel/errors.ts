@@ -20,6 +20,8 @@ export const ERROR_STATUS = {
   invalid_api_key: 401,
   invalid_dpop_proof: 401,
   invalid_client_token: 401,
+  invalid_signature: 401,
+  replay_window_exceeded: 401,
   client_token_expired: 401,
   client_token_used: 401,
   not_authenticated: 401,

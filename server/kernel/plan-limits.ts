@@ -18,6 +18,7 @@ export const LIMITS = limits({
   api_keys: [5, 20, 100, null],
   oauth_clients: [3, 10, 50, null],
   webhooks: [3, 10, 50, null],
+  inbound_webhooks: [3, 10, 50, null],
   wrap_tokens: [1_000, 1_000, 1_000, 1_000],
   vaults: [1, 3, 20, null],
   crypto_keys: [3, 10, 50, null],

@@ -17,6 +17,7 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   { table: 'webhook_secrets', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'webhook_secret', space: 'by_row' },
   { table: 'webhook_auths', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'webhook_auth', space: 'by_row' },
   { table: 'webhook_attempts', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'webhook_payload', space: 'by_row' },
+  { table: 'inbound_webhooks', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'inbound_webhook', space: 'by_row' },
   { table: 'log_payloads', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'log_payload', space: 'by_row' },
   { table: 'payload_captures', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'capture_payload', space: 'by_row' },
   { table: 'log_streams', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'log_stream', space: 'by_row' },

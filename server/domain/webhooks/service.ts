@@ -19,6 +19,8 @@ import { openPresented, type Presented, type Sealed, sealText } from './sealing.
 import { backlogOf, lockedWebhook, personOf, saveSubscription, type WebhookRow, webhookById } from './store.ts';
 import { checkUrl } from './target.ts';
 
+export { checkUrl } from './target.ts';
+
 /** The event types that a webhook can subscribe to. */
 export const eventTypes = () => ({
   event_types: Object.entries(EVENT_TYPES).map(([value, description]) => ({ value, label: labelOf(value), description })),

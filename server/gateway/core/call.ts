@@ -73,11 +73,13 @@ export type CallStart<State> = {
   test?: Test;
   /** Of a call that another plane makes for its own caller; it brings no credential. */
   caller?: Caller;
+  /** Of a call that came to a receiver of webhooks, with a signature that holds. */
+  verified?: boolean | undefined;
 };
 
 export function newCall<State>(start: CallStart<State>) {
   const { req, res, arrivedAt = performance.now(), requestId, snapshot, otherSpace, target, sourceAddress, host } = start;
-  const { planeName, state, test = null, caller = null } = start;
+  const { planeName, state, test = null, caller = null, verified = false } = start;
   return {
     planeName,
     /** What only its plane knows. */
@@ -93,6 +95,8 @@ export function newCall<State>(start: CallStart<State>) {
     test: test as Test | null,
     /** Who was authenticated by the plane that makes this call; null for calls from outside. */
     caller: caller as Caller | null,
+    /** The upstream is told that a receiver of webhooks verified it. */
+    verified,
     method: req.method ?? '',
     receivedAt: Date.now(),
     began: arrivedAt,

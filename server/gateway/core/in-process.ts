@@ -17,7 +17,7 @@ export type InProcessRequest = {
   readonly target: string;
   /** Names and values in turn. */
   readonly headers: readonly string[];
-  readonly body: string | null;
+  readonly body: string | Buffer | null;
   readonly host: string;
   readonly sourceAddress: string;
   readonly requestId: string;
@@ -25,6 +25,8 @@ export type InProcessRequest = {
   /** More of the body is not read. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
+  /** The signature of whoever sent it was verified: its upstream is told. */
+  readonly verified?: boolean;
 };
 
 export type InProcessAnswer = {
@@ -62,10 +64,23 @@ export function createInProcess(pipeline: Pipeline): InProcess {
 }
 
 function serve(pipeline: Pipeline, req: IncomingMessage, res: GatewayResponse, asked: InProcessRequest): void {
-  const { snapshot, otherSpace, caller, host, sourceAddress, requestId, target } = asked;
+  const { snapshot, otherSpace, caller, host, sourceAddress, requestId, target, verified } = asked;
   const { plane } = pipeline;
   const state = plane.newState();
-  const call = newCall({ planeName: plane.name, state, req, res, requestId, snapshot, otherSpace, target, sourceAddress, host, caller });
+  const call = newCall({
+    planeName: plane.name,
+    state,
+    req,
+    res,
+    requestId,
+    snapshot,
+    otherSpace,
+    target,
+    sourceAddress,
+    host,
+    caller,
+    verified,
+  });
   const head = inspectHead(req);
   if (head.ok) pipeline.serve(call);
   else pipeline.refuse(call, refused(head.type, head.message));

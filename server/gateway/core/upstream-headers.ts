@@ -102,6 +102,7 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
     if (!hides || !hidesAnswer(call, name.toLowerCase())) out.push(name, injected[i + 1] as string);
   }
   if (call.scrub !== null) out.push('Accept-Encoding', 'identity');
+  if (call.verified) out.push('X-Svc-Verified', 'true');
   return out;
 }
 

@@ -12,6 +12,8 @@ import type { UsageStamps } from './usage-stamps.ts';
 export type LogWriter = {
   /** Takes a finished call of a plane. Never waits, never throws. */
   record(call: Call, plane: LoggedPlane): void;
+  /** Takes the row of a call that another process served. Never waits, never throws. */
+  take(row: LogRow): void;
   /** Writes what is queued, to the database or to the disk. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -121,6 +123,12 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     await writing;
   }
 
+  function settle(): void {
+    // A write that is under way may just be slow.
+    if (queued >= (writing === undefined ? maxQueue : maxQueue * 2)) spillDown(maxQueue);
+    else if (full.length === 1 && open.size === 0) void flush();
+  }
+
   return {
     record(call, plane) {
       try {
@@ -131,9 +139,11 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
         log.error({ err: error, request_id: call.requestId }, 'failed to log a call');
         return;
       }
-      // A write that is under way may just be slow.
-      if (queued >= (writing === undefined ? maxQueue : maxQueue * 2)) spillDown(maxQueue);
-      else if (full.length === 1 && open.size === 0) void flush();
+      settle();
+    },
+    take(row) {
+      add(row);
+      settle();
     },
     flush,
     async close() {

@@ -20,7 +20,8 @@ import { TestRequest } from './test-request.ts';
 
 /** Identifies a test request inside this process. It never leaves it: headers that start with x-svc- are kept from upstreams. */
 const TEST_HEADER = 'x-svc-test-request';
-const MAX_ORDER = 512 * 1024;
+/** An event of 1 MiB in base64, with its headers. */
+const MAX_ORDER = 1536 * 1024;
 
 export type ControlSocketOptions = {
   /** Of the route plane. */

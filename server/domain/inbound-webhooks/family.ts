@@ -1,0 +1,20 @@
+import { family } from '#server/kernel/family.ts';
+import * as operations from './operations.ts';
+
+export const inboundWebhooks = family({
+  name: 'inbound-webhooks',
+  namespace: 'inbound_webhooks',
+  router: 'inboundWebhooks',
+  operations,
+  resources: [
+    {
+      type: 'inbound_webhook',
+      limit: 'inbound_webhooks',
+      search: { needs: 'inbound_webhook:list', page: (id) => `/inbound?receiver=${id}` },
+    },
+  ],
+  tables: [{ name: 'inbound_webhooks', reset: 'delete' }],
+  actions: [
+    { id: 'create-inbound-webhook', title: 'Create inbound webhook', path: '/inbound?receiver=new', needs: 'inbound_webhook:create' },
+  ],
+});

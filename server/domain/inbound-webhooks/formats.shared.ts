@@ -1,0 +1,12 @@
+/** How senders sign, in the order of the form (interface rule 60 §4, and Standard Webhooks, which Svix sends as well). */
+export const FORMATS = ['stripe', 'github', 'slack', 'standard-webhooks', 'aws-sns', 'legacy', 'custom'] as const;
+export type InboundFormat = (typeof FORMATS)[number];
+
+/** Formats whose signature covers the time of sending: only they have a replay window. */
+export const TIMED: ReadonlySet<InboundFormat> = new Set<InboundFormat>(['stripe', 'slack', 'standard-webhooks']);
+
+/** What the log says of calls that came this way. */
+export const INBOUND_MODE = 'inbound';
+
+/** A verified call carries it to the target; nobody else can set it. */
+export const VERIFIED_HEADER = 'X-Svc-Verified';

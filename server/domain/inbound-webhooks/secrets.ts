@@ -1,0 +1,23 @@
+import type { z } from 'zod';
+import { whenSealed } from '#server/domain/secrets/service.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import { read } from '#server/kernel/database.ts';
+import { audited, mutate } from '#server/kernel/mutate.ts';
+import type { RotateInboundSecret } from './schema.ts';
+import { freshSecret, sealSecret } from './sealing.ts';
+import { entryOf } from './service.ts';
+import { inboundById, lockedInbound } from './store.ts';
+
+/** Ends the secret before at once (interface rule 60 §9). @throws Refusal not_found, tenant_sealed */
+export async function rotateInboundSecret(ctx: Ctx, { id, secret }: z.output<typeof RotateInboundSecret>) {
+  const known = await read(ctx, (tx) => inboundById(tx, ctx, id));
+  const secret_key = secret ?? freshSecret();
+  // Sealed before the transaction opens, so that no lock waits for a key.
+  const sealed = await sealSecret(ctx, known.id, secret_key).catch(whenSealed);
+  return mutate(ctx, async (tx) => {
+    const row = await lockedInbound(tx, ctx, known.id);
+    await tx.inbound_webhooks.update({ where: { id: row.id }, data: { ...sealed, secret_changed_at: ctx.now, updated_at: ctx.now } });
+    const answer = { id: row.id, secret_key: secret === undefined ? secret_key : null, secret_changed_at: ctx.now };
+    return audited(answer, { ...entryOf('rotate', row), details: { field: 'secret' } });
+  });
+}
