@@ -21,6 +21,7 @@ import { environments } from './environments/family.ts';
 import { explorer } from './explorer/family.ts';
 import { home } from './home/family.ts';
 import { imports } from './import/family.ts';
+import { inboundWebhooks } from './inbound-webhooks/family.ts';
 import { logStreams } from './log-streams/family.ts';
 import { logs } from './logs/family.ts';
 import { mcpServers } from './mcp-servers/family.ts';
@@ -70,6 +71,7 @@ export const families: readonly PageFamily[] = [
   explorer,
   home,
   imports,
+  inboundWebhooks,
   logs,
   analytics,
   logStreams,

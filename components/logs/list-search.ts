@@ -23,7 +23,7 @@ export const logSearch = {
   slower: parseAsInteger,
   ip: parseAsString,
   outcome: parseAsStringLiteral(OUTCOMES),
-  mode: parseAsStringLiteral(['route', 'ephemeral', 'wrap_gateway', 'test']),
+  mode: parseAsStringLiteral(['route', 'ephemeral', 'wrap_gateway', 'test', 'inbound']),
   sort: parseAsStringLiteral(['ts', 'latency_ms']).withDefault('ts'),
   peek: parseAsString,
   /** Calls marked for comparing; two of them are compared. */
@@ -49,7 +49,7 @@ export type LogSearch = {
   ip: string | null;
   outcome: (typeof OUTCOMES)[number] | null;
   /** `test`: calls of the Test tab of a route; they are in the log and in no figure. */
-  mode: 'route' | 'ephemeral' | 'wrap_gateway' | 'test' | null;
+  mode: 'route' | 'ephemeral' | 'wrap_gateway' | 'test' | 'inbound' | null;
 };
 
 /** The order of the list, which no figure depends on; the newest first goes without saying. */

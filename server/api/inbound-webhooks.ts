@@ -39,6 +39,6 @@ export async function handleInboundWebhook(
 function answerOf({ status, content_type, body }: Answered): Response {
   const isPlain = content_type !== null && /^(?:application\/json|text\/plain)\b/i.test(content_type);
   const bare = status === 204 || status === 205 || body.byteLength === 0;
-  const headers = bare ? {} : { 'content-type': isPlain ? content_type : 'application/octet-stream' };
+  const headers: Record<string, string> = bare ? {} : { 'content-type': isPlain ? content_type : 'application/octet-stream' };
   return new Response(bare ? null : new Uint8Array(body), { status, headers });
 }
