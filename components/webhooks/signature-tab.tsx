@@ -19,7 +19,7 @@ import { RevealField } from '#components/ui/reveal-field.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { onceOnly, ShownOnce } from '#components/ui/shown-once.tsx';
 import { Time } from '#components/ui/time.tsx';
-import { SIGNATURE_HEADERS } from '#server/domain/webhooks/options.shared.ts';
+import { OVERLAPPING, SIGNATURE_HEADERS } from '#server/domain/webhooks/options.shared.ts';
 import { snippetsOf } from './snippets.ts';
 import { type Detail, FORMATS } from './webhook-labels.ts';
 
@@ -79,7 +79,7 @@ function RotateCard({ webhook }: { webhook: Detail }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const forbidden = useForbidden('webhook:update');
-  const [overlap, setOverlap] = useState<(typeof OVERLAPS)[number]>(webhook.hmac_format === 'stripe' ? '24' : '0');
+  const [overlap, setOverlap] = useState<(typeof OVERLAPS)[number]>(OVERLAPPING.has(webhook.hmac_format) ? '24' : '0');
   const [made, setMade] = useState<string>();
   const rotate = useMutation(
     trpc.webhooks.rotateSecret.mutationOptions({
@@ -95,7 +95,7 @@ function RotateCard({ webhook }: { webhook: Detail }) {
   return (
     <SectionCard title="Rotate the secret" description="Makes a new one. Give it to the receiver before the old one ends.">
       <div className="flex flex-col gap-4">
-        {webhook.hmac_format !== 'stripe' && (
+        {!OVERLAPPING.has(webhook.hmac_format) && (
           <Callout tone="warn" title="Requests are signed with the new secret at once">
             This format holds one signature. Have the receiver accept both secrets before you rotate.
           </Callout>

@@ -11,6 +11,7 @@ const shapeOf = (format: HmacFormat): Shape => ({
 
 /** Code that verifies the raw body of a request in five languages: constant time, and fresh within 300 seconds. */
 export function snippetsOf(format: HmacFormat, header: string): [Snippet, ...Snippet[]] {
+  if (format === 'standard-webhooks') return LIBRARIES;
   const shape = shapeOf(format);
   return [
     { id: 'node', label: 'Node.js', language: 'javascript', code: node(shape, header) },
@@ -151,3 +152,57 @@ ${
   foreach ($given as $one) if (hash_equals($expected, $one)) return true;
   return false;
 }`;
+
+/** Standard Webhooks has a library for each; Svix's do the same. */
+const LIBRARIES: [Snippet, ...Snippet[]] = [
+  {
+    id: 'node',
+    label: 'Node.js',
+    language: 'javascript',
+    code: `import { Webhook } from 'standardwebhooks';
+
+// raw: the body as it arrived; throws when it doesn't verify
+export const verify = (raw, headers, secret) => new Webhook(secret).verify(raw, headers);`,
+  },
+  {
+    id: 'python',
+    label: 'Python',
+    language: 'python',
+    code: `from standardwebhooks.webhooks import Webhook
+
+# raw: the body as it arrived; raises when it doesn't verify
+def verify(raw, headers, secret):
+    return Webhook(secret).verify(raw, headers)`,
+  },
+  {
+    id: 'go',
+    label: 'Go',
+    language: 'javascript',
+    code: `// import standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+func verify(raw []byte, h http.Header, secret string) error {
+	wh, err := standardwebhooks.NewWebhook(secret)
+	if err != nil { return err }
+	return wh.Verify(raw, h)
+}`,
+  },
+  {
+    id: 'ruby',
+    label: 'Ruby',
+    language: 'python',
+    code: `require "standardwebhooks"
+
+# raw: the body as it arrived; raises when it doesn't verify
+def verify(raw, headers, secret)
+  StandardWebhooks::Webhook.new(secret).verify(raw, headers)
+end`,
+  },
+  {
+    id: 'php',
+    label: 'PHP',
+    language: 'javascript',
+    code: `// composer require standard-webhooks/standard-webhooks; throws when it doesn't verify
+function verify(string $raw, array $headers, string $secret): mixed {
+  return (new \\StandardWebhooks\\Webhook($secret))->verify($raw, $headers);
+}`,
+  },
+];

@@ -40,6 +40,10 @@ export const FORMATS: Record<HmacFormat, { label: string; about: string }> = {
   github: { label: 'GitHub', about: 'X-Hub-Signature-256: sha256= and the HMAC of the body' },
   slack: { label: 'Slack', about: 'X-Slack-Signature with a signed time' },
   'aws-sns': { label: 'AWS SNS', about: 'x-amz-sns-signature: the HMAC of the body in base64' },
+  'standard-webhooks': {
+    label: 'Standard Webhooks',
+    about: 'webhook-signature with a signed time and ID, as Svix; carries both secrets during a rotation',
+  },
   custom: { label: 'Custom header', about: 'The standard signature in a header of your choice' },
 };
 

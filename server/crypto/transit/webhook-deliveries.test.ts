@@ -13,7 +13,11 @@ const T = 1790856000;
 const PLAIN = 'sha256=f0785cacc00dbd645dc8951ebf9d73941b8e5709f1a99beb93e2d8b6be282c1b';
 const STRIPE = 't=1790856000,v1=04168ec6482dc83f3503916db6d52dc31e5281a20368be67d6116b50ded08ebf';
 const sign = (format: DeliveryFormat, header: string | null = null, previous?: string) =>
-  signDelivery({ format, header, current: webhookMaterial(KEY), ...(previous ? { previous: webhookMaterial(previous) } : {}) }, BODY, T);
+  signDelivery(
+    { format, header, id: 'evt_1', current: webhookMaterial(KEY), ...(previous ? { previous: webhookMaterial(previous) } : {}) },
+    BODY,
+    T,
+  );
 
 test('every format signs as the vectors say, byte for byte', () => {
   assert.equal(BODY.length, 466);

@@ -4,8 +4,8 @@ import { Webhooks as GitHubWebhooks } from '@octokit/webhooks';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { Webhook as SvixWebhook } from 'svix';
-import { signDelivery, webhookMaterial } from './webhook-formats.ts';
-import { type SignedFormat, verifyWebhook } from './webhook-verify.ts';
+import { type DeliveryFormat, signDelivery, webhookMaterial } from './webhook-formats.ts';
+import { verifyWebhook } from './webhook-verify.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.000Z');
 const T = NOW.getTime() / 1_000;
@@ -14,7 +14,7 @@ const SECRET = 'whsec_b3VyLXRlc3Qtc2lnbmluZy1zZWNyZXQtMDAwMDAwMDE';
 const STANDARD = 'whsec_b3VyLXRlc3Qtc2lnbmluZy1zZWNyZXQtMDAwMDAwMDE=';
 
 const verdict = (
-  format: SignedFormat,
+  format: DeliveryFormat,
   headers: Record<string, string>,
   {
     body = BODY,
@@ -41,7 +41,7 @@ test("what the providers' own libraries sign is verified, and a changed byte, an
     [`${family}-timestamp`]: String(T),
     [`${family}-signature`]: signature,
   });
-  const signed: [SignedFormat, Record<string, string>, string][] = [
+  const signed: [DeliveryFormat, Record<string, string>, string][] = [
     ['stripe', { 'Stripe-Signature': stripe }, SECRET],
     ['github', { 'X-Hub-Signature-256': await new GitHubWebhooks({ secret: SECRET }).sign(BODY) }, SECRET],
     ['standard-webhooks', named('svix', svix), STANDARD],
@@ -57,9 +57,9 @@ test("what the providers' own libraries sign is verified, and a changed byte, an
 });
 
 test('what our own deliveries carry is verified in each of their formats', () => {
-  for (const format of ['legacy', 'stripe', 'github', 'slack', 'aws-sns', 'custom'] as const) {
+  for (const format of ['legacy', 'stripe', 'github', 'slack', 'aws-sns', 'custom', 'standard-webhooks'] as const) {
     const header = format === 'custom' ? 'X-Acme-Signature' : null;
-    const headers = signDelivery({ format, header, current: webhookMaterial(SECRET) }, Buffer.from(BODY), T);
+    const headers = signDelivery({ format, header, id: 'evt_1', current: webhookMaterial(SECRET, format) }, Buffer.from(BODY), T);
     assert.equal(verdict(format, headers, { header }), 'verified', format);
     assert.equal(verdict(format, headers, { header, secret: 'another secret' }), 'invalid_signature', format);
   }
@@ -67,13 +67,17 @@ test('what our own deliveries carry is verified in each of their formats', () =>
 
 test('while a sender replaces its secret either signature of stripe will do', () => {
   const old = webhookMaterial(SECRET);
-  const headers = signDelivery({ format: 'stripe', header: null, current: webhookMaterial('new'), previous: old }, Buffer.from(BODY), T);
+  const headers = signDelivery(
+    { format: 'stripe', header: null, id: 'evt_1', current: webhookMaterial('new'), previous: old },
+    Buffer.from(BODY),
+    T,
+  );
   for (const secret of [SECRET, 'new']) assert.equal(verdict('stripe', headers, { secret }), 'verified');
 });
 
 test('a signed timestamp outside of the window is told from a forged one, on either side of now', () => {
   const sign = (format: 'stripe' | 'slack') =>
-    signDelivery({ format, header: null, current: webhookMaterial(SECRET) }, Buffer.from(BODY), T);
+    signDelivery({ format, header: null, id: 'evt_1', current: webhookMaterial(SECRET) }, Buffer.from(BODY), T);
   for (const format of ['stripe', 'slack'] as const) {
     for (const seconds of [300, -300]) assert.equal(verdict(format, sign(format), { at: later(seconds) }), 'verified', format);
     for (const seconds of [301, -301]) {
@@ -86,7 +90,7 @@ test('a signed timestamp outside of the window is told from a forged one, on eit
 
 test('headers that say nothing verifiable are failures, never passes', () => {
   const hex = 'a'.repeat(64);
-  const cases: [SignedFormat, Record<string, string>][] = [
+  const cases: [DeliveryFormat, Record<string, string>][] = [
     ['stripe', {}],
     ['stripe', { 'stripe-signature': '' }],
     ['stripe', { 'stripe-signature': `t=,v1=${hex}` }],
@@ -112,7 +116,7 @@ test('headers that say nothing verifiable are failures, never passes', () => {
 });
 
 test('the plain formats take the value with and without its prefix, in either case', () => {
-  const headers = signDelivery({ format: 'github', header: null, current: webhookMaterial(SECRET) }, Buffer.from(BODY), T);
+  const headers = signDelivery({ format: 'github', header: null, id: 'evt_1', current: webhookMaterial(SECRET) }, Buffer.from(BODY), T);
   const value = headers['X-Hub-Signature-256'] as string;
   for (const given of [value, value.slice(7), value.slice(7).toUpperCase()])
     assert.equal(verdict('github', { 'x-hub-signature-256': given }), 'verified');

@@ -1,13 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { decodeBase64, decodeBase64url } from '../base64.ts';
+import { decodeBase64 } from '../base64.ts';
+import { standardKey } from './standard-secret.ts';
 import type { DeliveryFormat } from './webhook-formats.ts';
 
-/** How a sender signs; `standard-webhooks` is the scheme of the specification of that name, which Svix sends as well. */
-export type SignedFormat = DeliveryFormat | 'standard-webhooks';
 export type SignatureVerdict = 'verified' | 'invalid_signature' | 'replay_window_exceeded';
 
 type Signing = {
-  format: SignedFormat;
+  format: DeliveryFormat;
   /** Of format `custom`: the header with the signature. */
   header: string | null;
   secret: string;
@@ -15,9 +14,6 @@ type Signing = {
   window: number | null;
 };
 type Received = { headers: { get(name: string): string | null }; body: Uint8Array };
-
-/** Formats whose signature covers a timestamp. */
-export const TIMED_FORMATS: ReadonlySet<SignedFormat> = new Set<SignedFormat>(['stripe', 'slack', 'standard-webhooks']);
 
 /**
  * Verifies the exact bytes that arrived (interface rule 60 §4, §9). Signatures are compared in constant time, and the timestamp is judged only once the
@@ -42,7 +38,7 @@ const MOST_SIGNATURES = 10;
 type Claim = { prefix: string; macs: readonly Buffer[]; seconds: number | null };
 
 /** What the headers say; null when they say nothing that could be verified. */
-function claimOf(format: SignedFormat, header: string | null, headers: Received['headers']): Claim | null {
+function claimOf(format: DeliveryFormat, header: string | null, headers: Received['headers']): Claim | null {
   switch (format) {
     case 'stripe':
       return stripeClaim(headers.get('stripe-signature') ?? '');
@@ -94,15 +90,7 @@ const isSeconds = (text: string): boolean => /^[0-9]{1,12}$/.test(text);
 const hexMac = (text: string): Buffer | undefined => (/^[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text, 'hex') : undefined);
 
 /** The bytes of the whole text, except where the scheme says base64: then those that the text behind its prefix stands for. */
-export function keyOf(format: SignedFormat, secret: string): Buffer {
+function keyOf(format: DeliveryFormat, secret: string): Buffer {
   if (format !== 'standard-webhooks') return Buffer.from(secret, 'utf8');
-  return standardKey(secret) ?? Buffer.from(secret, 'utf8');
-}
-
-/** The key of a `whsec_…` secret as Standard Webhooks means it; undefined when it is no base64. */
-export function standardKey(secret: string): Buffer | undefined {
-  const text = secret.startsWith('whsec_') ? secret.slice(6) : secret;
-  const padded = text.padEnd(Math.ceil(text.length / 4) * 4, '=');
-  const bytes = decodeBase64(padded) ?? decodeBase64url(text.replace(/=+$/, ''));
-  return bytes && bytes.length > 0 ? bytes : undefined;
+  return standardKey(secret);
 }

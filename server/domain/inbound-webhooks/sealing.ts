@@ -1,4 +1,3 @@
-import { randomBuffer } from '#server/crypto/random.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { keyring } from '#server/platform/keys.ts';
 
@@ -25,9 +24,6 @@ export async function openSecret(place: Place, { id, value_ct, cek_wrapped, tmk_
     bytes.fill(0);
   }
 }
-
-/** A secret that every format can sign with: 256 bits, in the spelling that Standard Webhooks asks for. */
-export const freshSecret = (): string => `whsec_${Buffer.from(randomBuffer(32)).toString('base64')}`;
 
 const placeOf = ({ tenant_id, sandbox }: Place, row_id: string) =>
   ({ tenant_id, space: spaceOf(sandbox), purpose: 'inbound_webhook', row_id }) as const;

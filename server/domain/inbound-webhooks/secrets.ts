@@ -1,17 +1,18 @@
 import type { z } from 'zod';
+import { mintStandardSecret } from '#server/crypto/transit/standard-secret.ts';
 import { whenSealed } from '#server/domain/secrets/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import type { RotateInboundSecret } from './schema.ts';
-import { freshSecret, sealSecret } from './sealing.ts';
+import { sealSecret } from './sealing.ts';
 import { entryOf } from './service.ts';
 import { inboundById, lockedInbound } from './store.ts';
 
 /** Ends the secret before at once (interface rule 60 §9). @throws Refusal not_found, tenant_sealed */
 export async function rotateInboundSecret(ctx: Ctx, { id, secret }: z.output<typeof RotateInboundSecret>) {
   const known = await read(ctx, (tx) => inboundById(tx, ctx, id));
-  const secret_key = secret ?? freshSecret();
+  const secret_key = secret ?? mintStandardSecret();
   // Sealed before the transaction opens, so that no lock waits for a key.
   const sealed = await sealSecret(ctx, known.id, secret_key).catch(whenSealed);
   return mutate(ctx, async (tx) => {

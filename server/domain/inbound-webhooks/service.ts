@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { mintStandardSecret } from '#server/crypto/transit/standard-secret.ts';
 import { withinPlan } from '#server/domain/plans/service.ts';
 import { whenSealed } from '#server/domain/secrets/service.ts';
 import { checkUrl } from '#server/domain/webhooks/service.ts';
@@ -13,7 +14,7 @@ import { env } from '#server/platform/env.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { type InboundFormat, TIMED } from './formats.shared.ts';
 import type { CreateInboundWebhook, ListInboundWebhooks, UpdateInboundWebhook } from './schema.ts';
-import { freshSecret, sealSecret } from './sealing.ts';
+import { sealSecret } from './sealing.ts';
 import { type InboundRow, inboundById, lockedInbound } from './store.ts';
 
 export const listInbound = (ctx: Ctx, { enabled, ...query }: z.output<typeof ListInboundWebhooks>) =>
@@ -39,7 +40,7 @@ export async function createInbound(ctx: Ctx, { secret, ...input }: z.output<typ
   checkWindow(input.format, input.replay_window_seconds);
   await checkTarget(ctx, input);
   const id = newId();
-  const secret_key = secret ?? freshSecret();
+  const secret_key = secret ?? mintStandardSecret();
   const sealed = await sealSecret(ctx, id, secret_key).catch(whenSealed);
   return mutate(ctx, async (tx) => {
     await withinPlan(tx, ctx, 'inbound_webhooks');

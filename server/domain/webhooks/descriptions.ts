@@ -38,7 +38,7 @@ export const descriptions: Descriptions = {
     },
     'webhooks.rotate_secret': {
       description:
-        'Makes a new signing secret, shown only in this answer. With `hmac_format` `stripe`, deliveries carry signatures of both secrets until the overlap ends; every other format is signed with the new one at once. Refused when a crypto key signs: rotate the key instead.',
+        'Makes a new signing secret, shown only in this answer. With `hmac_format` `stripe` or `standard-webhooks`, deliveries carry signatures of both secrets until the overlap ends; every other format is signed with the new one at once. Refused when a crypto key signs: rotate the key instead.',
       success: 'The new secret.',
     },
     'webhooks.redeliver': {

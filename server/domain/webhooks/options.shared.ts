@@ -2,7 +2,7 @@
 export const METHODS = ['POST', 'PUT', 'PATCH', 'GET'] as const;
 export const AUTH_TYPES = ['none', 'basic', 'bearer', 'hmac', 'header'] as const;
 export type AuthType = (typeof AUTH_TYPES)[number];
-export const HMAC_FORMATS = ['legacy', 'stripe', 'github', 'slack', 'aws-sns', 'custom'] as const;
+export const HMAC_FORMATS = ['legacy', 'stripe', 'github', 'slack', 'aws-sns', 'custom', 'standard-webhooks'] as const;
 export type HmacFormat = (typeof HMAC_FORMATS)[number];
 export const DISABLED_REASONS = ['manual', 'failing', 'gone'] as const;
 export const ERROR_CODES = [
@@ -26,7 +26,11 @@ export const SIGNATURE_HEADERS: Readonly<Record<Exclude<HmacFormat, 'custom'>, s
   stripe: 'Stripe-Signature',
   slack: 'X-Slack-Signature',
   'aws-sns': 'x-amz-sns-signature',
+  'standard-webhooks': 'webhook-signature',
 };
+
+/** Formats that carry the signatures of both secrets while one is replaced. */
+export const OVERLAPPING: ReadonlySet<HmacFormat> = new Set<HmacFormat>(['stripe', 'standard-webhooks']);
 
 /** The channel of the delivery engine that webhooks are destinations of. */
 export const CHANNEL = 'webhook';

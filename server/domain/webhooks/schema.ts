@@ -18,6 +18,8 @@ const TAKEN = new Set([
   'trailer',
   'keep-alive',
   'x-slack-request-timestamp',
+  'webhook-id',
+  'webhook-timestamp',
   ...Object.values(SIGNATURE_HEADERS).map((name) => name.toLowerCase()),
 ]);
 const isFree = (name: string) => {

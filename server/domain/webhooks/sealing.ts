@@ -1,6 +1,9 @@
+import { mintToken } from '#server/crypto/tokens.ts';
+import { mintStandardSecret } from '#server/crypto/transit/standard-secret.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { keyring } from '#server/platform/keys.ts';
+import type { HmacFormat } from './options.shared.ts';
 
 /** What a webhook presents to its receiver besides its signature. */
 export type Presented = { auth_config: AuthConfig; request_headers: Record<string, string> };
@@ -37,3 +40,7 @@ export const openPresented = async (place: Place, row: Stored): Promise<Presente
 
 const placeOf = ({ tenant_id, sandbox }: Place, purpose: Purpose, row_id: string) =>
   ({ tenant_id, space: spaceOf(sandbox), purpose, row_id }) as const;
+
+/** A new signing secret, in the spelling that libraries of the format read. */
+export const freshSecret = (format: HmacFormat): string =>
+  format === 'standard-webhooks' ? mintStandardSecret() : mintToken('webhook_secret').token;

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { mintToken } from '#server/crypto/tokens.ts';
 import { dispatch, postTeamMails } from '#server/domain/mail/service.ts';
 import { whenSealed } from '#server/domain/secrets/service.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
@@ -10,18 +9,19 @@ import type { Reveal } from '#server/kernel/operation.ts';
 import { env } from '#server/platform/env.ts';
 import { webhookSecretRotated } from './letters.ts';
 import type { RotateWebhookSecret, WebhookRef } from './schema.ts';
-import { openText, sealText } from './sealing.ts';
+import { freshSecret, openText, sealText } from './sealing.ts';
 import { entryOf } from './service.ts';
 import { lockedWebhook, type WebhookRow, webhookById } from './store.ts';
 
 const HOUR = 3_600_000;
 
 /**
- * A new signing secret. The one before signs along in the format stripe until the overlap ends. Owners are told when a program did it.
+ * A new signing secret. The one before signs along, in formats that carry both, until the overlap ends. Owners are told when a program did it.
  * @throws Refusal not_found, conflict when a crypto key signs, tenant_sealed
  */
 export async function rotateSecret(ctx: Ctx, { id, overlap_hours }: z.output<typeof RotateWebhookSecret>) {
-  const secret_key = mintToken('webhook_secret').token;
+  const { hmac_format } = await read(ctx, (tx) => webhookById(tx, ctx, id));
+  const secret_key = freshSecret(hmac_format);
   const sealed = await sealText(ctx, 'webhook_secret', secret_key).catch(whenSealed);
   const { answer, mails } = await mutate(ctx, async (tx) => {
     const webhook = await lockedWebhook(tx, ctx, id);

@@ -156,7 +156,11 @@ async function build(attempt: Attempt, webhook: Webhook, options: EnvelopeOption
   }
   const seconds = Math.floor(at.getTime() / 1_000);
   const keys = await signingKeys(attempt, webhook, at);
-  const signature = signDelivery({ format: webhook.hmac_format, header: webhook.hmac_header_name, ...keys }, Buffer.from(text), seconds);
+  const signature = signDelivery(
+    { format: webhook.hmac_format, header: webhook.hmac_header_name, id: event.id, ...keys },
+    Buffer.from(text),
+    seconds,
+  );
   const plain = {
     ...(isGet ? {} : { 'content-type': 'application/json; charset=utf-8' }),
     'user-agent': 'svc-webhooks/1',

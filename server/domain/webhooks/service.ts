@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { mintToken } from '#server/crypto/tokens.ts';
 import { EVENT_TYPES } from '#server/domain/events/catalogue.shared.ts';
 import { withinPlan } from '#server/domain/plans/service.ts';
 import { whenSealed } from '#server/domain/secrets/service.ts';
@@ -15,7 +14,7 @@ import { CHANNEL, labelOf } from './options.shared.ts';
 import { checkAuth, forgetReferences, mayUseSecrets, needsConfig, saveReferences } from './presenting.ts';
 import { checkKey, checkRoutes } from './references.ts';
 import type { CreateWebhook, ListWebhooks, UpdateWebhook } from './schema.ts';
-import { openPresented, type Presented, type Sealed, sealText } from './sealing.ts';
+import { freshSecret, openPresented, type Presented, type Sealed, sealText } from './sealing.ts';
 import { backlogOf, lockedWebhook, personOf, saveSubscription, type WebhookRow, webhookById } from './store.ts';
 import { checkUrl } from './target.ts';
 
@@ -53,7 +52,7 @@ export async function createWebhook(ctx: Ctx, { auth_config, request_headers, ro
   const presented = { auth_config: checkAuth(auth_type, given), request_headers: request_headers ?? {} };
   checkHeaderName(input.hmac_format ?? 'legacy', input.hmac_header_name ?? null);
   await acceptUrl(ctx, input.url);
-  const secret_key = given.secret ?? mintToken('webhook_secret').token;
+  const secret_key = given.secret ?? freshSecret(input.hmac_format ?? 'legacy');
   const [secret, sealed] = await Promise.all([sealText(ctx, 'webhook_secret', secret_key), sealPresented(ctx, presented)]).catch(
     whenSealed,
   );

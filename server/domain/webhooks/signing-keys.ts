@@ -5,6 +5,7 @@ import { material } from '#server/custody/material.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { ownQuery, ownRows } from '#server/platform/own-rows.ts';
+import type { HmacFormat } from './options.shared.ts';
 import { openText } from './sealing.ts';
 
 /** What signs an attempt; `previous` while a secret or key is being replaced. */
@@ -15,12 +16,12 @@ export class SigningKeyUnavailable extends Error {
 }
 
 type Space = Pick<Ctx, 'tenant_id' | 'sandbox'>;
-type Webhook = { id: string; hmac_key_id: string | null };
+type Webhook = { id: string; hmac_key_id: string | null; hmac_format: HmacFormat };
 
 /** @throws SigningKeyUnavailable when the key is destroyed, disabled or out of reach */
 export async function signingKeys(space: Space, webhook: Webhook, now: Date): Promise<SigningKeys> {
   try {
-    return webhook.hmac_key_id === null ? await ownSecrets(space, webhook.id, now) : await keyVersions(space, webhook.hmac_key_id, now);
+    return webhook.hmac_key_id === null ? await ownSecrets(space, webhook, now) : await keyVersions(space, webhook.hmac_key_id, now);
   } catch (error) {
     if (error instanceof SigningKeyUnavailable) throw error;
     throw new SigningKeyUnavailable(error instanceof Refusal ? error.message : 'The signing secret could not be opened.', { cause: error });
@@ -29,9 +30,9 @@ export async function signingKeys(space: Space, webhook: Webhook, now: Date): Pr
 
 type SecretRow = { id: string; value_ct: Buffer; cek_wrapped: Buffer; tmk_version: number; expires_at: Date | null };
 
-async function ownSecrets(space: Space, webhookId: string, now: Date): Promise<SigningKeys> {
-  const rows = await ownRows<SecretRow>(space, SECRETS, webhookId);
-  const open = async (row: SecretRow | undefined) => row && webhookMaterial(await openText(space, 'webhook_secret', row));
+async function ownSecrets(space: Space, { id, hmac_format }: Webhook, now: Date): Promise<SigningKeys> {
+  const rows = await ownRows<SecretRow>(space, SECRETS, id);
+  const open = async (row: SecretRow | undefined) => row && webhookMaterial(await openText(space, 'webhook_secret', row), hmac_format);
   const current = await open(rows.find(({ expires_at }) => expires_at === null));
   if (!current) throw new SigningKeyUnavailable('The webhook has no signing secret.');
   return { current, previous: await open(rows.find(({ expires_at }) => expires_at !== null && expires_at > now)) };

@@ -85,7 +85,7 @@ test('what each sender signs arrives at the target byte for byte, marked as veri
     ...(['legacy', 'slack', 'aws-sns'] as const).map((format): [string, string, (secret: string) => Record<string, string>] => [
       format,
       format,
-      (secret) => signDelivery({ format, header: null, current: webhookMaterial(secret) }, Buffer.from(body), seconds()),
+      (secret) => signDelivery({ format, header: null, id: 'evt_1', current: webhookMaterial(secret) }, Buffer.from(body), seconds()),
     ]),
   ];
   for (const [name, format, sign] of senders) {
@@ -139,7 +139,7 @@ test('a call to a route goes through everything that holds for it, and its upstr
   const { id, secret_key } = await receiver(w.live, { name: 'routed', format: 'github', forward_route_id: route.id });
   await served(w);
   const body = Buffer.from([0x7b, 0x00, 0xff, 0xfe, 0x7d]);
-  const signature = signDelivery({ format: 'github', header: null, current: webhookMaterial(secret_key) }, body, seconds());
+  const signature = signDelivery({ format: 'github', header: null, id: 'evt_1', current: webhookMaterial(secret_key) }, body, seconds());
   const answer = await post(w.tenant.slug, 'routed', {
     headers: { ...signature, 'content-type': 'application/octet-stream', 'x-svc-verified': 'false', 'x-custom': 'kept' },
     body,
