@@ -21,11 +21,11 @@ export type Attempt = {
 /** How a delivery stands after an attempt. `next_attempt_at` is null unless it is tried again. */
 export type Ended = { state: 'pending' | 'succeeded' | 'exhausted'; next_attempt_at: Date | null };
 
-/** Writes what a destination keeps of an attempt, in the transaction that ends it: both are there or neither. */
-export type Recording = { record?: (client: PoolClient, ended: Ended) => Promise<void> };
+/** What a destination keeps of an attempt; its channel's `record` knows what it is. */
+export type Keeping = { kept?: unknown };
 
 export type Outcome =
-  | ({ result: 'delivered'; status?: number } & Recording)
+  | ({ result: 'delivered'; status?: number } & Keeping)
   | ({
       result: 'failed';
       /** A stable code such as `timeout` or `http_status`. */
@@ -35,12 +35,16 @@ export type Outcome =
       retryAfterMs?: number;
       /** Trying again cannot help. */
       final?: boolean;
-    } & Recording)
+    } & Keeping)
   /** The destination is gone or turned off. */
   | { result: 'dropped' };
 
 /** How deliveries reach one kind of destination. A call ends by itself or when `signal` aborts; what it throws counts as a failed attempt. */
-export type Channel = { deliver(attempt: Attempt, signal: AbortSignal): Promise<Outcome> };
+export type Channel = {
+  deliver(attempt: Attempt, signal: AbortSignal): Promise<Outcome>;
+  /** Writes what is kept of attempts, in the transaction that ends them: both are there or neither. */
+  record?(client: PoolClient, entries: readonly { ended: Ended; kept: unknown }[]): Promise<void>;
+};
 
 /** By the name in `event_subscriptions.channel`. */
 export type Channels = Readonly<Record<string, Channel>>;

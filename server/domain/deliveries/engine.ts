@@ -1,12 +1,13 @@
 import pg from 'pg';
 import { eventData } from '#server/domain/events/service.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { batching } from '#server/platform/batching.ts';
 import { log } from '#server/platform/log.ts';
 import { startLoop } from '#server/platform/loop.ts';
 import { connection } from '#server/platform/sql.ts';
 import type { Attempt, Channels, Outcome } from './channel.ts';
 import { dispatchEvents } from './dispatch.ts';
-import { type Claimed, claim, finish, giveBack, LOCK_SECONDS } from './store.ts';
+import { type Claimed, claim, type Finished, finish, giveBack, LOCK_SECONDS } from './store.ts';
 
 export type Deliveries = { /** Ends running attempts; they are made again later. */ stop(): Promise<void> };
 
@@ -18,6 +19,19 @@ type Options = {
 };
 
 const ATTEMPT_MS = (LOCK_SECONDS - 30) * 1_000;
+
+type Ending = { pool: pg.Pool; channels: Channels; item: Finished };
+
+/** Attempts that end while others are being written share the next transaction; a lane is one engine. */
+const ended = batching<Ending, Error | null>('ends of deliveries', {
+  most: 100,
+  run: (endings) =>
+    finish(
+      (endings[0] as Ending).pool,
+      (endings[0] as Ending).channels,
+      endings.map(({ item }) => item),
+    ),
+});
 
 /**
  * Delivers events until stopped, at least once each. It has its own loop and its own connections, apart from the job queue: receivers that hang delay
@@ -35,8 +49,9 @@ export function startDeliveries(channels: Channels, { concurrency = 500, pauseMs
 
   const attempt = async (delivery: Claimed): Promise<void> => {
     const outcome = await makeAttempt(channels, delivery, stopping.signal);
-    if (outcome) await finish(pool, delivery, owner, outcome);
-    else await giveBack(pool, delivery, owner);
+    if (!outcome) return giveBack(pool, delivery, owner);
+    const refused = await ended(owner, { pool, channels, item: { delivery, owner, outcome } });
+    if (refused) throw refused;
   };
   const loop = startLoop('delivering events', pauseMs, async () => {
     const more = await dispatchEvents(pool);

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { EventRow } from '#server/domain/events/service.ts';
-import type { Attempt, Ended, Outcome } from './channel.ts';
+import type { Attempt, Channels, Ended, Outcome } from './channel.ts';
 import { retryDelay } from './schedule.ts';
 
 /**
@@ -76,16 +76,39 @@ const CLAIM = `
   returning d.id, d.tenant_id, d.sandbox, d.channel, d.destination_id, d.attempts, d.max_attempts, d.trigger, d.event_id,
     exists (select from event_subscriptions s where s.channel = d.channel and s.destination_id = d.destination_id and s.enabled) as wanted`;
 
-/** Records the end of an attempt, unless another worker took the delivery over. */
-export async function finish(pool: pg.Pool, delivery: Claimed, owner: string, outcome: Outcome): Promise<void> {
-  const record = outcome.result === 'dropped' ? undefined : outcome.record;
-  if (!record) return void (await end(pool, delivery, owner, outcome));
+/** An attempt that has ended. */
+export type Finished = { delivery: Claimed; owner: string; outcome: Outcome };
+
+/**
+ * Records the ends of attempts in one transaction, except of those that another worker took over: a commit costs more than an attempt does. Should the
+ * database refuse the batch, each is written by itself, so that one row doesn't hold back the others. @throws what a batch of one is refused with
+ */
+export async function finish(pool: pg.Pool, channels: Channels, items: readonly Finished[]): Promise<readonly (Error | null)[]> {
+  try {
+    await finishTogether(pool, channels, items);
+    return items.map(() => null);
+  } catch (error) {
+    if (items.length === 1) return [error instanceof Error ? error : new Error(String(error))];
+    const results: (Error | null)[] = [];
+    for (const item of items) results.push(...(await finish(pool, channels, [item])));
+    return results;
+  }
+}
+
+async function finishTogether(pool: pg.Pool, channels: Channels, items: readonly Finished[]): Promise<void> {
   const client = await pool.connect();
   let broken = true;
   try {
     await client.query('begin');
-    const ended = await end(client, delivery, owner, outcome);
-    if (ended) await record(client, ended);
+    const ended = await end(client, items);
+    for (const [name, channel] of Object.entries(channels)) {
+      const entries = items.flatMap(({ delivery, outcome }) => {
+        const how = ended.get(delivery.id);
+        if (delivery.channel !== name || !how || how.state === 'dropped' || outcome.result === 'dropped') return [];
+        return [{ ended: { state: how.state, next_attempt_at: how.next_attempt_at }, kept: outcome.kept }];
+      });
+      if (entries.length > 0) await channel.record?.(client, entries);
+    }
     await client.query('commit');
     broken = false;
   } catch (error) {
@@ -101,27 +124,36 @@ export async function finish(pool: pg.Pool, delivery: Claimed, owner: string, ou
   }
 }
 
-async function end(
-  db: pg.Pool | pg.PoolClient,
-  { id, attempts, max_attempts }: Claimed,
-  owner: string,
-  outcome: Outcome,
-): Promise<Ended | null> {
+type EndedRow = { id: string; state: Ended['state'] | 'dropped'; next_attempt_at: Date | null };
+
+async function end(client: pg.PoolClient, items: readonly Finished[]): Promise<Map<string, EndedRow>> {
+  // In the order of their IDs, always, so that two workers never wait for each other.
+  const ends = items.map(endOf).sort((a, b) => (a.id < b.id ? -1 : 1));
+  const { rows } = await client.query<EndedRow>({ name: 'end-deliveries', text: END, values: [JSON.stringify(ends)] });
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+function endOf({ delivery: { id, attempts, max_attempts }, owner, outcome }: Finished) {
   const done = attempts + 1;
   const retries = outcome.result === 'failed' && !outcome.final && done < max_attempts;
-  const state = retries ? 'pending' : STATES[outcome.result];
-  const status = outcome.result === 'dropped' ? null : (outcome.status ?? null);
-  const error = outcome.result === 'failed' ? outcome.error : null;
-  const delay = retries ? retryDelay(done, outcome.retryAfterMs) : 0;
-  const { rows } = await db.query<Ended>(
-    `update deliveries set state = $3, attempts = $4, last_status = $5, last_error = $6, next_attempt_at = now() + $7 * interval '1 millisecond',
-       finished_at = case when $3 = 'pending' then null else now() end, locked_by = null, locked_until = null
-     where id = $1 and locked_by = $2 and state = 'in_flight'
-     returning state, case when state = 'pending' then next_attempt_at end as next_attempt_at`,
-    [id, owner, state, outcome.result === 'dropped' ? attempts : done, status, error, delay],
-  );
-  return rows[0] ?? null;
+  return {
+    ...{ id, owner, state: retries ? 'pending' : STATES[outcome.result], attempts: outcome.result === 'dropped' ? attempts : done },
+    status: outcome.result === 'dropped' ? null : (outcome.status ?? null),
+    error: outcome.result === 'failed' ? outcome.error : null,
+    delay: retries ? retryDelay(done, outcome.retryAfterMs) : 0,
+  };
 }
+
+const END = `
+  with ends as (
+    select * from jsonb_to_recordset($1::jsonb) as e(id uuid, owner uuid, state text, attempts int, status int, error text, delay float8)),
+  held as materialized (
+    select d.id from deliveries d join ends e on e.id = d.id where d.locked_by = e.owner and d.state = 'in_flight' order by d.id for update of d)
+  update deliveries d set state = e.state, attempts = e.attempts, last_status = e.status, last_error = e.error,
+    next_attempt_at = now() + e.delay * interval '1 millisecond', finished_at = case when e.state = 'pending' then null else now() end,
+    locked_by = null, locked_until = null
+  from ends e join held using (id) where d.id = e.id
+  returning d.id, d.state, case when d.state = 'pending' then d.next_attempt_at end as next_attempt_at`;
 
 const STATES = { delivered: 'succeeded', failed: 'exhausted', dropped: 'dropped' } as const;
 

@@ -17,15 +17,11 @@ const channel: Channel = {
     if (at === 'claimed') die();
     const outcome = await real.deliver(attempt, signal);
     if (at === 'sent') die();
-    if (outcome.result === 'dropped' || !outcome.record) return outcome;
-    const { record } = outcome;
-    return {
-      ...outcome,
-      record: async (client, ended) => {
-        await record(client, ended);
-        die();
-      },
-    };
+    return outcome;
+  },
+  async record(client, entries) {
+    await real.record?.(client, entries);
+    die();
   },
 };
 
