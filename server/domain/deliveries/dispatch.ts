@@ -5,11 +5,16 @@ import { callData, isCallEvent } from './calls.ts';
 import { type EventFacts, type EventFilter, passes } from './matching.ts';
 
 const BATCH = 100;
+/** Where a worker may die between an event and its deliveries, in their order; a test has one die at each. */
+export const DISPATCH_POINTS = ['events_taken', 'payloads_sealed', 'deliveries_made', 'dispatched'] as const;
+export type DispatchPoint = (typeof DISPATCH_POINTS)[number];
+type Mark = (point: DispatchPoint) => void;
+
 /** When an event is tried again whose data cannot be sealed now, because the workspace's key is out of reach. */
 const RETRY = '1 minute';
 
 /** Makes the deliveries of new events, one for each subscription that matches. @returns whether there may be more */
-export async function dispatchEvents(pool: pg.Pool): Promise<boolean> {
+export async function dispatchEvents(pool: pg.Pool, mark: Mark = () => {}): Promise<boolean> {
   const client = await pool.connect();
   try {
     await client.query('begin');
@@ -17,8 +22,9 @@ export async function dispatchEvents(pool: pg.Pool): Promise<boolean> {
       `select id, tenant_id, sandbox, type, source_id, facts, occurred_at, expires_at, payload_ct, cek_wrapped, tmk_version from events
        where dispatch_at <= now() order by dispatch_at limit ${BATCH} for update skip locked`,
     );
-    if (events.length > 0) await dispatch(client, events);
+    if (events.length > 0) await dispatch(client, events, mark);
     await client.query('commit');
+    if (events.length > 0) mark('dispatched');
     return events.length === BATCH;
   } catch (error) {
     await client.query('rollback').catch(() => {});
@@ -28,7 +34,8 @@ export async function dispatchEvents(pool: pg.Pool): Promise<boolean> {
   }
 }
 
-async function dispatch(client: pg.PoolClient, events: readonly EventRow[]): Promise<void> {
+async function dispatch(client: pg.PoolClient, events: readonly EventRow[], mark: Mark): Promise<void> {
+  mark('events_taken');
   const entries = await auditEntries(client, events);
   const dataOfCall = await callData(client, events);
   const ready: string[] = [];
@@ -41,11 +48,13 @@ async function dispatch(client: pg.PoolClient, events: readonly EventRow[]): Pro
       log.warn({ err: error, event_id: event.id, tenant_id: event.tenant_id }, 'an event could not be sealed');
     }
   }
+  mark('payloads_sealed');
   await deliver(
     client,
     events.filter(({ id }) => ready.includes(id)),
     entries,
   );
+  mark('deliveries_made');
   await client.query(
     `update events set dispatch_at = case when id = any($2::uuid[]) then null else now() + interval '${RETRY}' end where id = any($1::uuid[])`,
     [events.map(({ id }) => id), ready],

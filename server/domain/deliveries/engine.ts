@@ -6,7 +6,7 @@ import { log } from '#server/platform/log.ts';
 import { startLoop } from '#server/platform/loop.ts';
 import { connection } from '#server/platform/sql.ts';
 import type { Attempt, Channels, Outcome } from './channel.ts';
-import { dispatchEvents } from './dispatch.ts';
+import { type DispatchPoint, dispatchEvents } from './dispatch.ts';
 import { type Claimed, claim, type Finished, finish, giveBack, LOCK_SECONDS } from './store.ts';
 
 export type Deliveries = { /** Ends running attempts; they are made again later. */ stop(): Promise<void> };
@@ -16,6 +16,8 @@ type Options = {
   concurrency?: number;
   /** Milliseconds between looks at an empty queue. */
   pauseMs?: number;
+  /** Called at each point between an event and its deliveries. */
+  mark?: (point: DispatchPoint) => void;
 };
 
 const ATTEMPT_MS = (LOCK_SECONDS - 30) * 1_000;
@@ -37,7 +39,7 @@ const ended = batching<Ending, Error | null>('ends of deliveries', {
  * Delivers events until stopped, at least once each. It has its own loop and its own connections, apart from the job queue: receivers that hang delay
  * other deliveries at most, never mail or expiry. An attempt holds no connection.
  */
-export function startDeliveries(channels: Channels, { concurrency = 500, pauseMs = 1_000 }: Options = {}): Deliveries {
+export function startDeliveries(channels: Channels, { concurrency = 500, pauseMs = 1_000, mark }: Options = {}): Deliveries {
   const names = Object.keys(channels);
   const owner = newId();
   const pool = new pg.Pool({ ...connection(), max: 4, application_name: 'sallyport-deliveries' });
@@ -54,7 +56,7 @@ export function startDeliveries(channels: Channels, { concurrency = 500, pauseMs
     if (refused) throw refused;
   };
   const loop = startLoop('delivering events', pauseMs, async () => {
-    const more = await dispatchEvents(pool);
+    const more = await dispatchEvents(pool, mark);
     const free = concurrency - running.size;
     const due = free > 0 && names.length > 0 ? await claim(pool, names, owner, free) : [];
     for (const delivery of due) {

@@ -3,6 +3,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 
 export type { Attempt, Channel, Channels, Ended, Outcome } from './channel.ts';
+export { DISPATCH_POINTS } from './dispatch.ts';
 export { startDeliveries } from './engine.ts';
 export { type HttpDelivery, httpChannel, outcomeOfFault, outcomeOfResponse } from './http-channel.ts';
 export { type EventFacts, type EventFilter, passes } from './matching.ts';

@@ -5,7 +5,7 @@ import { CHANNEL } from './options.shared.ts';
 
 // A worker that ends without a word (kill -9) at one point of its first attempt, which its argument names.
 
-const at = process.argv[2] as 'claimed' | 'sent' | 'recorded';
+const at = process.argv[2];
 const die = (): never => {
   process.kill(process.pid, 'SIGKILL');
   throw new Error('still here');
@@ -21,8 +21,16 @@ const channel: Channel = {
   },
   async record(client, entries) {
     await real.record?.(client, entries);
-    die();
+    if (at === 'recorded') die();
   },
 };
 
-startDeliveries({ [CHANNEL]: channel }, { pauseMs: 50 });
+startDeliveries(
+  { [CHANNEL]: channel },
+  {
+    pauseMs: 50,
+    mark: (point) => {
+      if (point === at) die();
+    },
+  },
+);

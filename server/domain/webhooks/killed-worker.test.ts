@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
+import { DISPATCH_POINTS } from '#server/domain/deliveries/service.ts';
 import { raise } from '#server/domain/events/service.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { db } from '#server/platform/db.ts';
@@ -40,4 +41,32 @@ for (const [point, twice] of [
     assert.deepEqual([delivery?.attempts, attempts.length, attempts[0]?.attempt], [1, 1, 1]);
     const row = await made(w.live, 'webhooks.get', { id });
     assert.deepEqual([row.trigger_count, row.success_count, row.failure_count], [1, 1, 0]);
+  });
+
+for (const point of DISPATCH_POINTS)
+  test(`a worker killed between an event and its deliveries, at ${point}, neither loses nor doubles them`, async () => {
+    const w = await workspace();
+    const { seen, url } = await answering(200);
+    const hooks = await Promise.all([webhookTo(w.live, url), webhookTo(w.live, url)]);
+    await inTransaction(w.live, (tx) =>
+      raise(
+        tx,
+        w.live,
+        [1, 2, 3].map((n) => ({ type: 'secret.rotated', source_id: null, data: { n } }) as const),
+      ),
+    );
+    const worker = fork(new URL('./killed-worker.fixture.ts', import.meta.url), [point]);
+    const [, signal] = await once(worker, 'exit');
+    assert.equal(signal, 'SIGKILL');
+    const made = (await Promise.all(hooks.map(({ id }) => deliveriesOf(id)))).flat();
+    assert.equal(made.length, point === 'dispatched' ? 6 : 0, 'all of them or none');
+    assert.equal(seen.length, 0);
+    await delivering(() => until('all arrived', () => seen.length >= 6));
+    const states = await Promise.all(hooks.map(({ id }) => statesOf(id)));
+    assert.deepEqual(
+      states,
+      Array.from(hooks, () => 'succeeded,succeeded,succeeded'),
+    );
+    assert.equal(new Set(seen.map(({ headers }) => headers['x-webhook-delivery'])).size, 6);
+    assert.equal(seen.length, 6, 'each once');
   });
