@@ -1,5 +1,6 @@
 import { account } from './account/family.ts';
 import { acme } from './acme/family.ts';
+import { agents } from './agents/family.ts';
 import { aiControls } from './ai-controls/family.ts';
 import { aiGateways } from './ai-gateways/family.ts';
 import { aiSpend } from './ai-spend/family.ts';
@@ -89,6 +90,7 @@ export const families = [
   migrations,
   webhooks,
   inboundWebhooks,
+  agents,
   requestLogs,
   auditLogs,
   roles,

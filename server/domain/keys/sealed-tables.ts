@@ -42,5 +42,6 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   },
   { table: 'dyn_db_passwords', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'dyn_db_admin', space: 'by_row' },
   { table: 'dyn_db_ssh_keys', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'ssh_key', space: 'by_row' },
+  { table: 'agent_keys', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'agent_key', space: 'by_row' },
   { table: 'idempotency_keys', wrapped: 'cek_wrapped', version: 'body_tmk', purpose: 'idempotency_response', space: 'by_row' },
 ];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { perform } from '#server/api/perform.ts';
-import { type LimitKey, planLimit } from '#server/domain/plans/schema.ts';
+import { type LimitKey, PLANS, planFeature, planLimit } from '#server/domain/plans/schema.ts';
 import * as sandbox from '#server/domain/sandbox/operations.ts';
 import * as search from '#server/domain/search/operations.ts';
 import type { Ctx } from '#server/kernel/context.ts';
@@ -42,10 +42,12 @@ export function resources({ namespace, resources, operations, tables, fixture, c
   });
 
   const { limit } = main;
-  const most = limit === undefined ? null : planLimit('free', limit as LimitKey);
+  // The smallest plan that has the feature at all.
+  const plan = PLANS.find((name) => op.feature === undefined || planFeature(name, op.feature)) ?? 'free';
+  const most = limit === undefined ? null : planLimit(plan, limit as LimitKey);
   if (most === null) return;
   test(`${main.type}: the plan's limit holds`, async () => {
-    const w = await workspace({ plan: 'free' });
+    const w = await workspace({ plan });
     const create = async (ctx: Ctx) => made(ctx, id, await sample(ctx));
     for (let created = 0; created < most; created++) await create(caller(op, w)).catch(assertAtLimit);
     await assert.rejects(create(caller(op, w)), { type: 'plan_limit' });
