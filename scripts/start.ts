@@ -6,6 +6,7 @@ import pg from 'pg';
 import { RootKeyRefused } from '../server/crypto/root-key.ts';
 import { type Env, EnvError, env as lazyEnv } from '../server/platform/env.ts';
 import { log } from '../server/platform/log.ts';
+import { buildAgent } from './agent.ts';
 import { buildWeb } from './build.ts';
 import { fail, Problem } from './command.ts';
 import { type Database, startDatabase } from './database.ts';
@@ -35,7 +36,7 @@ try {
   const taken = await Promise.all(portsHere().map((port) => whyNotFree(port, env.BIND_ADDRESS)));
   if (taken.some(Boolean)) throw new Problem(taken.filter(Boolean).join('\n'));
   const url = await databaseUrl();
-  await Promise.all([generateClient(), buildElements()]);
+  await Promise.all([generateClient(), buildElements(), buildAgent()]);
   await migrate(url);
   const { unknown } = await migrationState(url);
   if (unknown.length > 0) log.warn({ migrations: unknown }, 'the database was used by a newer version of Sallyport');

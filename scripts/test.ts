@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { variableNames } from '../server/platform/env.ts';
+import { buildAgent } from './agent.ts';
 import { buildWeb } from './build.ts';
 import { fail, filesUnder } from './command.ts';
 import { buildElements } from './elements.ts';
@@ -32,7 +33,7 @@ const journeys = chosen.filter((file) => /^e2e\/.*\.(spec|test)\.ts$/.test(file)
 if (nodeFiles.length + journeys.length === 0) fail(`No test files under ${paths.join(', ') || 'server, scripts, components, sdk, e2e'}.`);
 
 isolateEnvironment();
-await Promise.all([generateClient(), generateSdk(), buildElements()]).catch(fail);
+await Promise.all([generateClient(), generateSdk(), buildElements(), buildAgent()]).catch(fail);
 const database = await startTestDatabase().catch(fail);
 const stopEarly = () => void database.remove().finally(() => process.exit(130));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stopEarly);

@@ -1,0 +1,49 @@
+import os from 'node:os';
+import path from 'node:path';
+
+// The only reader of the agent's environment.
+
+/** Written by the build; a development copy has none. */
+export const VERSION = '1.0.0';
+
+export type Settings = {
+  home: string;
+  apiBase: string | undefined;
+  /** A self-hosted data plane gets its identity by the environment; others from the credentials file. */
+  agentId: string | undefined;
+  agentSecret: string | undefined;
+  controlPlaneKey: string | undefined;
+  /** A file whose content names the machine where host names change, such as the ID of a mounted volume. */
+  idFile: string | undefined;
+  port: number;
+  heartbeatMs: number;
+  manifestMs: number;
+  offlineGraceHours: number;
+  environment: Readonly<Record<string, string | undefined>>;
+};
+
+/** Throws with the name of a variable that can't be used. */
+export function readSettings(from: Readonly<Record<string, string | undefined>> = process.env): Settings {
+  return {
+    home: from.SVC_AGENT_HOME || path.join(os.homedir(), '.sallyport-agent'),
+    apiBase: from.SVC_AGENT_API || undefined,
+    agentId: from.SVC_AGENT_ID || undefined,
+    agentSecret: from.SVC_AGENT_SECRET || undefined,
+    controlPlaneKey: from.SVC_AGENT_CONTROL_PLANE_KEY?.replaceAll('\\n', '\n') || undefined,
+    idFile: from.SVC_AGENT_ID_FILE || undefined,
+    port: number(from, 'SVC_AGENT_PORT', 7742, 0, 65_535),
+    heartbeatMs: number(from, 'SVC_AGENT_HEARTBEAT_SECONDS', 60, 1, 170) * 1000,
+    manifestMs: number(from, 'SVC_AGENT_MANIFEST_SECONDS', 30, 1, 300) * 1000,
+    offlineGraceHours: number(from, 'SVC_AGENT_OFFLINE_GRACE_HOURS', 0, 0, 24),
+    environment: from,
+  };
+}
+
+function number(from: Readonly<Record<string, string | undefined>>, name: string, otherwise: number, least: number, most: number): number {
+  const given = from[name];
+  if (given === undefined || given === '') return otherwise;
+  const value = Number(given);
+  if (!Number.isInteger(value) || value < least || value > most)
+    throw new Error(`${name} must be a whole number from ${least} to ${most}.`);
+  return value;
+}
