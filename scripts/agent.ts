@@ -41,9 +41,13 @@ export function withImportsFirst(joinedText: string): string {
   const rest = joinedText.split('\n').filter((line) => {
     const [, all, from] = /^import (.+) from '(node:[\w/]+)';$/.exec(line) ?? [];
     if (all === undefined || from === undefined) return true;
-    const [, whole, names] = /^(\w+)?(?:, )?(?:\{ (.+) \})?$/.exec(all) ?? [];
+    const [, whole, names] = /^(\w+)?(?:, )?(?:\{ (.+?),? \})?$/.exec(all) ?? [];
     if (whole !== undefined) defaults.set(whole, from);
-    for (const name of names?.split(', ') ?? []) named.set(from, (named.get(from) ?? new Set()).add(name));
+    for (const name of names
+      ?.split(',')
+      .map((one) => one.trim())
+      .filter(Boolean) ?? [])
+      named.set(from, (named.get(from) ?? new Set()).add(name));
     return false;
   });
   const lines = [...defaults].map(([name, from]) => `import ${name} from '${from}';`);

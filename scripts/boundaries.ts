@@ -59,7 +59,8 @@ const restricted: readonly { name: RegExp; only: readonly string[]; type?: boole
 const codeRules: readonly { pattern: RegExp; applies: (file: string) => boolean; why: string }[] = [
   {
     pattern: /\bprocess\.env\b/,
-    applies: (file) => file !== 'server/platform/env.ts' && !/^sdk\/(?:settings|cli\/(?:process-terminal|browser))\.ts$/.test(file),
+    applies: (file) =>
+      file !== 'server/platform/env.ts' && !/^sdk\/(?:settings|agent\/settings|cli\/(?:process-terminal|browser))\.ts$/.test(file),
     why: 'settings are read in server/platform/env.ts only',
   },
   {

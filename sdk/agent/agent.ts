@@ -4,7 +4,7 @@ import { doctor } from './doctor.ts';
 import type { Counters } from './forward-proxy.ts';
 import { type Credentials, type Home, openHome, readCredentials } from './home.ts';
 import { type AgentKeys, buildStatement, isSignatureOf, keysOf, sha256 } from './keys.ts';
-import { machineFingerprint } from './machine.ts';
+import { hostFacts, machineFingerprint } from './machine.ts';
 import type { Command, HeartbeatAnswer, Mode } from './protocol.ts';
 import { type ScanArgs, scan } from './scan.ts';
 import { createSession, dataOf, type Session } from './session.ts';
@@ -42,6 +42,7 @@ export function openAgent(settings: Settings, wanted?: Mode): Agent {
     version: VERSION,
     buildSig: buildSignature(home),
     mode,
+    facts: hostFacts(),
     offlineGraceHours: settings.offlineGraceHours,
   });
   return {
@@ -85,7 +86,7 @@ export function buildSignature(home: Home): string | null {
  * Runs until it is stopped or revoked: sessions, heartbeats and their commands, and the manifest every 30 s. `changed` is called when routes or rules may
  * have changed. Gives the exit code.
  */
-export async function runAgent(agent: Agent, stop: AbortSignal, changed: () => void = () => {}): Promise<number> {
+export async function runAgent(agent: Agent, stop: AbortSignal, changed: () => Promise<void> = async () => {}): Promise<number> {
   const { session, settings, controlPlane } = agent;
   let end: (code: number) => void = () => {};
   const ended = new Promise<number>((resolve) => {
@@ -118,7 +119,6 @@ export async function runAgent(agent: Agent, stop: AbortSignal, changed: () => v
   };
   const revoked = () => {
     session.wipe();
-    changed();
     log('error', 'This agent was revoked. Its cache is gone, and it stops.');
     end(EXIT.revoked);
   };
@@ -127,20 +127,24 @@ export async function runAgent(agent: Agent, stop: AbortSignal, changed: () => v
   const renew = async () => {
     const good = await attempt(async () => {
       await session.refresh();
-      changed();
+      await changed();
     });
     failures = good ? 0 : failures + 1;
     return good ? session.untilRefresh() : Math.min(15_000 * 2 ** Math.min(failures, 5), 300_000);
   };
   const poll = async () => {
     await attempt(async () => {
-      if (await session.poll()) changed();
+      if (await session.poll()) await changed();
     });
     return settings.manifestMs;
   };
   const beat = async () => {
     await attempt(async () => {
-      const { body } = await controlPlane.signed('POST', '/agent/v1/heartbeat', heartbeatOf(agent));
+      const token = session.token();
+      if (token === undefined) return;
+      const sent = { ...agent.counters };
+      const { body } = await controlPlane.withToken('POST', '/agent/v1/heartbeat', token, {}, heartbeatOf(agent));
+      for (const name of COUNTED) agent.counters[name] -= sent[name];
       const answer = dataOf<HeartbeatAnswer>(body);
       if (answer.revoked) return revoked();
       for (const command of answer.commands ?? []) void obey(command);
@@ -151,7 +155,8 @@ export async function runAgent(agent: Agent, stop: AbortSignal, changed: () => v
     attempt(async () => {
       log('info', `running ${command.command}`);
       const { exit, ...result } = await resultOf(agent, command, changed);
-      await controlPlane.signed('POST', `/agent/v1/commands/${command.id}/result`, result);
+      const token = session.token();
+      if (token !== undefined) await controlPlane.withToken('POST', `/agent/v1/commands/${command.id}/result`, token, {}, result);
       if (exit !== undefined) end(exit);
     });
 
@@ -159,53 +164,55 @@ export async function runAgent(agent: Agent, stop: AbortSignal, changed: () => v
   const next = await renew();
   later(renew, next);
   later(beat, 0);
-  later(poll, settings.manifestMs);
+  later(poll, 0);
   const code = await ended;
   for (const timer of timers) clearTimeout(timer);
   return code;
 }
 
+const COUNTED = ['requests', 'errors', 'intercepted', 'passed'] as const;
 let lastCpu = { at: Date.now(), used: process.cpuUsage() };
 
 function heartbeatOf(agent: Agent): Record<string, unknown> {
   const used = process.cpuUsage();
   const busy = used.user + used.system - lastCpu.used.user - lastCpu.used.system;
-  const cpu = Math.min(1, busy / 1000 / Math.max(1, Date.now() - lastCpu.at));
+  // Percent of one core.
+  const cpu = Math.min(100, busy / 10 / Math.max(1, Date.now() - lastCpu.at));
   lastCpu = { at: Date.now(), used };
   return {
     uptime_s: Math.floor((Date.now() - agent.startedAt) / 1000),
     version: VERSION,
-    mode: agent.credentials.mode,
+    mode: agent.session.mode(),
     counters: { ...agent.counters },
     p95_ms: null,
     mem_mb: Math.round(process.memoryUsage.rss() / 1_048_576),
-    cpu: Math.round(cpu * 1000) / 1000,
+    cpu: Math.round(cpu * 10) / 10,
     last_error: agent.lastError?.slice(0, 500) ?? null,
     listeners: agent.listeners,
   };
 }
 
-type Result = { status: 'succeeded' | 'failed'; output: unknown; error?: string; exit?: number };
+type Result = { ok: boolean; output: unknown; error?: string; exit?: number };
 
-async function resultOf(agent: Agent, { command, args }: Command, changed: () => void): Promise<Result> {
+async function resultOf(agent: Agent, { command, args }: Command, changed: () => Promise<void>): Promise<Result> {
   try {
     switch (command) {
       case 'doctor':
         return {
-          status: 'succeeded',
+          ok: true,
           output: await doctor({ ...agent, apiBase: agent.controlPlane.apiBase, port: agent.settings.port, mode: agent.credentials.mode }),
         };
       case 'scan':
-        return { status: 'succeeded', output: fitting(scan((args ?? {}) as ScanArgs)) };
+        return { ok: true, output: fitting(scan((args ?? {}) as ScanArgs)) };
       case 'refresh':
         await agent.session.refresh();
-        changed();
-        return { status: 'succeeded', output: { window: agent.session.bundle()?.window ?? null } };
+        await changed();
+        return { ok: true, output: { window: agent.session.bundle()?.window ?? null } };
       case 'update':
         return await updated(agent);
     }
   } catch (error) {
-    return { status: 'failed', output: null, error: messageOf(error).slice(0, 500) };
+    return { ok: false, output: null, error: messageOf(error).slice(0, 500) };
   }
 }
 
@@ -227,10 +234,10 @@ async function updated({ home, controlPlane, credentials }: Agent): Promise<Resu
     /^export const VERSION = '([\w.-]+)';|^const VERSION = '([\w.-]+)';/m.exec(bytes.toString())?.slice(1).find(Boolean) ?? '';
   if (!isSignatureOf(credentials.control_plane_key, Buffer.from(buildStatement(version, sha256(bytes))), signature))
     throw new Error('The new program isn’t signed by the control plane. The old one stays.');
-  if (home.read('program') === bytes.toString()) return { status: 'succeeded', output: { version, changed: false } };
+  if (home.read('program') === bytes.toString()) return { ok: true, output: { version, changed: false } };
   home.write('program', bytes);
   home.write('signature', `${signature}\n`);
-  return { status: 'succeeded', output: { version, changed: true }, exit: EXIT.updated };
+  return { ok: true, output: { version, changed: true }, exit: EXIT.updated };
 }
 
 export function log(level: 'info' | 'warn' | 'error', message: string): void {

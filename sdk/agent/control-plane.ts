@@ -30,7 +30,6 @@ const TIMEOUT_MS = 20_000;
 /** Calls of /agent/v1 at `apiBase`. Redirects are refused: a signed request belongs to one host. */
 export function createControlPlane(apiBase: string, keys?: AgentKeys): ControlPlane {
   const base = apiBase.replace(/\/+$/, '');
-  const mount = new URL(base).pathname.replace(/\/$/, '');
   async function send(method: string, path: string, headers: Record<string, string>, body: string): Promise<Answer> {
     let response: Response;
     try {
@@ -58,7 +57,7 @@ export function createControlPlane(apiBase: string, keys?: AgentKeys): ControlPl
     signed(method, path, body) {
       if (!keys) throw new Error('This agent isn’t enrolled.');
       const content = textOf(body);
-      return send(method, path, signatureHeaders(keys, { method, path: `${mount}${path}`, body: content }), content);
+      return send(method, path, signatureHeaders(keys, { method, path, body: content }), content);
     },
     withToken: (method, path, token, headers = {}, body) =>
       send(method, path, { ...headers, 'x-svc-agent-token': token, ...(keys ? { 'x-svc-agent-id': keys.agentId } : {}) }, textOf(body)),

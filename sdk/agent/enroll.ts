@@ -21,7 +21,7 @@ export async function enroll(settings: Settings, token: string): Promise<Credent
       machine_fingerprint: machineFingerprint(home, settings.idFile),
       ...hostFacts(),
       version: VERSION,
-      ...(build_sig ? { build_sig } : {}),
+      build_sig: build_sig ?? '',
     });
     const { agent_id, agent_secret, mode, control_plane_key, api_base } = dataOf<Enrolled>(body);
     // Reads the key once now, not at the first bundle.

@@ -49,11 +49,10 @@ const rule: InterceptRule = {
   response_format: 'aws_sm',
 };
 let manifest: Manifest | undefined = {
+  mode: 'intercept',
+  environment: 'production',
   proxy_url: `http://127.0.0.1:${servicePort}/p/acme`,
-  routes: [
-    { id: 'r1', slug: 'pay', target_base_url: 'https://api.pay.example/v1', environment: 'production' },
-    { id: 'r2', slug: 'plain', target_base_url: `http://127.0.0.1:${plainPort}/covered`, environment: null },
-  ],
+  routes: [{ slug: 'pay', host: 'api.pay.example', base_path: '/v1', allowed_methods: null }],
   intercept_rules: [rule],
   db_listeners: [],
   etag: 'e1',
@@ -147,8 +146,8 @@ test('passes what no route covers, without opening its TLS', async () => {
 });
 
 test('plain HTTP goes to its route by its path, and passes otherwise', async () => {
-  assert.equal((await curl(`http://127.0.0.1:${plainPort}/covered/a?b`)).out, 'service');
-  assert.equal(last()?.url, '/p/acme/plain/a?b');
+  assert.equal((await curl('http://api.pay.example/v1/a?b')).out, 'service');
+  assert.equal(last()?.url, '/p/acme/pay/a?b');
   assert.equal((await curl(`http://127.0.0.1:${plainPort}/other//x`)).out, 'plain upstream');
   assert.equal(last()?.url, '/other//x');
   assert.equal(last()?.headers['x-svc-agent-token'], undefined);
@@ -174,7 +173,7 @@ test('a new manifest counts for the next call', async (t) => {
     manifest = old;
   });
   assert.ok(old);
-  manifest = { ...old, routes: [{ id: 'r3', slug: 'renamed', target_base_url: 'https://api.pay.example/v1', environment: null }] };
+  manifest = { ...old, routes: [{ slug: 'renamed', host: 'api.pay.example', base_path: '/v1' }] };
   assert.equal((await curl('https://api.pay.example/v1/x')).out, 'service');
   assert.equal(last()?.url, '/p/acme/renamed/x');
 });

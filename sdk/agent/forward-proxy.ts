@@ -4,9 +4,9 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import { TLSSocket } from 'node:tls';
-import { authority, type Covered, portOf, rewritten, routesByHost, ruleFor } from './hosts.ts';
+import { hostName, isSchemePort, portOf, rewritten, routesByHost, ruleFor } from './hosts.ts';
 import { peerUid } from './peer-uid.ts';
-import type { InterceptRule, Manifest } from './protocol.ts';
+import type { InterceptRule, Manifest, Route } from './protocol.ts';
 
 export type ForwardProxyOptions = {
   manifest(): Manifest | undefined;
@@ -46,16 +46,16 @@ export async function startForwardProxy(options: ForwardProxyOptions, port: numb
   const secure = new https.Agent({ keepAlive: true, maxSockets: 100 });
   const plain = new http.Agent({ keepAlive: true, maxSockets: 100 });
   const open = new Set<Duplex>();
-  let routes = new Map<string, Covered[]>();
+  let routes = new Map<string, Route[]>();
   let made: Manifest | undefined;
 
-  function coveredAt(key: string): Covered[] | undefined {
+  function coveredAt(host: string, hostPort: number): Route[] | undefined {
     const manifest = options.manifest();
     if (manifest !== made) {
       made = manifest;
       routes = routesByHost(manifest);
     }
-    return routes.get(key);
+    return isSchemePort(hostPort) ? routes.get(hostName(host)) : undefined;
   }
   const rulesAt = (host: string) =>
     (options.manifest()?.intercept_rules ?? []).filter((rule) => rule.match_host.toLowerCase() === host.toLowerCase());
@@ -74,9 +74,9 @@ export async function startForwardProxy(options: ForwardProxyOptions, port: numb
     const rules = scheme === 'https' ? rulesAt(host) : [];
     if (rules.length > 0) return void serveStore(req, res, rules, host, hostPort, target, local);
     const manifest = options.manifest();
-    const covered = coveredAt(authority(host, hostPort));
-    const route = manifest && covered && rewritten(covered, req.method ?? 'GET', target, manifest.proxy_url);
-    if (!route) {
+    const covered = coveredAt(host, hostPort);
+    const url = manifest && covered && rewritten(covered, req.method ?? 'GET', target, manifest.proxy_url);
+    if (url === undefined) {
       counters.passed++;
       return forward(req, res, `${scheme}://${host}:${hostPort}${target}`, {}, host, hostPort, scheme);
     }
@@ -90,8 +90,8 @@ export async function startForwardProxy(options: ForwardProxyOptions, port: numb
       );
     counters.intercepted++;
     const own: OutgoingHttpHeaders = { 'X-Svc-Agent-Id': options.agentId, 'X-Svc-Agent-Token': token };
-    if (route.route.environment) own['X-Svc-Environment'] = route.route.environment;
-    forward(req, res, route.url, own);
+    if (manifest?.environment) own['X-Svc-Environment'] = manifest.environment;
+    forward(req, res, url, own);
   }
 
   /** Sends the call on and its answer back, both as streams. Without `host` the URL names it. */
@@ -186,9 +186,7 @@ export async function startForwardProxy(options: ForwardProxyOptions, port: numb
     const [, host = '', given = '443'] = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(req.url ?? '') ?? [];
     const hostPort = Number(given);
     if (host === '' || hostPort < 1 || hostPort > 65_535) return void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
-    const isCovered =
-      coveredAt(authority(host, hostPort))?.some(({ base }) => base.protocol === 'https:') ||
-      (hostPort === 443 && rulesAt(host).length > 0);
+    const isCovered = hostPort === 443 && (coveredAt(host, hostPort) !== undefined || rulesAt(host).length > 0);
     if (!isCovered) return passThrough(socket, head, host, hostPort);
     socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
     if (head.length > 0) socket.unshift(head);

@@ -3,14 +3,10 @@ import { test } from 'node:test';
 import { rewritten, routesByHost, ruleFor } from './hosts.ts';
 import type { InterceptRule, Manifest, Route } from './protocol.ts';
 
-const route = (slug: string, target_base_url: string, more: Partial<Route> = {}): Route => ({
-  id: slug,
-  slug,
-  target_base_url,
-  environment: null,
-  ...more,
-});
+const route = (slug: string, host: string, base_path = '/', more: Partial<Route> = {}): Route => ({ slug, host, base_path, ...more });
 const manifest = (...routes: Route[]): Manifest => ({
+  mode: 'intercept',
+  environment: null,
   proxy_url: 'https://acme.gw.example/',
   routes,
   intercept_rules: [],
@@ -19,22 +15,20 @@ const manifest = (...routes: Route[]): Manifest => ({
   sig: '',
 });
 
-test('finds routes by the host and port of their targets', () => {
+test('finds routes by the host of their targets, and never the service itself', () => {
   const found = routesByHost(
-    manifest(
-      route('pay', 'https://API.pay.example/v1'),
-      route('plain', 'http://127.0.0.1:8080'),
-      route('region', 'https://{{var:region}}.example.com'),
-      route('self', 'https://acme.gw.example/pay'),
-    ),
+    manifest(route('pay', 'API.pay.example', '/v1'), route('other', 'api.pay.example.'), route('self', 'acme.gw.example')),
   );
-  assert.deepEqual([...found.keys()].sort(), ['127.0.0.1:8080', 'api.pay.example:443']);
+  assert.deepEqual([...found.keys()], ['api.pay.example']);
+  assert.deepEqual(
+    found.get('api.pay.example')?.map(({ slug }) => slug),
+    ['pay', 'other'],
+  );
 });
 
 test('rewrites to the route with the closest base path, byte for byte', () => {
-  const covered =
-    routesByHost(manifest(route('all', 'https://a.example'), route('deep', 'https://a.example/v1/users/'))).get('a.example:443') ?? [];
-  const to = (target: string, method = 'GET') => rewritten(covered, method, target, 'https://acme.gw.example/')?.url;
+  const covered = routesByHost(manifest(route('all', 'a.example'), route('deep', 'a.example', '/v1/users'))).get('a.example') ?? [];
+  const to = (target: string, method = 'GET') => rewritten(covered, method, target, 'https://acme.gw.example/');
   assert.equal(to('/v1/users/1%2F2?x=1&x=2'), 'https://acme.gw.example/deep/1%2F2?x=1&x=2');
   assert.equal(to('/v1/users'), 'https://acme.gw.example/deep');
   assert.equal(to('/v1/users?all'), 'https://acme.gw.example/deep?all');
@@ -42,12 +36,15 @@ test('rewrites to the route with the closest base path, byte for byte', () => {
   assert.equal(to('/'), 'https://acme.gw.example/all/');
 });
 
-test('passes what no route covers', () => {
-  const covered = routesByHost(manifest(route('read', 'https://a.example/v1', { allowed_methods: ['GET'] }))).get('a.example:443') ?? [];
-  const to = (target: string, method: string) => rewritten(covered, method, target, 'https://gw')?.route.slug;
-  assert.equal(to('/v1/x', 'GET'), 'read');
-  assert.equal(to('/v1/x', 'DELETE'), undefined);
-  assert.equal(to('/v2/x', 'GET'), undefined);
+test('passes what no route covers, and raw card numbers', () => {
+  const covered = routesByHost(manifest(route('read', 'a.example', '/v1', { allowed_methods: ['GET'] }))).get('a.example') ?? [];
+  assert.equal(rewritten(covered, 'GET', '/v1/x', 'https://gw'), 'https://gw/read/x');
+  assert.equal(rewritten(covered, 'DELETE', '/v1/x', 'https://gw'), undefined);
+  assert.equal(rewritten(covered, 'GET', '/v2/x', 'https://gw'), undefined);
+  const stripe = [route('stripe', 'api.stripe.com')];
+  assert.equal(rewritten(stripe, 'POST', '/v1/charges', 'https://gw'), 'https://gw/stripe/v1/charges');
+  for (const path of ['/v1/tokens', '//v1/tokens?x', '/v1/%74okens', '/v1/sources/1'])
+    assert.equal(rewritten(stripe, 'POST', path, 'https://gw'), undefined, path);
 });
 
 test('answers a store’s call for exactly the secret that a rule names', () => {

@@ -2,39 +2,39 @@ import type { InterceptRule, Manifest, Route } from './protocol.ts';
 
 // Which calls of this host go another way. Pure.
 
-export type Covered = { route: Route; base: URL };
-
-/** Routes by `host:port` of their targets. A target with a variable in its host name can't be recognised and is left out. */
-export function routesByHost(manifest: Manifest | undefined): Map<string, Covered[]> {
-  const found = new Map<string, Covered[]>();
-  const own = manifest && originOf(manifest.proxy_url)?.host;
+/** Routes by the host name of their targets. The service's own host is never intercepted. */
+export function routesByHost(manifest: Manifest | undefined): Map<string, Route[]> {
+  const found = new Map<string, Route[]>();
+  const own = manifest && hostName(new URL(manifest.proxy_url).hostname);
   for (const route of manifest?.routes ?? []) {
-    const base = originOf(route.target_base_url);
-    if (!base || base.host === own) continue;
-    const key = authority(base.hostname, portOf(base));
-    found.set(key, [...(found.get(key) ?? []), { route, base }]);
+    const host = hostName(route.host);
+    if (host !== own) found.set(host, [...(found.get(host) ?? []), route]);
   }
-  // The longest base path first: it is the closest.
-  for (const list of found.values()) list.sort((a, b) => b.base.pathname.length - a.base.pathname.length);
+  // The longest base path first: it is the closest. Of two routes with the same one, the lowest slug, as the service's SDK has it.
+  for (const list of found.values()) list.sort((a, b) => b.base_path.length - a.base_path.length || (a.slug < b.slug ? -1 : 1));
   return found;
 }
 
-export const authority = (host: string, port: number) => `${host.toLowerCase()}:${port}`;
+/** The ports that routes are named for. A call to another one means another server. */
+export const isSchemePort = (port: number): boolean => port === 443 || port === 80;
+
+/** In lower case, without brackets and trailing dot. */
+export const hostName = (host: string): string =>
+  host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
 
 /**
  * Where a call to a covered host goes at the service, or undefined when no route covers the path. `target` is path and query, kept byte for byte behind the
  * base path.
  */
-export function rewritten(
-  covered: readonly Covered[],
-  method: string,
-  target: string,
-  proxyUrl: string,
-): { route: Route; url: string } | undefined {
-  for (const { route, base } of covered) {
-    if (route.allowed_methods?.length && !route.allowed_methods.includes(method)) continue;
-    const rest = restOf(base.pathname, target);
-    if (rest !== undefined) return { route, url: `${proxyUrl.replace(/\/+$/, '')}/${encodeURIComponent(route.slug)}${rest}` };
+export function rewritten(covered: readonly Route[], method: string, target: string, proxyUrl: string): string | undefined {
+  for (const route of covered) {
+    if (route.allowed_methods && !route.allowed_methods.includes(method)) continue;
+    if (isRawCardEndpoint(route.host, target)) return undefined;
+    const rest = restOf(route.base_path, target);
+    if (rest !== undefined) return `${proxyUrl.replace(/\/+$/, '')}/${encodeURIComponent(route.slug)}${rest}`;
   }
   return undefined;
 }
@@ -47,6 +47,16 @@ function restOf(basePath: string, target: string): string | undefined {
   return rest === '' || rest.startsWith('/') || rest.startsWith('?') ? rest : undefined;
 }
 
+/** Card numbers go to the provider and to nobody else: the service refuses these (interface rule 33 §4.4). */
+function isRawCardEndpoint(host: string, target: string): boolean {
+  if (hostName(host) !== 'api.stripe.com') return false;
+  const path = target
+    .replace(/\?.*$/, '')
+    .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replace(/\/{2,}/g, '/');
+  return /^\/v1\/(?:tokens|sources)/i.test(path);
+}
+
 /** The rule of a migration that answers a call to a secret store. `content` is path, query and body, which carry the secret's reference. */
 export function ruleFor(rules: readonly InterceptRule[], host: string, target: string, content: string): InterceptRule | undefined {
   return rules.find(
@@ -57,13 +67,4 @@ export function ruleFor(rules: readonly InterceptRule[], host: string, target: s
   );
 }
 
-function originOf(url: string): URL | undefined {
-  if (url.includes('{{')) return undefined;
-  try {
-    return new URL(url);
-  } catch {
-    return undefined;
-  }
-}
-
-export const portOf = (url: URL) => Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+export const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80));

@@ -92,18 +92,32 @@ async function main(): Promise<number> {
 
 async function work(wanted: Mode | undefined): Promise<number> {
   const agent = openAgent(readSettings(), wanted);
-  const { mode } = agent.credentials;
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  log('info', `agent ${agent.keys.agentId}, version ${VERSION}, mode ${agent.credentials.mode}`);
+  assertServed(agent.credentials.mode);
+  // The first thing for programs of this host: without a session yet, what no route covers passes already.
+  let proxy = agent.credentials.mode === 'intercept' ? await startIntercept(agent) : undefined;
+  const code = await runAgent(agent, stop.signal, async () => {
+    const mode = agent.session.mode();
+    if (mode === 'intercept') proxy ??= await startIntercept(agent);
+    else {
+      await proxy?.close();
+      proxy = undefined;
+      agent.listeners = [];
+      assertServed(mode);
+    }
+  });
+  await proxy?.close();
+  return code;
+}
+
+/** @throws for the modes that take the data plane itself */
+function assertServed(mode: Mode): void {
   if (mode === 'server' || mode === 'proxy')
     throw new Error(
       `Mode ${mode} needs the proxy image of the data plane, which this program doesn’t have. Switch the agent to intercept or control, or run the proxy image with SVC_AGENT_ID and SVC_AGENT_SECRET.`,
     );
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  log('info', `agent ${agent.keys.agentId}, version ${VERSION}, mode ${mode}`);
-  const proxy = mode === 'intercept' ? await startIntercept(agent) : undefined;
-  const code = await runAgent(agent, stop.signal);
-  await proxy?.close();
-  return code;
 }
 
 /** Never an argument: a list of processes shows those. */

@@ -3,10 +3,11 @@
 export type Mode = 'control' | 'intercept' | 'server' | 'proxy';
 
 export type Route = {
-  id: string;
+  /** The target's host name, without a port: only routes of a scheme's own port are named. */
+  host: string;
+  /** `/`, or a path without a slash at its end. */
+  base_path: string;
   slug: string;
-  target_base_url: string;
-  environment: string | null;
   allowed_methods?: string[] | null;
 };
 
@@ -16,18 +17,21 @@ export type InterceptRule = {
   match_path_prefix: string;
   match_secret_ref?: string | null;
   secret_id: string;
+  environment?: string | null;
   response_format: 'aws_sm' | 'aws_ssm' | 'azure_kv' | 'gcp_sm' | 'plain';
   allowed_uids?: number[] | null;
 };
 
 export type DbListener = {
+  id: string;
   port: number;
-  upstream: string;
-  engine: string;
+  upstream: { host: string; port: number; database: string | null; username: string | null; tls_mode: 'prefer' | 'require' | 'disable' };
+  engine: 'postgres' | 'mysql' | 'mongodb' | 'redis';
   credential_secret_id: string;
   allowed_uids?: number[] | null;
 };
 
+/** Everything in base64; a ciphertext ends with its tag. `aad` names tenant, agent, secret, version and window. */
 export type WrappedSecret = {
   id: string;
   name: string;
@@ -41,8 +45,10 @@ export type WrappedSecret = {
   aad: string;
 };
 
-/** What the agent works from, signed by the control plane. */
+/** What there is to do, polled every 30 s and signed by the control plane. */
 export type Manifest = {
+  mode: Mode;
+  environment: string | null;
   proxy_url: string;
   routes: Route[];
   intercept_rules: InterceptRule[];
@@ -51,7 +57,8 @@ export type Manifest = {
   sig: string;
 };
 
-export type Bundle = Manifest & {
+/** What the agent works from for one window, signed by the control plane. */
+export type Bundle = {
   v: number;
   agent_id: string;
   tenant_id: string;
@@ -61,6 +68,8 @@ export type Bundle = Manifest & {
   issued_at: string;
   expires_at: string;
   secrets: WrappedSecret[];
+  etag: string;
+  sig: string;
 };
 
 export type SessionAnswer = {
@@ -68,11 +77,12 @@ export type SessionAnswer = {
   window: string;
   issued_at: string;
   expires_at: string;
+  mode: Mode;
+  proxy_url: string;
   bundle: Bundle | null;
   etag: string;
 };
 
 export type CommandName = 'doctor' | 'scan' | 'refresh' | 'update';
 export type Command = { id: string; command: CommandName; args: Record<string, unknown> | null };
-
 export type HeartbeatAnswer = { ok: boolean; commands: Command[]; server_time: string; revoked: boolean };

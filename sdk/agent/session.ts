@@ -11,7 +11,9 @@ export type SessionOptions = {
   fingerprint: string;
   version: string;
   buildSig: string | null;
+  /** What this host was enrolled for; the control plane's answer overrules it. */
   mode: Mode;
+  facts: { hostname: string; os: string; arch: string };
   offlineGraceHours: number;
   now?: () => number;
 };
@@ -22,6 +24,8 @@ export type Session = {
   /** What routes and rules there are; undefined once the bundle has expired. */
   manifest(): Manifest | undefined;
   bundle(): Bundle | undefined;
+  /** As the control plane has it now: it may have been switched there. */
+  mode(): Mode;
   /** The key that the bundle's secrets are wrapped under, derived for this use. */
   key(): Buffer | undefined;
   /** Asks for a new session; keeps the old one when that fails. */
@@ -38,10 +42,11 @@ const MINUTE = 60_000;
 
 /** Owns the session: the bundle as received on disk (still wrapped), the token and everything derived in memory only. */
 export function createSession(options: SessionOptions): Session {
-  const { home, keys, controlPlane, controlPlaneKey, mode } = options;
+  const { home, keys, controlPlane, controlPlaneKey } = options;
+  let { mode } = options;
   const now = options.now ?? Date.now;
   let bundle = cached();
-  let manifest: Manifest | undefined = bundle;
+  let manifest: Manifest | undefined;
   let held: { token: string; expires: number } | undefined;
 
   /** A bundle that someone changed on disk is no bundle. */
@@ -58,7 +63,7 @@ export function createSession(options: SessionOptions): Session {
     return undefined;
   }
 
-  const belongs = (found: Bundle) => isSignedBy(controlPlaneKey, found) && found.agent_id === keys.agentId && found.mode === mode;
+  const belongs = (found: Bundle) => isSignedBy(controlPlaneKey, found) && found.agent_id === keys.agentId;
 
   const holds = () => bundle !== undefined && now() < Date.parse(bundle.expires_at) + options.offlineGraceHours * 60 * MINUTE;
 
@@ -66,22 +71,30 @@ export function createSession(options: SessionOptions): Session {
     token: () => (held && now() < held.expires ? held.token : undefined),
     manifest: () => (holds() ? manifest : undefined),
     bundle: () => (holds() ? bundle : undefined),
+    mode: () => mode,
     key: () => (holds() && bundle ? windowKey(keys, bundle.window) : undefined),
     async refresh() {
       const { body } = await controlPlane.signed('POST', '/agent/v1/session', {
         machine_fingerprint: options.fingerprint,
         version: options.version,
-        ...(options.buildSig === null ? {} : { build_sig: options.buildSig }),
+        build_sig: options.buildSig ?? '',
         mode,
+        ...options.facts,
         ...(bundle ? { have_etag: bundle.etag } : {}),
       });
       const answer = dataOf<SessionAnswer>(body);
       if (answer.bundle) {
-        if (!belongs(answer.bundle) || answer.bundle.window !== answer.window) throw new BadSignature('session bundle');
+        if (!belongs(answer.bundle) || answer.bundle.window !== answer.window) {
+          // The token is good all the same, and the report goes with it.
+          await controlPlane
+            .withToken('POST', '/agent/v1/tamper', answer.session_token, {}, { kind: 'bad_bundle', detail: `window ${answer.window}` })
+            .catch(() => undefined);
+          throw new BadSignature('session bundle');
+        }
         home.write('bundle', JSON.stringify(answer.bundle));
         bundle = answer.bundle;
-        manifest = bundle;
       }
+      mode = answer.mode;
       held = { token: answer.session_token, expires: Date.parse(answer.expires_at) };
     },
     async poll() {
@@ -92,7 +105,7 @@ export function createSession(options: SessionOptions): Session {
         'GET',
         '/agent/v1/manifest',
         token,
-        etag ? { 'if-none-match': `"${etag}"` } : {},
+        etag ? { 'if-none-match': `W/"${etag}"` } : {},
       );
       if (status === 304) return false;
       const newer = dataOf<Manifest>(body);

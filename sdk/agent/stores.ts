@@ -14,7 +14,7 @@ export function openSecret(session: Session, secretId: string): { secret: Wrappe
   const about = [bundle.tenant_id, bundle.agent_id, secret.id, secret.version, bundle.window].join('|');
   const cek = openSealed(key, secret.wrap_nonce, secret.wrapped_cek, about);
   try {
-    return { secret, value: openSealed(cek, secret.nonce, secret.ciphertext, secret.aad).toString() };
+    return { secret, value: openSealed(cek, secret.nonce, secret.ciphertext, about).toString() };
   } finally {
     cek.fill(0);
     key.fill(0);

@@ -82,6 +82,10 @@ const API_SURFACES: readonly (readonly [string, Surface])[] = [
   ['/v1', 'management'],
   ['/wg', 'management'],
   ['/agent/v1', 'management'],
+  // The agent's program, its signature and its install script.
+  ['/agent/agent.mjs', 'public'],
+  ['/agent/agent.mjs.sig', 'public'],
+  ['/agent/install.sh', 'public'],
   ['/oauth', 'oauth'],
   ['/auth/oauth2/callback', 'oauth'],
   ['/.well-known', 'public'],

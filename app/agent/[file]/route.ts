@@ -1,0 +1,7 @@
+import { handleAgentDownload } from '#server/api/agent-download.ts';
+
+export const dynamic = 'force-dynamic';
+
+const mount = (req: Request) => handleAgentDownload(req);
+
+export { mount as DELETE, mount as GET, mount as HEAD, mount as OPTIONS, mount as PATCH, mount as POST, mount as PUT };
