@@ -19,10 +19,13 @@ import { rejectAll } from './deciding.ts';
 import { denierOf } from './denying.ts';
 import { type Described, described } from './provider-input.ts';
 import { ProviderFault } from './providers/provider.ts';
-import { CAPTURE_DAYS, isLive, MOST_LIVE } from './register.shared.ts';
+import { isLive, MOST_LIVE } from './register.shared.ts';
 import type { CreateMigration } from './schema.ts';
 import { lockedMigration, migrationById, migrationNotFound } from './store.ts';
 import { openStore, spentGrant } from './stores.ts';
+
+export { acceptCaptured, type Captured } from './captured.ts';
+export { denylistOf } from './denylist.ts';
 
 const MOST_LISTED = 100;
 const PROBE_MS = 20_000;
@@ -83,10 +86,6 @@ export async function createMigration(ctx: Ctx, input: z.output<typeof CreateMig
   const what = described(input, ctx.tenant_id);
   denierOf(input.denylist, 'denylist');
   if (input.mode !== 'pull') requireFeature(ctx, 'byo_agent');
-  if (input.mode !== 'pull')
-    ctx.warnings.push(
-      `On-host agents cannot report captures in this release, so the capture window stays empty. It ends after ${CAPTURE_DAYS} days. Cancel the migration, or use mode pull.`,
-    );
   await read(ctx, (tx) => assertRoom(tx, ctx, input));
   const grant = await probed(ctx, what);
   const id = newId();

@@ -1,3 +1,5 @@
+export { interceptManifest } from './manifest.ts';
+
 import type { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';

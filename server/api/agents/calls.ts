@@ -1,0 +1,123 @@
+import type { KeyObject } from 'node:crypto';
+import type { z } from 'zod';
+import { acceptLogs } from '#server/domain/agents/protocol/call-logs.ts';
+import { contextOf } from '#server/domain/agents/protocol/caller.ts';
+import { acceptCaptures } from '#server/domain/agents/protocol/captures.ts';
+import { enrol } from '#server/domain/agents/protocol/enrolling.ts';
+import { heartbeat } from '#server/domain/agents/protocol/heartbeats.ts';
+import { manifestOf } from '#server/domain/agents/protocol/manifest.ts';
+import { commandResult, reportTamper } from '#server/domain/agents/protocol/results.ts';
+import * as schema from '#server/domain/agents/protocol/schema.ts';
+import { openSession } from '#server/domain/agents/protocol/sessions.ts';
+import { throttled } from '#server/platform/throttle.ts';
+import type { Edge } from '../edge.ts';
+import { isKnownTag } from '../entity-tag.ts';
+import { parsedInput } from '../parse.ts';
+import { json, type Wire } from '../respond.ts';
+import type { Caller } from './authenticate.ts';
+
+type Asked = { ip: string | null; user_agent: string | null; request_id: string; now: Date };
+type Unknown = { asked: Asked; edge: Edge; fields: Record<string, unknown> };
+type Known = Unknown & { caller: Caller; headers: Headers };
+type Call = { method: 'GET' | 'POST'; limit?: number } & (
+  | { credential: 'none'; run: (call: Unknown) => Promise<Wire> }
+  | { credential: 'signature' | 'session'; run: (call: Known) => Promise<Wire> }
+);
+
+const MIB = 1024 * 1024;
+const SMALL = 64 * 1024;
+const ENROLMENTS_PER_MINUTE = 20;
+
+const read = <S extends z.ZodType>(of: S, fields: Record<string, unknown>): z.output<S> => parsedInput(of, fields);
+
+const enrolment: Call = {
+  method: 'POST',
+  credential: 'none',
+  limit: SMALL,
+  run: async ({ asked, edge, fields }) => {
+    await throttled(
+      [{ what: 'agent-enrol', subject: edge.ip ?? '', limit: ENROLMENTS_PER_MINUTE, window_sec: 60 }],
+      asked.now,
+      'rate_limit_exceeded',
+    );
+    return json(200, await enrol({ ...asked, sandbox: edge.space === 'test' }, read(schema.Enrol, fields)));
+  },
+};
+
+const session: Call = {
+  method: 'POST',
+  credential: 'signature',
+  limit: SMALL,
+  run: async ({ asked, caller: { agent, root }, fields }) =>
+    json(200, await openSession(contextOf(agent, asked), agent, root as KeyObject, read(schema.OpenSession, fields))),
+};
+
+const manifest: Call = {
+  method: 'GET',
+  credential: 'session',
+  run: async ({ asked, caller: { agent }, headers }) => {
+    const current = await manifestOf(contextOf(agent, asked), agent);
+    const etag = `W/"${current.etag}"`;
+    if (isKnownTag(headers.get('if-none-match'), etag)) return { status: 304, body: '', headers: { etag } };
+    return json(200, current, { etag, 'cache-control': 'private, no-cache' });
+  },
+};
+
+const beat: Call = {
+  method: 'POST',
+  credential: 'session',
+  limit: SMALL,
+  run: async ({ asked, caller: { agent }, fields }) =>
+    json(200, await heartbeat(contextOf(agent, asked), agent, read(schema.Heartbeat, fields))),
+};
+
+const logs: Call = {
+  method: 'POST',
+  credential: 'session',
+  limit: MIB,
+  run: async ({ asked, caller: { agent }, fields }) =>
+    json(200, await acceptLogs(contextOf(agent, asked), agent, read(schema.ReportLogs, fields))),
+};
+
+const tamper: Call = {
+  method: 'POST',
+  credential: 'session',
+  limit: SMALL,
+  run: async ({ asked, caller: { agent }, fields }) =>
+    json(200, await reportTamper(contextOf(agent, asked), agent, read(schema.ReportTamper, fields))),
+};
+
+const result = (id: string): Call => ({
+  method: 'POST',
+  credential: 'session',
+  // The output has a MiB, and its envelope needs some more.
+  limit: MIB + SMALL,
+  run: async ({ asked, caller: { agent }, fields }) =>
+    json(200, await commandResult(contextOf(agent, asked), agent, id, read(schema.CommandResult, fields))),
+});
+
+const items = (id: string): Call => ({
+  method: 'POST',
+  credential: 'signature',
+  limit: MIB,
+  run: async ({ asked, caller: { agent, root }, fields }) =>
+    json(200, await acceptCaptures(contextOf(agent, asked), agent, root as KeyObject, read(schema.CaptureReport, { ...fields, id }))),
+});
+
+const CALLS: Readonly<Record<string, Call>> = {
+  '/agent/v1/enroll': enrolment,
+  '/agent/v1/session': session,
+  '/agent/v1/manifest': manifest,
+  '/agent/v1/heartbeat': beat,
+  '/agent/v1/logs': logs,
+  '/agent/v1/tamper': tamper,
+};
+
+/** What a path does; undefined when there is nothing. */
+export function callOf(path: string): Call | undefined {
+  if (Object.hasOwn(CALLS, path)) return CALLS[path];
+  const [, kind, id, what] = /^\/agent\/v1\/(commands|migrations)\/([^/]{1,64})\/(result|items)$/.exec(path) ?? [];
+  if (id === undefined) return undefined;
+  if (kind === 'commands' && what === 'result') return result(id);
+  return kind === 'migrations' && what === 'items' ? items(id) : undefined;
+}

@@ -1,0 +1,39 @@
+import { asRefusal, Refusal } from '#server/kernel/errors.ts';
+import { log } from '#server/platform/log.ts';
+import { type Edge, edgeOf } from '../edge.ts';
+import { managementFailure } from '../envelope.ts';
+import { bodyOf, parseJsonObject } from '../input.ts';
+import { json, refusalHeaders, respond, type Wire } from '../respond.ts';
+import { authenticated } from './authenticate.ts';
+import { callOf } from './calls.ts';
+
+/** The plane of on-host agents (interface rule 63 §5) as one function. Success is bare JSON, a refusal the envelope of the Management API. */
+export async function handleAgents(req: Request, edge: Edge | null = edgeOf(req.headers), now = new Date()): Promise<Response> {
+  if (!edge) return new Response(null, { status: 404 });
+  let wire: Wire;
+  try {
+    wire = await answer(req, edge, now);
+  } catch (error) {
+    const refusal = asRefusal(error);
+    if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: edge.request_id }, 'a call of an agent failed');
+    const revoked = refusal.type === 'agent_revoked' ? { revoked: true } : {};
+    wire = json(refusal.status, { ...managementFailure(refusal, edge.request_id), ...revoked }, refusalHeaders(refusal));
+  }
+  // The agent corrects its clock by it.
+  return respond({ ...wire, headers: { date: now.toUTCString(), ...wire.headers } }, edge.request_id, 'uncompressed');
+}
+
+async function answer(req: Request, edge: Edge, now: Date): Promise<Wire> {
+  const url = new URL(req.url);
+  const call = callOf(url.pathname);
+  if (!call) throw new Refusal('not_found', 'No such path.');
+  if (call.method !== req.method)
+    throw new Refusal('method_not_allowed', `Method not allowed. This path supports ${call.method}.`, { headers: { allow: call.method } });
+  if (edge.fault) throw new Refusal(edge.fault, 'The request is too large.');
+  const body = await bodyOf(req, call.limit);
+  const asked = { ip: edge.ip, user_agent: edge.user_agent, request_id: edge.request_id, now };
+  const fields = () => (req.method === 'GET' ? {} : parseJsonObject(body));
+  if (call.credential === 'none') return call.run({ asked, edge, fields: fields() });
+  const caller = await authenticated(req, { credential: call.credential, path: url.pathname, body, edge, now });
+  return call.run({ asked, edge, caller, fields: fields(), headers: req.headers });
+}
