@@ -138,6 +138,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     capabilities: known.capabilities,
     keys: known.keys,
     wraps: known.wraps,
+    agents: known.agents,
     keyring,
     privateHeaders: new Set(env.CLIENT_CERT_HEADER === undefined ? [] : [hyphenated(env.CLIENT_CERT_HEADER)]),
     certificateHeader: env.CLIENT_CERT_HEADER === undefined ? null : { name: env.CLIENT_CERT_HEADER, trustedProxies },

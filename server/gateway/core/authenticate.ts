@@ -1,4 +1,5 @@
 import { BAD_CREDENTIAL, type Call } from './call.ts';
+import { verifyAgent } from './presented-agent.ts';
 import { holdsOurs, isOurKey, isToken, ourAuthorization, verify } from './presented-credential.ts';
 import { verifyToken } from './presented-token.ts';
 import type { Refused } from './refusal.ts';
@@ -19,10 +20,7 @@ export function authenticate(call: Call, runtime: Runtime): undefined | Refused 
   call.stripApiKey = apiKey !== undefined || (call.apiKeyHeader !== null && holdsOurs(call.apiKeyHeader));
   // A proof belongs to the token beside it: with a token of the upstream's, it is the upstream's.
   call.stripProof = authorization?.scheme === 'dpop';
-  if (call.presentedKey === null && call.agentPair) {
-    call.credential = BAD_CREDENTIAL; // no agent sessions are issued, so none can be good
-    return undefined;
-  }
+  if (call.presentedKey === null && call.agentToken !== null) return verifyAgent(call, runtime);
   const scheme = call.presentedKey === null ? authorization?.scheme : undefined;
   const text = call.presentedKey ?? authorization?.text ?? apiKey ?? null;
   if (text !== null && isToken(text)) return verifyToken(call, text, scheme ?? 'bearer', runtime);

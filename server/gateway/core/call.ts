@@ -109,7 +109,9 @@ export function newCall<State>(start: CallStart<State>) {
     apiKeyHeader: null as string | null,
     /** The DPoP header; several are joined, and then none. */
     proof: null as string | null,
-    agentPair: false,
+    /** What an on-host agent presents; the token alone, or a broken one, is a bad credential. */
+    agentId: null as string | null,
+    agentToken: null as string | null,
     connection: null as string | null,
     via: null as string | null,
     contentType: '',

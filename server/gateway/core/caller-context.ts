@@ -34,6 +34,8 @@ export function actorOfCaller(caller: Caller): Actor {
       key_id: caller.ref,
       role_ids: [...(caller.subject.key_role_ids ?? [])],
     };
+  if (caller.kind === 'agent')
+    return { ...base, type: 'agent', id: caller.ref, label: caller.label, agent_id: caller.ref, mode: 'intercept' };
   return {
     ...base,
     type: 'oauth_token',

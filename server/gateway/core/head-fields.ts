@@ -24,8 +24,11 @@ function readSharedHeader(call: Call, name: string, value: string): void {
     case 'x-svc-key':
       call.presentedKey = value.trim() || null;
       break;
+    case 'x-svc-agent-id':
+      call.agentId = value.trim() || null;
+      break;
     case 'x-svc-agent-token':
-      call.agentPair = true;
+      call.agentToken = value.trim();
       break;
     case 'x-svc-client-origin':
       if (value.trim() === 'sdk-intercept') call.clientOrigin = 'sdk_intercept';

@@ -5,6 +5,7 @@ import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 import type { Resolver } from '#server/platform/http-out/resolver.ts';
 import type { UpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
 import type { AccessTokens } from '../credentials/access-tokens.ts';
+import type { AgentSessions } from '../credentials/agent-sessions.ts';
 import type { ApiKeys } from '../credentials/api-keys.ts';
 import type { CapabilityTokens } from '../credentials/capability-tokens.ts';
 import type { WrapTokens } from '../credentials/wrap-tokens.ts';
@@ -51,6 +52,8 @@ export type Runtime = {
   keys: Pick<ApiKeys, 'find'>;
   /** Gateway tokens, remembered for moments. */
   wraps: Pick<WrapTokens, 'find'>;
+  /** Sessions of on-host agents, remembered for moments. */
+  agents: Pick<AgentSessions, 'find'>;
   /** Keys of workspaces, as the snapshot holds them. */
   keyring: Keyring;
   /** Lower-case names of load-balancer headers that are not for upstreams. */

@@ -26,6 +26,7 @@ function compile(token: AccessToken): Caller {
     mayInvoke: capabilities.has('proxy:invoke'),
     mayDetokenize: user_id === null && capabilities.has('vault:detokenize'),
     allows: ip_allowlist && ip_allowlist.length > 0 ? compileRanges(ip_allowlist) : null,
+    routes: null,
     endsAt: Math.min(...ends),
     subject: {
       oauth_client_id: client_row_id,

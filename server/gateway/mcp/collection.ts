@@ -67,6 +67,7 @@ function callerOf({ call, server }: Pick<Sending, 'call'> & { server: Sending['o
     mayInvoke: true,
     mayDetokenize: false,
     allows: null,
+    routes: null,
     endsAt: Number.POSITIVE_INFINITY,
     subject: { user_id: person },
     used: [],

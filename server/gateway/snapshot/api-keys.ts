@@ -54,6 +54,7 @@ function compileKey(row: ApiKeyRow): Caller {
     mayInvoke: capabilities.has('proxy:invoke'),
     mayDetokenize: capabilities.has('vault:detokenize'),
     allows: row.ip_allowlist.length > 0 ? compileRanges(row.ip_allowlist) : null,
+    routes: null,
     endsAt: Math.min(row.expires_at ?? Infinity, row.revoke_at ?? Infinity),
     subject: { api_key_id: row.id, key_role_ids: row.role_ids },
     used: [row.id],

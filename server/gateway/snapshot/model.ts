@@ -27,7 +27,7 @@ export type Tenant = {
 export type Caller = {
   /** What limits per caller count by: the tokens of a key count as the key, those of a person as the person's with that client. */
   readonly id: string;
-  readonly kind: 'api_key' | 'oauth_client' | 'wrap_token';
+  readonly kind: 'api_key' | 'oauth_client' | 'wrap_token' | 'agent';
   /** The key or the client, as lists of denials name it. */
   readonly ref: string;
   readonly label: string;
@@ -37,6 +37,8 @@ export type Caller = {
   readonly mayDetokenize: boolean;
   /** Null: any address. */
   readonly allows: ((ip: string) => boolean) | null;
+  /** Null: any route. The others don't exist for it. */
+  readonly routes: ReadonlySet<string> | null;
   /** Epoch milliseconds from which it is refused; Infinity when it has no end. */
   readonly endsAt: number;
   /** What tenant policies see of it. */

@@ -9,7 +9,7 @@ import { type Trace, type TraceText, traceText } from './trace.ts';
 export type LogRow = ReturnType<typeof logRow>;
 
 const MAX_USER_AGENT = 256;
-const IDENTIFIED = { api_key: 'api_key', oauth_client: 'oauth_token', wrap_token: 'gateway_token' } as const;
+const IDENTIFIED = { api_key: 'api_key', oauth_client: 'oauth_token', wrap_token: 'gateway_token', agent: 'agent' } as const;
 /** Names an environment can have. A caller may send anything, even a credential in the wrong header: other text is not kept. */
 const ENVIRONMENT = /^[a-z0-9_-]{1,63}$/;
 

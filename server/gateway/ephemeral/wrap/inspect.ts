@@ -31,6 +31,7 @@ const callerOf = ({ id, digest }: NonNullable<EphemeralCall['state']['token']>) 
   mayInvoke: true,
   mayDetokenize: false,
   allows: null,
+  routes: null,
   endsAt: Infinity,
   subject: {},
   used: [id],

@@ -32,6 +32,8 @@ function actorOf({ credential, client, test, state }: RouteCall): Actor {
   }
   if (caller?.kind === 'api_key')
     return { ...base, type: 'api_key', id: caller.apiKeyId ?? caller.ref, label: caller.label, key_id: caller.ref, role_ids: [] };
+  if (caller?.kind === 'agent')
+    return { ...base, type: 'agent', id: caller.ref, label: caller.label, agent_id: caller.ref, mode: 'intercept' };
   if (caller)
     return {
       ...base,

@@ -42,12 +42,15 @@ function afterAdmission(call: RouteCall, runtime: Runtime): Refused | undefined 
   const { lookupFault, test } = call.state;
   const { tenant } = call.snapshot;
   call.admitted = true;
+  const { caller } = credential;
+  // What is not for this caller is answered as what was never there.
+  if (caller?.routes && !(call.state.route && caller.routes.has(call.state.route.id)))
+    return refused('route_not_found', 'No enabled route matches this slug.');
   if (lookupFault) return lookupFault;
   if (!tenant.servable) return refused('subscription_inactive', "This workspace's subscription is not active.");
   const payloads = call.state.config?.logPayloads ?? tenant.settings.log_payloads_default;
   if (payloads !== 'off' && call.state.config && !test?.dry) call.capture = new Capture(payloads, tenant.id, runtime.captures);
   if (test) return test.dry ? undefined : limitWorkspaceRate(call, runtime);
-  const { caller } = credential;
   if (caller && !caller.mayInvoke) return refused('forbidden', "This credential can't call routes: it lacks the capability proxy:invoke.");
   const policy = call.snapshot.policyDenying(caller, call.state.route);
   if (policy) return denied(call, policy);
@@ -124,7 +127,7 @@ function notAdmitted(call: RouteCall, runtime: Runtime, result: Rejection): Refu
   return limitFailures(call, runtime) ?? fault ?? OPAQUE[result];
 }
 
-const wordFor = (caller: Caller | null): 'key' | 'token' => (caller?.kind === 'oauth_client' ? 'token' : 'key');
+const wordFor = (caller: Caller | null): 'key' | 'token' => (caller?.kind === 'oauth_client' || caller?.kind === 'agent' ? 'token' : 'key');
 
 /** Equal for every route, existing or not. */
 const OPAQUE = {
