@@ -29,6 +29,7 @@ test('what an answer shows once is known before it comes, and every parameter ha
   const marked = operations.filter(({ shownOnce }) => shownOnce.length > 0).map(({ id, shownOnce }) => [id, [...shownOnce].sort()]);
   assert.deepEqual(Object.fromEntries(marked), {
     'acme.create_account': ['hmac_key'],
+    'agents.create': ['agent_secret'],
     'ai_gateways.agents.tokens.create': ['token'],
     'ai_gateways.agents.tokens.rotate': ['token'],
     'ai_gateways.tokens.create': ['token'],

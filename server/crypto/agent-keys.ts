@@ -13,8 +13,11 @@ import {
 import { canonicalJson } from './canonical-json.ts';
 import { hkdf } from './derive.ts';
 import { randomBase62, randomBuffer } from './random.ts';
+import { secretKey } from './secret-key.ts';
 import { DecryptFailed } from './svt1.ts';
 import { mintToken } from './tokens.ts';
+
+export type { KeyObject } from 'node:crypto';
 
 // The credentials of on-host agents (interface rule 63 §4). The secret is known to the agent alone; the service keeps two keys derived from it.
 
@@ -31,6 +34,16 @@ export function agentKeysOf(agentId: string, secret: string): Buffer {
   const derived = (info: string) => Buffer.from(hkdfSync('sha256', secret, agentId, info, 32));
   return Buffer.concat([derived('svc-agent-auth/v1'), derived('svc-agent-session-root/v1')]);
 }
+
+/** What signs the requests of an agent, and what the keys of its windows come from. */
+export type AgentKeys = { auth: KeyObject; root: KeyObject };
+
+/** The two keys from the 64 bytes of `agentKeysOf`, which are wiped. */
+export const splitAgentKeys = (bytes: Buffer): AgentKeys => {
+  const keys = { auth: secretKey(Buffer.from(bytes.subarray(0, 32))), root: secretKey(Buffer.from(bytes.subarray(32, 64))) };
+  bytes.fill(0);
+  return keys;
+};
 
 /** The key of one window, which both sides derive; it never travels and is never stored. `sessionRoot` has 32 bytes. */
 export const sessionKey = (sessionRoot: KeyObject, agentId: string, window: string): KeyObject =>
@@ -53,6 +66,14 @@ export function wrapForAgent(key: KeyObject, aad: string, plaintext: Uint8Array)
   cipher.setAAD(Buffer.from(aad));
   const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
   return { nonce: nonce.toString('base64'), ciphertext: ciphertext.toString('base64') };
+}
+
+/** A value under a fresh key of its own, and that key under the window's, both with the same AAD. */
+export function wrapValueForAgent(key: KeyObject, aad: string, value: Uint8Array) {
+  const content = randomBuffer(32);
+  const wrapped = wrapForAgent(key, aad, content);
+  const { nonce, ciphertext } = wrapForAgent(secretKey(content), aad, value);
+  return { wrapped_cek: wrapped.ciphertext, wrap_nonce: wrapped.nonce, ciphertext, nonce };
 }
 
 /** The plaintext, the caller's to wipe. @throws DecryptFailed, whatever is wrong */

@@ -200,3 +200,26 @@ BEGIN
 END $$;
 CREATE TRIGGER announce AFTER UPDATE OF status, mode, allowed_route_ids, allowed_cidrs ON agents FOR EACH ROW EXECUTE FUNCTION announce_agent();
 REVOKE ALL ON FUNCTION count_agents, announce_agent_session, announce_agent FROM PUBLIC;
+
+-- What agents decrypt with has changed: they fetch their bundle at their next heartbeat. One order that waits is enough.
+CREATE FUNCTION order_agent_refresh(tenant uuid, test boolean, reason text) RETURNS void LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_catalog, pg_temp AS $$
+  INSERT INTO agent_commands (id, tenant_id, sandbox, agent_id, command, requested_by)
+    SELECT gen_random_uuid(), a.tenant_id, a.sandbox, a.id, 'refresh', reason FROM agents a
+    WHERE a.tenant_id = tenant AND a.sandbox = test AND a.status = 'active' AND a.mode IN ('server', 'proxy', 'intercept')
+      AND NOT EXISTS (SELECT FROM agent_commands c WHERE c.agent_id = a.id AND c.command = 'refresh' AND c.status = 'queued') $$;
+CREATE FUNCTION refresh_agents_of_key() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_catalog, pg_temp AS $$
+BEGIN
+  IF EXISTS (SELECT FROM crypto_keys k WHERE k.id = NEW.key_id AND k.mode = 'bundled') THEN
+    PERFORM order_agent_refresh(NEW.tenant_id, NEW.sandbox, 'A crypto key changed');
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER refresh_agents AFTER INSERT OR UPDATE OF status, destroy_after ON crypto_key_versions FOR EACH ROW EXECUTE FUNCTION refresh_agents_of_key();
+CREATE FUNCTION refresh_agents_of_secret() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_catalog, pg_temp AS $$
+BEGIN
+  PERFORM order_agent_refresh(NEW.tenant_id, NEW.sandbox, 'A secret changed');
+  RETURN NULL;
+END $$;
+-- A first value is new to everybody: the agent learns of it with its next bundle.
+CREATE TRIGGER refresh_agents AFTER INSERT ON secret_values FOR EACH ROW WHEN (NEW.value_version > 1) EXECUTE FUNCTION refresh_agents_of_secret();
+REVOKE ALL ON FUNCTION order_agent_refresh, refresh_agents_of_key, refresh_agents_of_secret FROM PUBLIC;

@@ -1,5 +1,4 @@
-import type { KeyObject } from 'node:crypto';
-import { agentSignature, isAgentId } from '#server/crypto/agent-keys.ts';
+import { agentSignature, isAgentId, type KeyObject } from '#server/crypto/agent-keys.ts';
 import { classifyCredential, digestEquals } from '#server/crypto/tokens.ts';
 import { type AgentCaller, agentCalled, keysOf, sessionOf } from '#server/domain/agents/protocol/caller.ts';
 import { Refusal } from '#server/kernel/errors.ts';

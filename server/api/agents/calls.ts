@@ -1,5 +1,5 @@
-import type { KeyObject } from 'node:crypto';
 import type { z } from 'zod';
+import type { KeyObject } from '#server/crypto/agent-keys.ts';
 import { acceptLogs } from '#server/domain/agents/protocol/call-logs.ts';
 import { contextOf } from '#server/domain/agents/protocol/caller.ts';
 import { acceptCaptures } from '#server/domain/agents/protocol/captures.ts';

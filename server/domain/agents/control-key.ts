@@ -1,5 +1,4 @@
-import type { KeyObject } from 'node:crypto';
-import { controlPlaneKeyOf, newControlPlaneSeed } from '#server/crypto/agent-keys.ts';
+import { controlPlaneKeyOf, type KeyObject, newControlPlaneSeed } from '#server/crypto/agent-keys.ts';
 import { openDeploymentValue, sealDeploymentValue } from '#server/crypto/deployment-value.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { rootKeys } from '#server/platform/keys.ts';

@@ -1,5 +1,4 @@
-import { createSecretKey, type KeyObject } from 'node:crypto';
-import { agentKeysOf } from '#server/crypto/agent-keys.ts';
+import { type AgentKeys, agentKeysOf, splitAgentKeys } from '#server/crypto/agent-keys.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { keyring } from '#server/platform/keys.ts';
@@ -20,17 +19,10 @@ export async function sealAgentKeys(place: Place, agentId: string, secret: strin
   }
 }
 
-export type AgentKeys = { auth: KeyObject; root: KeyObject };
-
 /** What signs the agent's requests, and what the keys of its windows come from. @throws TenantKeyUnavailable, DecryptFailed */
 export async function openAgentKeys(place: Place, row: Stored): Promise<AgentKeys> {
   const { value_ct, cek_wrapped, tmk_version } = row;
-  const bytes = await keyring().openValue(placeOf(place, row.id), { value_ct, cek_wrapped, tmk_version });
-  try {
-    return { auth: createSecretKey(bytes.subarray(0, 32)), root: createSecretKey(bytes.subarray(32, 64)) };
-  } finally {
-    bytes.fill(0);
-  }
+  return splitAgentKeys(await keyring().openValue(placeOf(place, row.id), { value_ct, cek_wrapped, tmk_version }));
 }
 
 const placeOf = ({ tenant_id, sandbox }: Place, row_id: string) =>

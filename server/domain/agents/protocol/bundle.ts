@@ -1,7 +1,5 @@
-import { createSecretKey, type KeyObject } from 'node:crypto';
-import { signDocument, wrapForAgent } from '#server/crypto/agent-keys.ts';
+import { type KeyObject, signDocument, wrapForAgent, wrapValueForAgent } from '#server/crypto/agent-keys.ts';
 import { contentFingerprint } from '#server/crypto/canonical-json.ts';
-import { randomBuffer } from '#server/crypto/random.ts';
 import { planLimit } from '#server/domain/plans/schema.ts';
 import { effectiveConfig } from '#server/domain/routes/service.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
@@ -139,27 +137,12 @@ async function secretFor(agent: AgentCaller, key: KeyObject, window: string, row
   const { value_ct, cek_wrapped, tmk_version } = row;
   const place = { tenant_id: agent.tenant_id, space: spaceOf(agent.sandbox), purpose: 'secret_value' as const, row_id: row.value_id };
   const value = await keyring().openValue(place, { value_ct, cek_wrapped, tmk_version });
-  const content = randomBuffer(32);
   const aad = `${agent.tenant_id}|${agent.agent_id}|${row.id}|${row.version}|${window}`;
   try {
-    const wrapped = wrapForAgent(key, aad, content);
-    const { nonce, ciphertext } = wrapForAgent(createSecretKey(content), aad, value);
     const { id, name, environment, version } = row;
-    return {
-      id,
-      name,
-      environment,
-      version,
-      alg: 'A256GCM',
-      wrapped_cek: wrapped.ciphertext,
-      wrap_nonce: wrapped.nonce,
-      ciphertext,
-      nonce,
-      aad,
-    };
+    return { id, name, environment, version, alg: 'A256GCM', ...wrapValueForAgent(key, aad, value), aad };
   } finally {
     value.fill(0);
-    content.fill(0);
   }
 }
 

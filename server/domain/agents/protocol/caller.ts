@@ -1,8 +1,9 @@
+import type { AgentKeys } from '#server/crypto/agent-keys.ts';
 import { digest } from '#server/crypto/tokens.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
-import { type AgentKeys, openAgentKeys } from '../sealing.ts';
+import { openAgentKeys } from '../sealing.ts';
 import type { AgentRecord } from '../store.ts';
 
 /** An agent with what the plane must know of its workspace. */

@@ -1,6 +1,5 @@
-import type { KeyObject } from 'node:crypto';
 import type { z } from 'zod';
-import { sessionKey, unwrapFromAgent } from '#server/crypto/agent-keys.ts';
+import { type KeyObject, sessionKey, unwrapFromAgent } from '#server/crypto/agent-keys.ts';
 import { DecryptFailed } from '#server/crypto/svt1.ts';
 import { acceptCaptured, type Captured } from '#server/domain/migrations/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';

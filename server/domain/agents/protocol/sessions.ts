@@ -1,6 +1,5 @@
-import type { KeyObject } from 'node:crypto';
 import type { z } from 'zod';
-import { sessionKey } from '#server/crypto/agent-keys.ts';
+import { type KeyObject, sessionKey } from '#server/crypto/agent-keys.ts';
 import { mintToken } from '#server/crypto/tokens.ts';
 import { requireFeature } from '#server/domain/plans/service.ts';
 import { proxyUrl } from '#server/domain/tenants/addresses.ts';
