@@ -1,3 +1,4 @@
+import { agents } from './agents/family.ts';
 import { aiControls } from './ai-controls/family.ts';
 import { aiDenials } from './ai-denials/family.ts';
 import { aiGateways } from './ai-gateways/family.ts';
@@ -49,6 +50,7 @@ import { wrap } from './wrap/family.ts';
 
 /** Every family that has pages in the dashboard. The rail, the palette, shortcuts, links to the documentation and page tests derive from this list. */
 export const families: readonly PageFamily[] = [
+  agents,
   aiControls,
   aiSpend,
   aiDenials,

@@ -83,7 +83,7 @@ after(async () => {
 
 const run = (file: string, args: string[], env: Record<string, string> = {}) =>
   new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    execFile(file, args, { env: { PATH: process.env.PATH ?? '', ...env }, timeout: 20_000 }, (error, out, err) =>
+    execFile(file, args, { env: { ...process.env, ...env }, timeout: 20_000 }, (error, out, err) =>
       resolve({ code: error ? Number(error.code ?? 1) : 0, out, err }),
     );
   });

@@ -1,0 +1,25 @@
+import { MonitorCog } from 'lucide-react';
+import type { PageFamily } from '#components/shell/page-family.ts';
+
+export const agents: PageFamily = {
+  name: 'agents',
+  pages: [
+    {
+      id: 'agents',
+      label: 'Agents',
+      icon: MonitorCog,
+      scope: 'space',
+      path: '/agents',
+      group: 'automation',
+      order: 50,
+      keywords: ['on-host', 'self-hosted', 'intercept', 'forward proxy', 'tunnel', 'install', 'scan', 'byo'],
+      needs: 'agent:list',
+      docs: 'agents',
+    },
+  ],
+  resources: [
+    { type: 'agent', noun: 'agent', plural: 'agents', icon: MonitorCog, path: (id) => `/agents/${id}` },
+    { type: 'agent_install_token', noun: 'install token' },
+  ],
+  picker: { fields: [], list: (trpc) => trpc.agents.list.queryOptions({}), searches: false },
+};
