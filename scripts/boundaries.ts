@@ -37,7 +37,11 @@ const restricted: readonly { name: RegExp; only: readonly string[]; type?: boole
     why: 'cryptography lives in server/crypto',
   },
   { name: /^@prisma\/|^prisma(\/|$)/, only: ['platform', 'domain'], why: 'only the platform and the domain know the database client' },
-  { name: /^(undici|axios|got|(node:)?https)$/, only: ['platform', 'gateway', 'sdk'], why: 'requests go out through server/platform/http-out' },
+  {
+    name: /^(undici|axios|got|(node:)?https)$/,
+    only: ['platform', 'gateway', 'sdk'],
+    why: 'requests go out through server/platform/http-out',
+  },
   {
     name: /^(node:)?(http2?|net|tls|dgram|dns(\/promises)?)$/,
     only: ['platform', 'gateway', 'web', 'jobs', 'sdk'],

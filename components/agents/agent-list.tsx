@@ -161,7 +161,7 @@ export function AgentList() {
         open={form.id === 'new' && !readOnly}
         mode={search.mode ?? 'intercept'}
         onClose={() => {
-          form.close();
+          void form.close();
           void setSearch({ mode: null });
         }}
         onDone={(id) => router.replace(path(`/agents/${id}?tab=install`))}

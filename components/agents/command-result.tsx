@@ -7,7 +7,7 @@ import { counted } from '#components/ui/numbers.ts';
 import type { Command } from './labels.ts';
 
 type Check = { name: string; ok: boolean; detail: string; next_step?: string };
-type Finding = { host: string; path: string; line?: number; kind: string; first4: string; sha256_prefix: string };
+type Finding = { host: string; path: string; line_number?: number; kind: string; first4: string; sha256_prefix: string };
 
 /** What a command answered: checks of doctor, findings of a scan, anything else as it came. What a host reports is text, never markup. */
 export function CommandResult({ command }: { command: Pick<Command, 'command' | 'output' | 'error'> }) {
@@ -51,14 +51,14 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
       <ul className="flex flex-col divide-y divide-line">
         {findings.slice(0, SHOWN).map((one) => (
           <li
-            key={`${one.path} ${one.line ?? ''} ${one.sha256_prefix}`}
+            key={`${one.path} ${one.line_number ?? ''} ${one.sha256_prefix}`}
             className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 py-1.5 text-xs"
           >
             <span className="font-medium">{String(one.kind).replaceAll('_', ' ')}</span>
             <span className="font-mono">{String(one.first4)}…</span>
             <span className="min-w-0 grow font-mono text-ink-3 [overflow-wrap:anywhere]">
               {String(one.path)}
-              {one.line ? `:${one.line}` : ''}
+              {one.line_number ? `:${one.line_number}` : ''}
             </span>
           </li>
         ))}

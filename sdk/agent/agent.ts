@@ -151,12 +151,19 @@ export async function runAgent(agent: Agent, stop: AbortSignal, changed: () => P
     });
     return settings.heartbeatMs;
   };
+  const tell = async (id: string, result: unknown): Promise<void> => {
+    const token = session.token();
+    if (token !== undefined) await controlPlane.withToken('POST', `/agent/v1/commands/${id}/result`, token, {}, result);
+  };
   const obey = (command: Command) =>
     attempt(async () => {
       log('info', `running ${command.command}`);
       const { exit, ...result } = await resultOf(agent, command, changed);
-      const token = session.token();
-      if (token !== undefined) await controlPlane.withToken('POST', `/agent/v1/commands/${command.id}/result`, token, {}, result);
+      await tell(command.id, result).catch((error: unknown) => {
+        // An answer that isn't taken must not leave the command waiting.
+        if (!(error instanceof ControlPlaneError) || error.status !== 400) throw error;
+        return tell(command.id, { ok: false, output: null, error: error.message.slice(0, 500) });
+      });
       if (exit !== undefined) end(exit);
     });
 

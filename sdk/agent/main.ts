@@ -70,7 +70,7 @@ async function main(): Promise<number> {
       if (values.json) print(JSON.stringify(report));
       else {
         for (const one of report.findings)
-          print(`${one.kind.padEnd(18)} ${one.first4}…  ${one.sha256_prefix}  ${one.path}${one.line ? `:${one.line}` : ''}`);
+          print(`${one.kind.padEnd(18)} ${one.first4}…  ${one.sha256_prefix}  ${one.path}${one.line_number ? `:${one.line_number}` : ''}`);
         for (const one of report.connections) print(`${`${one.kind} connection`.padEnd(18)} ${one.remote}:${one.port}`);
         print(`${report.findings.length} credentials in ${report.files} files.`);
       }

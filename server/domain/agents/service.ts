@@ -198,6 +198,8 @@ export function resetFingerprint(ctx: Ctx, { id }: { id: string }) {
   });
 }
 
+type TamperKind = 'unknown_build' | 'fingerprint_mismatch' | 'bad_bundle';
+
 /** The newest 50. @throws Refusal not_found */
 export const tamperEvents = (ctx: Ctx, { id }: { id: string }) =>
   read(ctx, async (tx) => {
@@ -207,5 +209,5 @@ export const tamperEvents = (ctx: Ctx, { id }: { id: string }) =>
       orderBy: [{ detected_at: 'desc' }, { id: 'desc' }],
       take: HISTORY,
     });
-    return wholeList(rows as (Omit<(typeof rows)[number], 'kind'> & { kind: 'unknown_build' })[]);
+    return wholeList(rows as (Omit<(typeof rows)[number], 'kind'> & { kind: TamperKind })[]);
   });
