@@ -73,6 +73,7 @@ test('everything of Test goes but its history, Live keeps every row, and the sta
   await deleteResetCalls(w.tenant.id);
   const things = { routes: 1, secrets: 1, clients: 1, collections: 1, environments: 2, api_keys: 1, crypto_keys: 1 };
   const none = {
+    agents: 0,
     ai_agents: 0,
     ai_gateways: 0,
     mcp_servers: 0,
@@ -82,7 +83,6 @@ test('everything of Test goes but its history, Live keeps every row, and the sta
     webhooks: 0,
     inbound_webhooks: 0,
   };
-  const none = { agents: 0, ai_agents: 0, ai_gateways: 0, mcp_servers: 0, oauth_clients: 0, pki_roots: 0, vaults: 0, webhooks: 0 };
   assert.deepEqual(answer.deleted, { ...things, ...none });
   assert.deepEqual(await filled(w, false), live);
   assert.deepEqual(await filled(other, true), foreign);
