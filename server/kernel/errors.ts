@@ -25,7 +25,6 @@ export const ERROR_STATUS = {
   client_token_expired: 401,
   client_token_used: 401,
   invalid_token: 401,
-  invalid_signature: 401,
   clock_skew: 401,
   nonce_replayed: 401,
   agent_revoked: 401,

@@ -67,7 +67,7 @@ export function inboundOrders({ snapshots }: Pick<Runtime, 'snapshots'>, { route
 /** The receiver by name, with no rights but to call routes. */
 const callerOf = ({ receiver_id, name }: Extract<InboundOrder, { kind: 'forward' }>): Caller => ({
   ...{ id: receiver_id, kind: 'api_key', ref: receiver_id, label: `Inbound webhook ${name}`, digest: NO_DIGEST },
-  ...{ mayInvoke: true, mayDetokenize: false, allows: null, endsAt: Number.POSITIVE_INFINITY },
+  ...{ mayInvoke: true, mayDetokenize: false, allows: null, routes: null, endsAt: Number.POSITIVE_INFINITY },
   ...{ subject: { user_id: null }, used: [], apiKeyId: null, oauthClientId: null, userId: null },
 });
 
