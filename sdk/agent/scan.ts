@@ -59,7 +59,8 @@ function scanText(bytes: Buffer, file: string, report: ScanReport): void {
   report.files++;
   const lines = bytes.toString().split('\n');
   for (const [index, line] of lines.entries())
-    for (const { kind, value } of credentialsIn(line)) report.findings.push({ ...finding('file', file, kind, value), line_number: index + 1 });
+    for (const { kind, value } of credentialsIn(line))
+      report.findings.push({ ...finding('file', file, kind, value), line_number: index + 1 });
 }
 
 /** Credentials of known kinds, and `NAME=value` where the name says so. Lines over 10000 characters are data, not settings. */
