@@ -2,6 +2,7 @@ import { signDelivery } from '#server/crypto/transit/webhook-formats.ts';
 import { SecretUnusable } from '#server/custody/mcp/secrets.ts';
 import { type Attempt, type Outcome, outcomeOfFault, outcomeOfResponse } from '#server/domain/deliveries/service.ts';
 import { spaceOf } from '#server/kernel/context.ts';
+import { batching } from '#server/platform/batching.ts';
 import type { OutboundHttp } from '#server/platform/connect/http.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { OutboundResponse } from '#server/platform/http-out/request-out.ts';
@@ -10,7 +11,7 @@ import { type EnvelopeOptions, envelopeOf } from './envelope.ts';
 import type { AuthType, ErrorCode, HmacFormat } from './options.shared.ts';
 import { presentedHeaders } from './presenting.ts';
 import { openPresented, type Presented } from './sealing.ts';
-import { SigningKeyUnavailable, signingKeys } from './signing-keys.ts';
+import { type SecretRow, SigningKeyUnavailable, signingKeys } from './signing-keys.ts';
 import { isOpenPort, maskedUrl } from './target.ts';
 
 /** One request to a receiver and how it ended; `Kept` is what the log keeps sealed of it. */
@@ -42,8 +43,9 @@ export async function send(
   attempt: Attempt,
   { signal, mostMs = 60_000 }: { signal?: AbortSignal; mostMs?: number } = {},
 ): Promise<Sent | null> {
-  const webhook = await loadWebhook(attempt);
-  if (!webhook) return null;
+  const found = await loaded(`${attempt.tenant_id} ${attempt.sandbox}`, attempt);
+  if (!found) return null;
+  const { webhook } = found;
   const executed_at = new Date();
   const options: EnvelopeOptions = { ...webhook, webhook_id: webhook.id, webhook_name: webhook.name, sandbox: attempt.sandbox };
   const sent = (
@@ -71,7 +73,7 @@ export async function send(
 
   let built: Built;
   try {
-    built = await build(attempt, webhook, options, executed_at);
+    built = await build(attempt, found, options, executed_at);
   } catch (error) {
     if (error instanceof SigningKeyUnavailable) return failed('signing_key_unavailable', error.message);
     if (error instanceof SecretUnusable) return failed('secret_unresolved', error.message);
@@ -122,14 +124,33 @@ type Webhook = {
   tmk_version: number | null;
 };
 
-const loadWebhook = async (attempt: Attempt): Promise<Webhook | undefined> =>
-  (await ownRows<Webhook>(attempt, WEBHOOK, attempt.destination_id))[0];
+type Loaded = { webhook: Webhook; secrets: readonly SecretRow[] };
 
-const WEBHOOK = ownQuery(
-  'webhook-to-send',
+/** Attempts that begin together are read together; what is read is never older than the attempt. */
+const loaded = batching<Attempt, Loaded | undefined>('webhooks to send', {
+  most: 100,
+  run: async (attempts) => {
+    const space = attempts[0] as Attempt;
+    const ids = [...new Set(attempts.map(({ destination_id }) => destination_id))];
+    const [webhooks, secrets] = await Promise.all([ownRows<Webhook>(space, WEBHOOKS, ids), ownRows<SecretRow>(space, SECRETS, ids)]);
+    return attempts.map(({ destination_id }) => {
+      const webhook = webhooks.find(({ id }) => id === destination_id);
+      return webhook && { webhook, secrets };
+    });
+  },
+});
+
+const WEBHOOKS = ownQuery(
+  'webhooks-to-send',
   `select w.id, w.name, w.url, w.method, w.auth_type, w.include_request_body, w.include_response_body, w.include_headers, w.timeout_seconds,
      w.hmac_key_id, w.hmac_format, w.hmac_header_name, a.id as auth_id, a.value_ct, a.cek_wrapped, a.tmk_version
-   from webhooks w left join webhook_auths a on a.webhook_id = w.id where w.id = $3::uuid and w.tenant_id = $1 and w.sandbox = $2`,
+   from webhooks w left join webhook_auths a on a.webhook_id = w.id where w.id = any($3::uuid[]) and w.tenant_id = $1 and w.sandbox = $2`,
+);
+
+const SECRETS = ownQuery(
+  'webhook-secrets',
+  `select id, webhook_id, value_ct, cek_wrapped, tmk_version, expires_at from webhook_secrets
+   where tenant_id = $1 and sandbox = $2 and webhook_id = any($3::uuid[]) order by created_at desc`,
 );
 
 type Built = {
@@ -143,7 +164,7 @@ type Built = {
 };
 
 /** The request of an attempt. @throws SigningKeyUnavailable, SecretUnusable */
-async function build(attempt: Attempt, webhook: Webhook, options: EnvelopeOptions, at: Date): Promise<Built> {
+async function build(attempt: Attempt, { webhook, secrets }: Loaded, options: EnvelopeOptions, at: Date): Promise<Built> {
   const { event } = attempt;
   const isGet = webhook.method === 'GET';
   let bare = false;
@@ -155,7 +176,7 @@ async function build(attempt: Attempt, webhook: Webhook, options: EnvelopeOption
     url = withQuery(webhook.url, event, text);
   }
   const seconds = Math.floor(at.getTime() / 1_000);
-  const keys = await signingKeys(attempt, webhook, at);
+  const keys = await signingKeys(attempt, webhook, secrets, at);
   const signature = signDelivery(
     { format: webhook.hmac_format, header: webhook.hmac_header_name, id: event.id, ...keys },
     Buffer.from(text),

@@ -19,29 +19,34 @@ type Space = Pick<Ctx, 'tenant_id' | 'sandbox'>;
 type Webhook = { id: string; hmac_key_id: string | null; hmac_format: HmacFormat };
 
 /** @throws SigningKeyUnavailable when the key is destroyed, disabled or out of reach */
-export async function signingKeys(space: Space, webhook: Webhook, now: Date): Promise<SigningKeys> {
+export async function signingKeys(space: Space, webhook: Webhook, secrets: readonly SecretRow[], now: Date): Promise<SigningKeys> {
   try {
-    return webhook.hmac_key_id === null ? await ownSecrets(space, webhook, now) : await keyVersions(space, webhook.hmac_key_id, now);
+    return webhook.hmac_key_id === null
+      ? await ownSecrets(space, webhook, secrets, now)
+      : await keyVersions(space, webhook.hmac_key_id, now);
   } catch (error) {
     if (error instanceof SigningKeyUnavailable) throw error;
     throw new SigningKeyUnavailable(error instanceof Refusal ? error.message : 'The signing secret could not be opened.', { cause: error });
   }
 }
 
-type SecretRow = { id: string; value_ct: Buffer; cek_wrapped: Buffer; tmk_version: number; expires_at: Date | null };
+/** A secret as it lies sealed; the current one has no end. */
+export type SecretRow = {
+  id: string;
+  webhook_id: string;
+  value_ct: Buffer;
+  cek_wrapped: Buffer;
+  tmk_version: number;
+  expires_at: Date | null;
+};
 
-async function ownSecrets(space: Space, { id, hmac_format }: Webhook, now: Date): Promise<SigningKeys> {
-  const rows = await ownRows<SecretRow>(space, SECRETS, id);
+async function ownSecrets(space: Space, { id, hmac_format }: Webhook, secrets: readonly SecretRow[], now: Date): Promise<SigningKeys> {
+  const rows = secrets.filter(({ webhook_id }) => webhook_id === id);
   const open = async (row: SecretRow | undefined) => row && webhookMaterial(await openText(space, 'webhook_secret', row), hmac_format);
   const current = await open(rows.find(({ expires_at }) => expires_at === null));
   if (!current) throw new SigningKeyUnavailable('The webhook has no signing secret.');
   return { current, previous: await open(rows.find(({ expires_at }) => expires_at !== null && expires_at > now)) };
 }
-
-const SECRETS = ownQuery(
-  'webhook-secrets',
-  `select id, value_ct, cek_wrapped, tmk_version, expires_at from webhook_secrets where tenant_id = $1 and sandbox = $2 and webhook_id = $3::uuid order by created_at desc`,
-);
 
 /** The version before signs along for a day, like a secret that was rotated (interface rule 60 §4). */
 const OVERLAP_MS = 24 * 3_600_000;
