@@ -21,7 +21,9 @@ import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { type Detail, problemOf } from './webhook-labels.ts';
 
-type Props = { open: boolean; id: string | null; webhook: Detail; onClose: () => void };
+type Props = { open: boolean; id: string | null; webhook: Of; onClose: () => void };
+/** As much of its webhook as the sheet needs. */
+type Of = Pick<Detail, 'id' | 'name' | 'enabled'>;
 
 /** One request to the receiver, the others of its delivery, and behind a verification what was sent and answered. */
 export function AttemptSheet({ open, id, webhook, onClose }: Props) {
@@ -32,7 +34,7 @@ export function AttemptSheet({ open, id, webhook, onClose }: Props) {
   );
 }
 
-function Inspected({ id, webhook }: { id: string; webhook: Detail }) {
+function Inspected({ id, webhook }: { id: string; webhook: Of }) {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const queryClient = useQueryClient();

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useQueryStates } from 'nuqs';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { Badge, HttpStatus, Status } from '#components/ui/badge.tsx';
+import { HttpStatus } from '#components/ui/badge.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
@@ -12,6 +12,7 @@ import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
+import { EventCell, OutcomeCell } from './attempt-cells.tsx';
 import { deliverySearch } from './list-search.ts';
 import { RecoverSince } from './recover-since.tsx';
 import { type Attempt, type Detail, problemOf } from './webhook-labels.ts';
@@ -19,26 +20,9 @@ import { type Attempt, type Detail, problemOf } from './webhook-labels.ts';
 const AttemptSheet = lazyOverlay(() => import('./attempt-sheet.tsx').then((module) => module.AttemptSheet), whenOpen);
 
 const column = columnsFor<Attempt>();
-const TRIGGERS = { event: null, test: 'Test', redelivery: 'Again', recover: 'Recovered' } as const;
-
 const columns = [
-  column.accessor('event_type', {
-    header: 'Event',
-    cell: ({ row: { original } }) => (
-      <span className="flex items-center gap-1.5">
-        <span className="font-mono text-xs">{original.event_type}</span>
-        {TRIGGERS[original.trigger] && <Badge>{TRIGGERS[original.trigger]}</Badge>}
-      </span>
-    ),
-  }),
-  column.accessor('success', {
-    header: 'Outcome',
-    cell: ({ row: { original } }) => (
-      <Status state={original.success ? 'ok' : original.next_attempt_at ? 'warning' : 'failing'}>
-        {original.success ? 'Delivered' : original.next_attempt_at ? 'Failed, tried again' : 'Failed'}
-      </Status>
-    ),
-  }),
+  column.accessor('event_type', { header: 'Event', cell: ({ row: { original } }) => <EventCell attempt={original} /> }),
+  column.accessor('success', { header: 'Outcome', cell: ({ row: { original } }) => <OutcomeCell attempt={original} /> }),
   column.accessor('response_status', {
     header: 'Status',
     meta: { hideBelow: 'sm' },
@@ -75,7 +59,7 @@ export function DeliveriesTab({ webhook }: { webhook: Detail }) {
     ...(event_type === null ? {} : { event_type }),
   };
   const list = useQuery(
-    trpc.webhooks.logs.queryOptions(input, { placeholderData: keepPreviousData, refetchInterval: page === 1 ? 5_000 : false }),
+    trpc.webhooks.logs.queryOptions(input, { placeholderData: keepPreviousData, refetchInterval: page === 1 ? 3_000 : false }),
   );
   const filters: ActiveFilter[] = [
     ...(success === null

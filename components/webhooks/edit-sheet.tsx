@@ -74,13 +74,13 @@ function EditForm({ webhook, onClose }: Omit<Props, 'open'>) {
       refusal={refusal}
       onSubmit={(value) => {
         clear();
-        update.mutate({ id: webhook.id, ...changesOf(value, before, webhook.filters), expected_updated_at: started() });
+        update.mutate({ id: webhook.id, ...changesOf(value, before), expected_updated_at: started() });
       }}
       className="grow"
     >
       {panel}
       <WebhookFields form={form} kept />
-      <ApiEquivalent method="PATCH" path={`/webhooks/${webhook.id}`} body={shownInput(changesOf(form.watch(), before, webhook.filters))} />
+      <ApiEquivalent method="PATCH" path={`/webhooks/${webhook.id}`} body={shownInput(changesOf(form.watch(), before))} />
       <SheetFooter>
         <SpaceNote space={space} />
         <div className="ml-auto flex gap-2">

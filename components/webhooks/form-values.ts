@@ -30,6 +30,8 @@ export const WebhookForm = z.object({
   hmac_key_id: z.string(),
   route_filter: z.string().array(),
   status_codes: z.string(),
+  methods: z.string(),
+  environments: z.string(),
   audit: z.string(),
   include_request_body: z.boolean(),
   include_response_body: z.boolean(),
@@ -43,7 +45,16 @@ export type Values = z.output<typeof WebhookForm>;
 export const EMPTY: Values = {
   ...{ name: '', url: '', description: '', event_types: [], method: 'POST', auth_type: 'none', username: '', password: '', token: '' },
   ...{ header_name: '', header_value: '', secret: '', request_headers: '', hmac_format: 'legacy', hmac_header_name: '', hmac_key_id: '' },
-  ...{ route_filter: [], status_codes: '', audit: '', include_request_body: true, include_response_body: false, include_headers: false },
+  ...{
+    route_filter: [],
+    status_codes: '',
+    methods: '',
+    environments: '',
+    audit: '',
+    include_request_body: true,
+    include_response_body: false,
+    include_headers: false,
+  },
   ...{ timeout_seconds: '30', retry_on_failure: true, max_retries: '3' },
 };
 
@@ -58,7 +69,8 @@ export const valuesOf = (row: Detail): Values => ({
     hmac_header_name: row.hmac_header_name ?? '',
   },
   ...{ hmac_key_id: row.hmac_key_id ?? '', route_filter: row.route_filter ?? [] },
-  ...{ status_codes: (row.filters.status_codes ?? []).join(', '), audit: (row.filters.audit ?? []).join(', ') },
+  ...{ status_codes: (row.filters.status_codes ?? []).join(', '), methods: (row.filters.methods ?? []).join(', ') },
+  ...{ environments: (row.filters.environments ?? []).join(', '), audit: (row.filters.audit ?? []).join(', ') },
   ...{
     include_request_body: row.include_request_body,
     include_response_body: row.include_response_body,
@@ -94,13 +106,18 @@ function authOf(value: Values) {
   }
 }
 
+const FILTERS = ['status_codes', 'methods', 'environments', 'audit'] as const;
+/** Methods are in capitals, however they were typed. */
+const filterText = (name: (typeof FILTERS)[number], value: Values) => (name === 'methods' ? value.methods.toUpperCase() : value[name]);
+
 /** The body of a call: all that is set to something else than `from`. */
-export function inputOf(value: Values, from: Values = EMPTY, filters: Detail['filters'] = {}) {
+export function inputOf(value: Values, from: Values = EMPTY) {
   const differs = (...fields: (keyof Values)[]) => fields.some((field) => JSON.stringify(value[field]) !== JSON.stringify(from[field]));
   const auth_config = authOf(value);
   const headers = headersOf(value.request_headers) ?? {};
-  const { status_codes: _, audit: __, ...others } = filters;
-  const [codes, audit] = [listed(value.status_codes), listed(value.audit)];
+  const filters = Object.fromEntries(
+    FILTERS.map((name) => [name, listed(filterText(name, value))]).filter(([, list]) => list?.length !== 0),
+  );
   return {
     ...(differs('description') ? { description: value.description || null } : {}),
     ...(differs('method') ? { method: value.method } : {}),
@@ -111,9 +128,7 @@ export function inputOf(value: Values, from: Values = EMPTY, filters: Detail['fi
     ...(value.hmac_format === 'custom' && differs('hmac_header_name', 'hmac_format') ? { hmac_header_name: value.hmac_header_name } : {}),
     ...(differs('hmac_key_id') ? { hmac_key_id: value.hmac_key_id || null } : {}),
     ...(differs('route_filter') ? { route_filter: value.route_filter } : {}),
-    ...(differs('status_codes', 'audit')
-      ? { filters: { ...others, ...(codes.length > 0 ? { status_codes: codes } : {}), ...(audit.length > 0 ? { audit } : {}) } }
-      : {}),
+    ...(differs(...FILTERS) ? { filters: filters as Detail['filters'] } : {}),
     ...(differs('include_request_body') ? { include_request_body: value.include_request_body } : {}),
     ...(differs('include_response_body') ? { include_response_body: value.include_response_body } : {}),
     ...(differs('include_headers') ? { include_headers: value.include_headers } : {}),
@@ -124,11 +139,11 @@ export function inputOf(value: Values, from: Values = EMPTY, filters: Detail['fi
 }
 
 /** The same of a webhook that exists, with what a new one always has. */
-export const changesOf = (value: Values, from: Values, filters: Detail['filters']) => ({
+export const changesOf = (value: Values, from: Values) => ({
   ...(value.name === from.name ? {} : { name: value.name }),
   ...(value.url === from.url ? {} : { url: value.url }),
   ...(JSON.stringify(value.event_types) === JSON.stringify(from.event_types) ? {} : { event_types: value.event_types }),
-  ...inputOf(value, from, filters),
+  ...inputOf(value, from),
 });
 
 /** A call as it may be shown: credentials and header values as marks. */

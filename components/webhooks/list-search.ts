@@ -8,6 +8,7 @@ export const webhookSearch = {
   enabled: parseAsBoolean,
   event_type: parseAsStringLiteral(EVENT_TYPE_NAMES),
   open: parseAsStringLiteral(['new']),
+  tab: parseAsStringLiteral(['deliveries']),
 };
 type Search = { page: number; q: string; enabled: boolean | null; event_type: (typeof EVENT_TYPE_NAMES)[number] | null };
 export const webhookListInput = ({ page, q, enabled, event_type }: Search) => ({

@@ -4,11 +4,14 @@ import { Badge } from '#components/ui/badge.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { SectionCard, Split } from '#components/ui/layout.tsx';
+import { lazyTab } from '#components/ui/lazy.tsx';
 import { counted, grouped } from '#components/ui/numbers.ts';
 import { Stat } from '#components/ui/stat.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { EVENT_TYPES, type EventType } from '#server/domain/events/catalogue.shared.ts';
 import { AUTH, type Detail, FORMATS } from './webhook-labels.ts';
+
+const DeliveryCharts = lazyTab(() => import('./delivery-charts.tsx').then((module) => module.DeliveryCharts));
 
 /** The figures and settings of a webhook. */
 export function WebhookOverview({ webhook }: { webhook: Detail }) {
@@ -28,6 +31,8 @@ export function WebhookOverview({ webhook }: { webhook: Detail }) {
               { label: 'Retries', value: webhook.retry_on_failure ? webhook.max_retries : 'Off' },
               ...(webhook.route_filter === null ? [] : [{ label: 'Routes', value: counted(webhook.route_filter.length, 'route') }]),
               ...(webhook.filters.status_codes?.length ? [{ label: 'Status codes', value: webhook.filters.status_codes.join(', ') }] : []),
+              ...(webhook.filters.methods?.length ? [{ label: 'Methods', value: webhook.filters.methods.join(', ') }] : []),
+              ...(webhook.filters.environments?.length ? [{ label: 'Environments', value: webhook.filters.environments.join(', ') }] : []),
               ...(webhook.filters.audit?.length ? [{ label: 'Audit entries', value: webhook.filters.audit.join(', ') }] : []),
               { label: 'Created', value: <Time value={webhook.created_at} format="datetime" /> },
             ]}
@@ -46,6 +51,7 @@ export function WebhookOverview({ webhook }: { webhook: Detail }) {
         <Stat label="Failed" value={grouped(webhook.failure_count)} href="?tab=deliveries&success=false" />
         <Stat label="Waiting" value={grouped(webhook.pending)} />
       </div>
+      <DeliveryCharts webhook={webhook} />
       <SectionCard title="Events" description="Sent to this webhook as they happen.">
         <ul className="flex flex-col gap-2">
           {webhook.event_types.map((type) => (

@@ -13,6 +13,7 @@ import { Field } from '#components/ui/field.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { TEST_EVENT } from '#server/domain/events/catalogue.shared.ts';
+import { SamplePayload } from './sample-payload.tsx';
 import type { Detail } from './webhook-labels.ts';
 
 /** Sends one event now and says what the receiver answered. */
@@ -70,6 +71,7 @@ export function TestTab({ webhook }: { webhook: Detail }) {
             )
           )}
         </div>
+        <SamplePayload type={type} webhook={webhook} />
         <ApiEquivalent method="POST" path={`/webhooks/${webhook.id}/test`} body={body} />
       </div>
     </SectionCard>

@@ -116,6 +116,17 @@ function CallOptions({ form, set }: { form: Props['form']; set: Set }) {
       <Field label="Status codes" optional error={fieldError(form, 'status_codes')} hint="Such as 5xx, 429. Leave empty for every status.">
         <Input mono {...form.register('status_codes')} />
       </Field>
+      <Field label="Methods" optional error={fieldError(form, 'methods')} hint="Such as POST, DELETE. Leave empty for every method.">
+        <Input mono {...form.register('methods')} />
+      </Field>
+      <Field
+        label="Environments"
+        optional
+        error={fieldError(form, 'environments')}
+        hint="Names, such as production. Leave empty for every environment."
+      >
+        <Input mono {...form.register('environments')} />
+      </Field>
       <Field group label="Of calls, send also">
         <Checkbox label="Request body" checked={values.include_request_body} onCheckedChange={(on) => set('include_request_body', on)} />
         <Checkbox label="Response body" checked={values.include_response_body} onCheckedChange={(on) => set('include_response_body', on)} />

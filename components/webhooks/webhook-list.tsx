@@ -19,16 +19,18 @@ import { EmptyState, NoResults } from '#components/ui/empty-states.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
+import { lazyOverlay, lazyTab, whenOpen } from '#components/ui/lazy.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { usePanel } from '#components/ui/panel.ts';
 import { columnsFor } from '#components/ui/table-columns.ts';
+import { TabLinks } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { webhookListInput, webhookSearch } from './list-search.ts';
 import { hostOf, stateOf, type Usage, type WebhookRow } from './webhook-labels.ts';
 
+const AllDeliveries = lazyTab(() => import('./all-deliveries.tsx').then((module) => module.AllDeliveries));
 const CreateWebhookSheet = lazyOverlay(() => import('./create-sheet.tsx').then((module) => module.CreateWebhookSheet), whenOpen);
 
 type Listed = WebhookRow & { usage: Usage | undefined };
@@ -151,53 +153,67 @@ export function WebhookList() {
         usage={limit}
         actions={newWebhook}
       />
-      {(rows?.length !== 0 || filtered) && (
-        <FilterBar
-          query={search.q}
-          onQuery={(q) => void setSearch({ q: q || null, page: null })}
-          placeholder="Filter by name or URL"
-          filters={filters}
-          choices={choices}
-          onClear={clear}
-        />
-      )}
-      {list.isError && !list.data ? (
-        <QueryError query={list} what="Webhooks" />
-      ) : rows?.length === 0 && filtered ? (
-        <NoResults
-          noun="webhooks"
-          filters={[...(search.q ? [`name or URL contains “${search.q}”`] : []), ...filters.map(({ text }) => text)]}
-          onClear={clear}
-        />
+      <TabLinks
+        label="Webhooks"
+        tabs={[
+          { href: path('/webhooks'), label: 'Webhooks', active: search.tab === null },
+          { href: '?tab=deliveries', label: 'Deliveries', active: search.tab === 'deliveries' },
+        ]}
+      />
+      {search.tab === 'deliveries' ? (
+        <AllDeliveries webhooks={list.data?.data ?? []} />
       ) : (
-        <DataTable
-          columns={columns}
-          rows={rows}
-          rowId={(row) => row.id}
-          rowName={(row) => row.name}
-          caption="Webhooks"
-          rowHref={(row) => path(`/webhooks/${row.id}`)}
-          selection={cannotUpdate ? undefined : { selected, onChange: setSelected }}
-          empty={
-            <EmptyState
-              icon={<Webhook />}
-              title="No webhooks yet"
-              action={newWebhook}
-              command={[
-                {
-                  id: 'curl',
-                  label: 'cURL',
-                  language: 'bash',
-                  code: `curl ${api_url}/webhooks \\\n  -H "Authorization: Bearer $SALLYPORT_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"name":"audit","url":"https://example.com/hooks","event_types":["audit.event"]}'`,
-                },
-              ]}
-            >
-              An event is one fact: a call ended, a secret expires, something was changed. Choose the ones you want, and where to send them.
-            </EmptyState>
-          }
-        />
+        <>
+          {(rows?.length !== 0 || filtered) && (
+            <FilterBar
+              query={search.q}
+              onQuery={(q) => void setSearch({ q: q || null, page: null })}
+              placeholder="Filter by name or URL"
+              filters={filters}
+              choices={choices}
+              onClear={clear}
+            />
+          )}
+          {list.isError && !list.data ? (
+            <QueryError query={list} what="Webhooks" />
+          ) : rows?.length === 0 && filtered ? (
+            <NoResults
+              noun="webhooks"
+              filters={[...(search.q ? [`name or URL contains “${search.q}”`] : []), ...filters.map(({ text }) => text)]}
+              onClear={clear}
+            />
+          ) : (
+            <DataTable
+              columns={columns}
+              rows={rows}
+              rowId={(row) => row.id}
+              rowName={(row) => row.name}
+              caption="Webhooks"
+              rowHref={(row) => path(`/webhooks/${row.id}`)}
+              selection={cannotUpdate ? undefined : { selected, onChange: setSelected }}
+              empty={
+                <EmptyState
+                  icon={<Webhook />}
+                  title="No webhooks yet"
+                  action={newWebhook}
+                  command={[
+                    {
+                      id: 'curl',
+                      label: 'cURL',
+                      language: 'bash',
+                      code: `curl ${api_url}/webhooks \\\n  -H "Authorization: Bearer $SALLYPORT_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"name":"audit","url":"https://example.com/hooks","event_types":["audit.event"]}'`,
+                    },
+                  ]}
+                >
+                  An event is one fact: a call ended, a secret expires, something was changed. Choose the ones you want, and where to send
+                  them.
+                </EmptyState>
+              }
+            />
+          )}
+          <Pagination noun="webhooks" meta={list.data?.meta} onPage={(page) => void setSearch({ page })} />
+        </>
       )}
-      <Pagination noun="webhooks" meta={list.data?.meta} onPage={(page) => void setSearch({ page })} />
       <Bulk selected={selected} onClear={() => setSelected(new Set())} />
       <CreateWebhookSheet
         open={form.id === 'new' && !readOnly}

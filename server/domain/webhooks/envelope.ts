@@ -1,5 +1,6 @@
 import type { Attempt } from '#server/domain/deliveries/service.ts';
 import { TEST_EVENT } from '#server/domain/events/catalogue.shared.ts';
+import { sampleOf } from './samples.shared.ts';
 
 /** What of a webhook shows in its envelopes. */
 export type EnvelopeOptions = {
@@ -59,37 +60,3 @@ export function sampleData(type: string | undefined, by: 'api' | 'dashboard', at
   if (type === undefined) return { type: TEST_EVENT, data: { message: 'test delivery', triggered_by: by } };
   return { type, data: { sample: true, ...sampleOf(type, at) } };
 }
-
-const SAMPLE_ID = '00000000-0000-7000-8000-000000000000';
-
-function sampleOf(type: string, at: Date): Record<string, unknown> {
-  const status = SAMPLE_STATUS[type] ?? 200;
-  if (type.startsWith('request.'))
-    return {
-      route_id: SAMPLE_ID,
-      route_name: 'orders-api',
-      environment: 'production',
-      request: { method: 'POST', path: '/v1/orders', ip: '203.0.113.9', body: { order: 812 } },
-      response:
-        type === 'request.received' ? { status: null, latency_ms: null } : { status, latency_ms: 88, origin: 'upstream', error: null },
-      request_id: SAMPLE_ID,
-    };
-  if (type === 'audit.event')
-    return {
-      id: SAMPLE_ID,
-      action: 'update',
-      resource_type: 'route',
-      resource_id: SAMPLE_ID,
-      details: { name: 'orders-api' },
-      ip_address: '203.0.113.9',
-    };
-  return { id: SAMPLE_ID, name: 'sample', at: at.toISOString() };
-}
-
-const SAMPLE_STATUS: Readonly<Record<string, number>> = {
-  'request.redirect': 302,
-  'request.client_error': 404,
-  'request.server_error': 502,
-  'request.timeout': 504,
-  'request.error': 502,
-};

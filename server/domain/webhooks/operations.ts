@@ -8,7 +8,7 @@ import { revealSecret as openSecret, revealOfSecret, rotateSecret as rotate } fr
 import * as webhooks from './service.ts';
 import { lockedWebhook } from './store.ts';
 import { testWebhook } from './testing.ts';
-import { usageOfWebhooks } from './usage.ts';
+import { statsOfWebhook, usageOfWebhooks } from './usage.ts';
 
 export const list = operation({
   id: 'webhooks.list',
@@ -146,6 +146,18 @@ export const recover = operation({
   output: schema.RecoveredWebhook,
   success: 202,
   run: (ctx, input) => recoverWebhook(ctx, input),
+});
+
+export const stats = operation({
+  id: 'webhooks.stats',
+  summary: 'Get the last 14 days of a webhook',
+  http: 'GET /admin/webhooks/{id}/stats',
+  kind: 'read',
+  needs: ['webhook:read'],
+  refuses: ['not_found'],
+  input: schema.WebhookRef,
+  output: schema.WebhookStats,
+  run: (ctx, input) => statsOfWebhook(ctx, input),
 });
 
 export const usage = operation({

@@ -26,6 +26,7 @@ export const samples: Record<string, Sample> = {
   'webhooks.rotate_secret': existing,
   'webhooks.redeliver': tested,
   'webhooks.recover': async (ctx) => ({ ...(await existing(ctx)), since: new Date(Date.now() - 3_600_000).toISOString() }),
+  'webhooks.stats': existing,
   'webhooks.usage': nothing,
   'webhooks.browse_logs': nothing,
   'webhooks.inspect_log': log,

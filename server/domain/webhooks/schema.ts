@@ -292,5 +292,20 @@ export const WebhookUsageQuery = z.object({});
 export const WebhookUsage = z
   .object({ id: z.uuid(), delivered: z.int(), failed: z.int(), failing_since: time().nullable(), disabled_reason: z.string().nullable() })
   .meta({ id: 'WebhookUsage' });
+/** The last 14 days of one webhook, oldest first; days without an attempt are among them. */
+export const WebhookStats = z
+  .object({
+    days: z
+      .object({
+        day: z.iso.date(),
+        delivered: z.int(),
+        failed: z.int(),
+        /** Of attempts that were answered. */
+        p50_ms: z.int().nullable(),
+        p95_ms: z.int().nullable(),
+      })
+      .array(),
+  })
+  .meta({ id: 'WebhookStats' });
 export type Attempt = z.output<typeof WebhookAttempt>;
 export type FiltersOf = z.output<typeof Filters>;

@@ -275,3 +275,19 @@ test('after five days and twenty failures without a success a webhook is disable
   assert.deepEqual((await mails()).sort(), told, 'nobody is told twice');
   assert.equal((await entriesOf(w.tenant.id, long)).at(-1)?.action, 'disable');
 });
+
+test('the figures of a webhook are its own attempts by day of UTC, with days on which nothing happened', async () => {
+  const w = await workspace();
+  const { url } = await answering(200, 200, 500);
+  const { id } = await webhookTo(w.test, url);
+  const other = await webhookTo(w.test, url);
+  await made(w.test, 'webhooks.test', { id: other.id });
+  for (const _ of [1, 2]) await made(w.test, 'webhooks.test', { id });
+  const { days } = await made(w.test, 'webhooks.stats', { id });
+  assert.equal(days.length, 14);
+  const today = days.at(-1);
+  assert.deepEqual([today.delivered, today.failed], [1, 1]);
+  assert.ok(today.p95_ms !== null && today.p50_ms <= today.p95_ms);
+  assert.deepEqual(days[0], { day: days[0].day, delivered: 0, failed: 0, p50_ms: null, p95_ms: null });
+  assert.deepEqual([...days].map(({ day }: { day: string }) => day).sort(), days.map(({ day }: { day: string }) => day));
+});
