@@ -289,5 +289,8 @@ test('the figures of a webhook are its own attempts by day of UTC, with days on 
   assert.deepEqual([today.delivered, today.failed], [1, 1]);
   assert.ok(today.p95_ms !== null && today.p50_ms <= today.p95_ms);
   assert.deepEqual(days[0], { day: days[0].day, delivered: 0, failed: 0, p50_ms: null, p95_ms: null });
-  assert.deepEqual([...days].map(({ day }: { day: string }) => day).sort(), days.map(({ day }: { day: string }) => day));
+  assert.deepEqual(
+    [...days].map(({ day }: { day: string }) => day).sort(),
+    days.map(({ day }: { day: string }) => day),
+  );
 });
