@@ -19,6 +19,7 @@ import { kmsOptions, keyring as platformKeyring, rootKeys } from '#server/platfo
 import { log } from '#server/platform/log.ts';
 import { connection } from '#server/platform/sql.ts';
 import { sharedWindowCounter } from '#server/platform/window-counter.ts';
+import { createTunnels } from './agents/tunnels.ts';
 import { aiPlane } from './ai/plane.ts';
 import { agentTests } from './ai/test-agent.ts';
 import { bodyMemory } from './core/body-memory.ts';
@@ -155,7 +156,9 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
   usageTimer.unref();
 
   const web = createWebForward({ socketPath: env.WEB_SOCKET });
+  const tunnels = createTunnels(known.agents, frontDoorToken(roots.current));
   const controlSocket = createControlSocket({
+    tunnels,
     pipeline: new Pipeline(routePlane, runtime),
     token: frontDoorToken(roots.current),
     baseHost: env.PROXY_BASE_HOST,
@@ -197,6 +200,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
       pathMode: env.PROXY_PATH_MODE,
     },
     trustedProxies,
+    tunnels,
     devSocket: env.NODE_ENV === 'production' ? undefined : env.WEB_SOCKET,
     adminUrl: env.PUBLIC_ADMIN_URL,
     ready: () => snapshots.fresh,
@@ -225,6 +229,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     async close(drainMs) {
       clearInterval(usageTimer);
       web.endStreams();
+      tunnels.close();
       await Promise.all([gateway.close(drainMs), controlSocket.close()]);
       web.close();
       await Promise.race([pools.close(), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
+import { asksForTunnel, type Tunnels } from './agents/tunnels.ts';
 import { newCall } from './core/call.ts';
 import { type RequestOrigin, requestOrigin } from './core/client-address.ts';
 import type { GatewayResponse } from './core/gateway-response.ts';
@@ -29,6 +30,8 @@ export type GatewayOptions = {
   adminUrl: string;
   /** The web process's socket in development: its hot-reload connection is piped through. */
   devSocket?: string | undefined;
+  /** Connections that on-host agents hold open. */
+  tunnels: Tunnels;
   /** Whether calls can be served; told to load balancers by /readyz. */
   ready(): boolean;
 };
@@ -49,7 +52,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       const server = createListener({
         onRequest: (req, res, arrivedAt) => receive(options, portPlane, req, res, arrivedAt, closing),
         trustedProxies: options.trustedProxies,
-        onUpgrade: options.devSocket && portPlane === 'admin' ? forwardDevSocket(options.devSocket) : undefined,
+        ...upgradesOf(options, portPlane),
       });
       servers.add(server);
       await new Promise<void>((resolve, reject) => {
@@ -79,6 +82,20 @@ export function createGateway(options: GatewayOptions): Gateway {
       clearTimeout(late);
     },
   };
+}
+
+/** Handshakes: the hot reload of development on the dashboard's own port, else the tunnels of on-host agents. */
+function upgradesOf({ devSocket, tunnels, hosts, trustedProxies }: GatewayOptions, portPlane: PortPlane) {
+  if (devSocket && portPlane === 'admin') return { onUpgrade: forwardDevSocket(devSocket) };
+  const onUpgrade = (req: IncomingMessage, socket: Duplex) => {
+    const match = planeOf({ portPlane, host: requestOrigin(req, trustedProxies).host, target: req.url ?? '' }, hosts);
+    tunnels.take(req, socket, match.plane === 'api' ? match.space : null).catch(() => socket.destroy());
+  };
+  // On a host of a workspace the path is a route's: the request is an ordinary one.
+  const upgrades = (req: IncomingMessage) =>
+    asksForTunnel(req) &&
+    planeOf({ portPlane, host: requestOrigin(req, trustedProxies).host, target: req.url ?? '' }, hosts).plane === 'api';
+  return { onUpgrade, upgrades };
 }
 
 function receive(

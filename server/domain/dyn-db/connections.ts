@@ -10,7 +10,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { checkSoon } from './checks.ts';
-import { assertConnection, assertExternalId, assertTarget, assertTtls } from './rules.ts';
+import { assertAgent, assertConnection, assertExternalId, assertTarget, assertTtls } from './rules.ts';
 import type { CreateDynDbConnection, UpdateDynDbConnection } from './schema.ts';
 import { putPassword, putSshKey, sealPassword, sealSshKey } from './seals.ts';
 import { assertSshKey } from './ssh-keys.ts';
@@ -76,6 +76,7 @@ export async function createConnection(ctx: Ctx, input: z.output<typeof CreateDy
   const key = ssh_private_key === undefined ? null : await sealSshKey(ctx, { private_key: ssh_private_key, passphrase: ssh_passphrase });
   const row = await mutate(ctx, async (tx) => {
     await assertExternalId(tx, ctx, connect_options);
+    await assertAgent(tx, ctx, fields.agent_id);
     await assertRoom(tx, ctx);
     await withinPlan(tx, ctx, 'dyn_db_connections');
     const data = { ...own(ctx), ...fields, ...ttls, connect_options: connect_options as Prisma.InputJsonObject };
@@ -120,6 +121,7 @@ export async function updateConnection(ctx: Ctx, input: z.output<typeof UpdateDy
     const after = { ...before, ...fields } as ConnectionRow;
     assertFits(ctx, before, input, after);
     await assertExternalId(tx, ctx, after.connect_options);
+    await assertAgent(tx, ctx, fields.agent_id);
     if (PLACE.some((field) => before[field] !== after[field])) await assertNoLiveLeases(tx, ctx, { connection_id: before.id });
     const { connect_options, ...rest } = fields;
     const options = connect_options === undefined ? {} : { connect_options: connect_options as Prisma.InputJsonObject };
@@ -143,7 +145,8 @@ function assertFits(ctx: Ctx, before: ConnectionRow, input: z.output<typeof Upda
   for (const field of ['admin_username', 'admin_password'] as const)
     if (input[field] !== undefined && before.execution_mode === 'iam')
       throw new Refusal('validation_error', `${field}: must be left out with execution_mode iam`);
-  if (input.agent_id !== undefined) throw new Refusal('validation_error', 'agent_id: no such agent');
+  if (input.agent_id !== undefined && before.execution_mode !== 'agent_tunnel')
+    throw new Refusal('validation_error', `agent_id: must be left out with execution_mode ${before.execution_mode}`);
   assertTtls(after);
   assertTarget(ctx, after);
 }

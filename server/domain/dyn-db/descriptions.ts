@@ -90,7 +90,7 @@ export const descriptions: Descriptions = {
     'query.status': 'Only return leases with this status.',
     engine: 'Database engine. `postgresql`, `mariadb`, `mongodb` and `sqlserver` are accepted as well.',
     execution_mode:
-      'How the database is reached: `direct`, `ssh_tunnel`, `iam`, or `agent_tunnel`, which is not available yet. Can’t be changed.',
+      'How the database is reached: `direct`, `ssh_tunnel`, `iam` or `agent_tunnel`, through an on-host agent. Can’t be changed.',
     host: 'Host name or address of the database. For MongoDB also a list of hosts, each with its port, or the name of an SRV record.',
     port: 'Port of the database. `null` for the engine’s own.',
     database_name: 'Database that users are made for.',

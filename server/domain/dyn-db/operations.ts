@@ -13,7 +13,14 @@ import * as schema from './schema.ts';
 import { lockedConnection } from './store.ts';
 
 /** What any work on a server of a customer may be refused with. */
-const ON_SERVER = ['database_unreachable', 'database_error', 'database_timeout', 'ssh_host_key_mismatch', 'tenant_sealed'] as const;
+const ON_SERVER = [
+  'agent_offline',
+  'database_unreachable',
+  'database_error',
+  'database_timeout',
+  'ssh_host_key_mismatch',
+  'tenant_sealed',
+] as const;
 
 export const list = operation({
   id: 'dyn_db.list',
@@ -36,7 +43,7 @@ export const create = operation({
   mirrored: 'POST /admin/dyn-db-credentials/connections',
   kind: 'change',
   needs: ['dyn_db_cred:create'],
-  refuses: ['plan_limit', 'conflict', 'tenant_sealed'],
+  refuses: ['plan_limit', 'plan_feature', 'conflict', 'tenant_sealed'],
   input: schema.CreateDynDbConnection,
   output: schema.CreatedDynDbConnection,
   success: 201,

@@ -9,7 +9,10 @@ const STAGES = { dns: 'DNS', tcp: 'TCP', tls: 'TLS', ssh: 'SSH', auth: 'login', 
 export function refusalOf(fault: DatabaseFault): Refusal {
   const { type, stage, code, text, statement } = fault;
   const where = statement === null ? STAGES[stage] : `statement ${statement}`;
-  return new Refusal(type, `${where}: ${[code, text].filter((part) => part).join(' ')}`, { cause: fault });
+  return new Refusal(type, `${where}: ${[code, text].filter((part) => part).join(' ')}`, {
+    cause: fault,
+    ...(type === 'agent_offline' ? { retryAfter: 30 } : {}),
+  });
 }
 
 /** One line for the row that it is kept in. */

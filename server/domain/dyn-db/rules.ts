@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type { z } from 'zod';
-import type { Ctx } from '#server/kernel/context.ts';
+import { requireFeature } from '#server/domain/plans/service.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { egress } from '#server/platform/egress.ts';
@@ -35,8 +36,7 @@ export function assertConnection(ctx: Ctx, input: NewConnection): void {
       throw invalid(field, `must be left out with execution_mode ${mode}`);
   if (mode === 'iam' && engine !== 'postgres' && engine !== 'mysql')
     throw invalid('execution_mode', 'iam needs the engine postgres or mysql');
-  // There are no on-host agents yet, so no ID is of one.
-  if (mode === 'agent_tunnel') throw invalid('agent_id', 'no such agent');
+  if (mode === 'agent_tunnel') requireFeature(ctx, 'byo_agent');
   assertTarget(ctx, { ...input, connect_options: input.connect_options ?? {} });
 }
 
@@ -67,7 +67,10 @@ export function assertTarget(ctx: Ctx, target: Target): void {
     throw invalid('connect_options.role_arn', 'is required with execution_mode iam: the service signs with a role of yours, not as itself');
   if (options.external_id !== undefined && options.role_arn === undefined) throw invalid('connect_options.external_id', 'needs role_arn');
   const hosts = hostsOf(target);
-  // Behind a jump host the name means what it means there.
+  if (options.srv && mode === 'agent_tunnel')
+    throw invalid('connect_options.srv', "can't be used with execution_mode agent_tunnel: name the hosts");
+  // Behind a jump host, or an agent, the name means what it means there.
+  if (mode === 'agent_tunnel') return;
   if (mode === 'ssh_tunnel') assertReachable('ssh_host', target.ssh_host ?? '', target.ssh_port ?? 22);
   else for (const [host, port] of hosts) assertReachable('host', host, port);
 }
@@ -123,6 +126,12 @@ export async function assertExternalId(tx: Tx, ctx: Ctx, { external_id }: Connec
   const { kms_external_id } = await tx.tenants.findUniqueOrThrow({ where: { id: ctx.tenant_id }, select: { kms_external_id: true } });
   if (external_id !== kms_external_id)
     throw invalid('connect_options.external_id', `must be that of this workspace, ${kms_external_id}, or left out`);
+}
+
+/** One of this space that wasn't revoked. @throws Refusal validation_error */
+export async function assertAgent(tx: Tx, ctx: Ctx, agentId: string | null | undefined): Promise<void> {
+  if (!agentId) return;
+  if ((await tx.agents.count({ where: { ...own(ctx), id: agentId, status: 'active' } })) === 0) throw invalid('agent_id', 'no such agent');
 }
 
 /** @throws Refusal validation_error */

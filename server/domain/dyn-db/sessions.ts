@@ -104,6 +104,9 @@ export function targetOf(row: ConnectionRow, password: string, ssh: SshKey | nul
     password,
     iam: row.execution_mode === 'iam',
     options: connect_options,
+    ...(row.execution_mode === 'agent_tunnel' && row.agent_id
+      ? { agent: { id: row.agent_id, tenant_id: row.tenant_id, sandbox: row.sandbox } }
+      : {}),
     ...(ssh && ssh_host
       ? {
           ssh: {

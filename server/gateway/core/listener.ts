@@ -16,8 +16,9 @@ export type ListenerOptions = {
    * first. `arrivedAt`, on performance.now()'s clock: when it was read, which may be a little before, and parts of its body may have come since.
    */
   onRequest(req: IncomingMessage, res: GatewayResponse, arrivedAt: number): void;
-  /** WebSocket handshakes; without it, and for any other Upgrade value, the request is an ordinary one. */
+  /** Handshakes that `upgrades` picks, else those of WebSocket; without it, and for any other Upgrade value, the request is an ordinary one. */
   onUpgrade?: ((req: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
+  upgrades?: ((req: IncomingMessage) => boolean) | undefined;
   headersTimeoutMs?: number | undefined;
   /** First byte of a request to its last (body total, interface rule 12 §17). */
   requestTimeoutMs?: number | undefined;
@@ -38,7 +39,7 @@ export type ListenerOptions = {
  * listen yet. Limits stand above those of inspectHead, so that the usual excess gets a full answer and only the absurd is cut here.
  */
 export function createListener(options: ListenerOptions): Server {
-  const { onRequest, onUpgrade, newRequestId = uuidV7 } = options;
+  const { onRequest, onUpgrade, upgrades = isWebSocket, newRequestId = uuidV7 } = options;
   const headersTimeout = options.headersTimeoutMs ?? 10_000;
   const server = createServer({
     ServerResponse: GatewayResponse,
@@ -53,7 +54,7 @@ export function createListener(options: ListenerOptions): Server {
     // Longer than the idle time of usual load balancers, so that they are the ones to hang up.
     keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000,
     noDelay: true,
-    shouldUpgradeCallback: (req) => onUpgrade !== undefined && req.method === 'GET' && req.headers.upgrade?.toLowerCase() === 'websocket',
+    shouldUpgradeCallback: (req) => onUpgrade !== undefined && upgrades(req),
   });
   // node drops what is beyond this number without a word; above 200 fields the request is refused anyway.
   server.maxHeadersCount = 1_000;
@@ -112,6 +113,8 @@ export function createListener(options: ListenerOptions): Server {
   });
   return server;
 }
+
+const isWebSocket = (req: IncomingMessage): boolean => req.method === 'GET' && req.headers.upgrade?.toLowerCase() === 'websocket';
 
 /** Every method any plane knows (interface rule 12 §8). */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;

@@ -1,10 +1,11 @@
 import type { Duplex } from 'node:stream';
+import { dialThroughAgent, type TunnelAgent, TunnelFault } from '../agent-tunnel.ts';
 import { connectGuarded } from '../http-out/connector.ts';
 import { UpstreamFault } from '../http-out/faults.ts';
 import type { Resolver } from '../http-out/resolver.ts';
 import { BoundedStream } from './bounded-stream.ts';
+import type { DatabaseTarget } from './engine.ts';
 import { DatabaseFault, type Stage } from './fault.ts';
-import type { SshTarget } from './ssh/ssh-target.ts';
 import { openTunnel } from './ssh/tunnel.ts';
 
 /** Opens connections to the hosts of one target, guarded or through its jump host. @throws DatabaseFault */
@@ -17,8 +18,12 @@ export type Line = {
   close(): void;
 };
 
+/** A jump host, or an on-host agent; neither for what is reached directly. */
+type Way = Pick<DatabaseTarget, 'ssh' | 'agent'>;
+
 /** The way to a target: with a jump host its SSH connection, which all connections of the session share. */
-export async function openLine(ssh: SshTarget | undefined, resolver: Resolver, timeoutMs: number): Promise<Line> {
+export async function openLine({ ssh, agent }: Way, resolver: Resolver, timeoutMs: number): Promise<Line> {
+  if (agent) return { dial: throughAgent(agent), hostKey: null, close: () => undefined };
   if (ssh === undefined) {
     const dial: Dial = async (host, port, patience) => new BoundedStream(await guarded(host, port, resolver, patience, 'tcp'));
     return { dial, hostKey: null, close: () => undefined };
@@ -31,6 +36,23 @@ export async function openLine(ssh: SshTarget | undefined, resolver: Resolver, t
     close: tunnel.close,
   };
 }
+
+/** The name means what it means in the agent's network, so the guard of our own has no say. */
+const throughAgent =
+  (agent: TunnelAgent): Dial =>
+  async (host, port, patience) => {
+    try {
+      return new BoundedStream(await dialThroughAgent(agent, host, port, patience));
+    } catch (error) {
+      if (error instanceof TunnelFault && error.code === 'agent_offline')
+        throw new DatabaseFault(
+          'agent_offline',
+          'tcp',
+          'The agent of this connection has no tunnel open. Start the agent, then try again.',
+        );
+      throw new DatabaseFault('database_unreachable', 'tcp', `The host ${shown(host)} is not reachable from the agent.`);
+    }
+  };
 
 /** A refused address, a closed port and silence read alike: none of them tells what lies inside. */
 async function guarded(host: string, port: number, resolver: Resolver, timeoutMs: number, stage: Stage): Promise<Duplex> {

@@ -1,3 +1,4 @@
+import type { TunnelAgent } from '../agent-tunnel.ts';
 import type { SshTarget } from './ssh/ssh-target.ts';
 
 // What the service does on databases of customers, one shape for all engines (interface rule 44). Nothing here is kept between two uses: a session is
@@ -36,6 +37,8 @@ export type DatabaseTarget = {
   password: string;
   options: ConnectOptions;
   ssh?: SshTarget | undefined;
+  /** The on-host agent that the host is reached through. */
+  agent?: TunnelAgent | undefined;
   /** The password is a token of RDS: MySQL then wants it as it is, which only a TLS connection may carry. */
   iam?: boolean | undefined;
 };

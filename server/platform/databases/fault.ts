@@ -1,4 +1,4 @@
-export type DatabaseFaultType = 'database_unreachable' | 'ssh_host_key_mismatch' | 'database_error' | 'database_timeout';
+export type DatabaseFaultType = 'database_unreachable' | 'ssh_host_key_mismatch' | 'database_error' | 'database_timeout' | 'agent_offline';
 
 /** How far it came. `statement` is everything after the login. */
 export type Stage = 'dns' | 'tcp' | 'ssh' | 'tls' | 'auth' | 'statement';

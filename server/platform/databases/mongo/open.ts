@@ -20,7 +20,7 @@ export async function openMongo(target: DatabaseTarget, resolver: Resolver, reso
   const left = countdown(target.options.connect_timeout_ms ?? CONNECT_TIMEOUT_MS);
   const late = () => new DatabaseFault('database_timeout', 'dns', 'The name was not resolved in time.');
   const seeds = await within(left(), seedsOf(target, resolveSrv), late);
-  const line = await openLine(target.ssh, resolver, left());
+  const line = await openLine(target, resolver, left());
   let found: Connected | undefined;
   try {
     found = await primary(target, seeds, line, left);

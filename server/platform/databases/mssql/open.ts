@@ -15,7 +15,7 @@ import { mssqlFault } from './fault.ts';
 /** A session on a SQL Server. @throws DatabaseFault */
 export async function openMssql(target: DatabaseTarget, resolver: Resolver): Promise<DatabaseSession> {
   const left = countdown(target.options.connect_timeout_ms ?? CONNECT_TIMEOUT_MS);
-  const line = await openLine(target.ssh, resolver, left());
+  const line = await openLine(target, resolver, left());
   try {
     return await login(target, line, left);
   } catch (error) {

@@ -19,7 +19,7 @@ import { mysqlFault } from './fault.ts';
 export async function openMysql(target: DatabaseTarget, resolver: Resolver): Promise<DatabaseSession> {
   refuseAddress(target.options, target.host);
   const left = countdown(target.options.connect_timeout_ms ?? CONNECT_TIMEOUT_MS);
-  const line = await openLine(target.ssh, resolver, left());
+  const line = await openLine(target, resolver, left());
   try {
     return await login(target, line, left);
   } catch (error) {

@@ -21,7 +21,7 @@ const CANCEL_DIAL_MS = 2_000;
 /** A session on a PostgreSQL server. @throws DatabaseFault */
 export async function openPostgres(target: DatabaseTarget, resolver: Resolver): Promise<DatabaseSession> {
   const left = countdown(target.options.connect_timeout_ms ?? CONNECT_TIMEOUT_MS);
-  const line = await openLine(target.ssh, resolver, left());
+  const line = await openLine(target, resolver, left());
   try {
     return await login(target, line, left);
   } catch (error) {
