@@ -19,7 +19,7 @@ import { kmsOptions, keyring as platformKeyring, rootKeys } from '#server/platfo
 import { log } from '#server/platform/log.ts';
 import { connection } from '#server/platform/sql.ts';
 import { sharedWindowCounter } from '#server/platform/window-counter.ts';
-import { createTunnels } from './agents/tunnels.ts';
+import { asksForTunnel, createTunnels } from './agents/tunnels.ts';
 import { aiPlane } from './ai/plane.ts';
 import { agentTests } from './ai/test-agent.ts';
 import { bodyMemory } from './core/body-memory.ts';
@@ -158,7 +158,10 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
   const web = createWebForward({ socketPath: env.WEB_SOCKET });
   const tunnels = createTunnels(known.agents, frontDoorToken(roots.current));
   const controlSocket = createControlSocket({
-    tunnels,
+    handshakes: {
+      asks: asksForTunnel,
+      take: (req, socket, head) => void tunnels.order(req, socket, head).catch(() => socket.destroy()),
+    },
     pipeline: new Pipeline(routePlane, runtime),
     token: frontDoorToken(roots.current),
     baseHost: env.PROXY_BASE_HOST,

@@ -7,11 +7,10 @@ import { digest, hasDigest } from '#server/crypto/tokens.ts';
 import { TrialOrder } from '#server/domain/routes/trial/schema.ts';
 import { log } from '#server/platform/log.ts';
 import { ownedFolder } from '#server/platform/private-folder.ts';
-import { asksForTunnel, type Tunnels } from '../../agents/tunnels.ts';
 import { newCall } from '../../core/call.ts';
 import type { GatewayResponse } from '../../core/gateway-response.ts';
 import { createListener, inspectHead } from '../../core/listener.ts';
-import type { Order } from '../../core/orders.ts';
+import type { Handshakes, Order } from '../../core/orders.ts';
 import type { Pipeline } from '../../core/pipeline.ts';
 import { readBody } from '../../core/request-body.ts';
 import { newRouteState } from '../route-call.ts';
@@ -31,8 +30,8 @@ export type ControlSocketOptions = {
   token: string;
   /** Under which workspaces have their hosts. */
   baseHost: string;
-  /** Connections through on-host agents. */
-  tunnels?: Pick<Tunnels, 'order'> | undefined;
+  /** Handshakes, for connections through on-host agents. */
+  handshakes?: Handshakes | undefined;
   /** Further orders, by their path. */
   orders?: ReadonlyMap<string, Order> | undefined;
 };
@@ -42,13 +41,13 @@ export type ControlSocket = { listen(socket: string): Promise<void>; close(): Pr
  * Control socket for test requests from the dashboard (interface rule 10 §15.2): a private socket that also asks for a token. An order becomes a real
  * request to the same socket, so that the code that serves every other call parses, judges, rewrites, sends, answers and logs it.
  */
-export function createControlSocket({ pipeline, token, baseHost, tunnels, orders = new Map() }: ControlSocketOptions): ControlSocket {
+export function createControlSocket({ pipeline, token, baseHost, handshakes, orders = new Map() }: ControlSocketOptions): ControlSocket {
   const { snapshots } = pipeline.runtime;
   const waiting = new Map<string, { order: TrialOrder; test: TestRequest; made: Made }>();
   let socket = '';
   const server: Server = createListener({
-    upgrades: asksForTunnel,
-    onUpgrade: tunnels && ((req, upgraded, head) => void tunnels.order(req, upgraded, head).catch(() => upgraded.destroy())),
+    upgrades: (req) => handshakes?.asks(req) ?? false,
+    onUpgrade: (req, upgraded, head) => handshakes?.take(req, upgraded, head),
     onRequest: (req, res) => {
       const nonce = req.headers[TEST_HEADER];
       const found = typeof nonce === 'string' ? waiting.get(nonce) : undefined;
