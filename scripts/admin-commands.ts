@@ -22,6 +22,10 @@ export const options = {
   domain: text,
   password: text,
   'password-stdin': flag,
+  version: text,
+  os: text,
+  arch: text,
+  sha256: text,
   mfa: flag,
   'i-understand': flag,
   print: text,
@@ -64,6 +68,11 @@ export const commands = {
   'list-tenants': { needs: [], does: 'lists workspaces with plan, status and counts' },
   'rotate-tenant-key': { needs: ['slug'], does: 'rotates the master key of a workspace; its data is re-wrapped in the background' },
   'rotate-root-key': { needs: [], does: 'moves all tenant keys from MASTER_KEY_PREVIOUS_B64 to the current root key' },
+  'know-agent-build': {
+    needs: ['version', 'sha256'],
+    takes: ['os', 'arch'],
+    does: 'adds a build of the on-host agent to the known ones and prints its seal; without --os and --arch it runs on any',
+  },
   'verify-chains': { needs: [], does: 'verifies the critical audit chain of every workspace; exits with 1 if one fails' },
 } as const satisfies Record<string, Command>;
 
@@ -116,6 +125,8 @@ export async function perform(command: keyof typeof commands, flags: Given): Pro
       return operator.rotateKeyOf({ slug: need('slug') });
     case 'rotate-root-key':
       return operator.rotateRoot();
+    case 'know-agent-build':
+      return operator.knowAgentBuild({ version: need('version'), sha256: need('sha256'), ...given('os', 'arch') });
     case 'verify-chains':
       return operator.verifyChains();
   }
@@ -134,4 +145,8 @@ type TextFlag =
   | 'role'
   | 'email'
   | 'domain'
-  | 'password';
+  | 'password'
+  | 'version'
+  | 'os'
+  | 'arch'
+  | 'sha256';

@@ -29,7 +29,7 @@ export class Multiplexer {
   readonly #streams = new Map<number, MuxStream>();
   readonly #opening = new Map<number, { resolve: (stream: Duplex) => void; reject: (error: Error) => void }>();
   readonly #beat: NodeJS.Timeout;
-  #rest = Buffer.alloc(0);
+  #rest: Buffer = Buffer.alloc(0);
   #next = 1;
   #heard = Date.now();
   /** Resolves when the connection is over. */

@@ -20,6 +20,8 @@ import { type SealedKeys, sealAgentKeys } from './sealing.ts';
 import { type AgentRecord, agentById, entryOf, lockedAgent, personOf } from './store.ts';
 import { mailOwners, sendWritten } from './telling.ts';
 
+export { knowBuild } from './builds.ts';
+
 const MINUTE = 60_000;
 const HISTORY = 50;
 

@@ -16,6 +16,7 @@ import { audit, bySlug, fitting, movePlan, oneOf, operatorCtx, refuse, STATUSES 
  * workspace it touches with actor type operator. All of it works while the service runs.
  */
 export { operatorCtx } from './acting.ts';
+export { knowAgentBuild } from './agent-builds.ts';
 export { verifyDomain } from './domains.ts';
 export { resetFactors } from './factors.ts';
 export { setMember } from './members.ts';

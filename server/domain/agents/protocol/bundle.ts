@@ -1,6 +1,7 @@
 import { type KeyObject, signDocument, wrapForAgent, wrapValueForAgent } from '#server/crypto/agent-keys.ts';
 import { contentFingerprint } from '#server/crypto/canonical-json.ts';
 import { planLimit } from '#server/domain/plans/schema.ts';
+import { hasFeature } from '#server/domain/plans/service.ts';
 import { effectiveConfig } from '#server/domain/routes/service.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
@@ -30,7 +31,11 @@ export async function bundleOf(ctx: Ctx, agent: AgentCaller, key: KeyObject, sig
 
 async function contentOf(tx: Tx, ctx: Ctx, agent: AgentCaller) {
   const environment = await environmentOf(tx, ctx, agent);
-  const limits = { requests_per_second: planLimit(agent.plan, 'tenant_rps') };
+  const limits = {
+    requests_per_second: planLimit(agent.plan, 'tenant_rps'),
+    // For how long it may go on with an expired bundle while the service can't be reached; the host's own setting may be less.
+    offline_grace_hours: hasFeature(agent, 'offline_grace') ? 24 : 0,
+  };
   const nothing = { environment, routes: [], clients: [], intercept_rules: [], db_listeners: [], sealed: [], material: [], limits };
   if (agent.mode === 'control') return nothing;
   const [rules, listeners] = [await interceptRules(tx, ctx, agent, environment), await dbListeners(tx, ctx, agent)];
