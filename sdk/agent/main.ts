@@ -2,14 +2,18 @@ import fs from 'node:fs';
 import { parseArgs } from 'node:util';
 import { EXIT, log, messageOf, openAgent, runAgent } from './agent.ts';
 import { createControlPlane } from './control-plane.ts';
+import { createDbListeners } from './db-listeners.ts';
 import { doctor, doctorText } from './doctor.ts';
 import { enroll } from './enroll.ts';
 import { openHome, readCredentials } from './home.ts';
+import { tunnelAllows } from './hosts.ts';
 import { environmentLines, startIntercept } from './intercept.ts';
 import { onboard, onboardText } from './onboard.ts';
 import type { Mode } from './protocol.ts';
 import { scan } from './scan.ts';
 import { readSettings, VERSION } from './settings.ts';
+import { openSecret } from './stores.ts';
+import { startTunnel, type Tunnel } from './tunnel.ts';
 
 const HELP = `sallyport-agent ${VERSION}
 
@@ -23,7 +27,8 @@ const HELP = `sallyport-agent ${VERSION}
   onboard     look for addresses and keys that are written into code
   version     the version
 
-Settings: SVC_AGENT_HOME, SVC_AGENT_API, SVC_AGENT_PORT, SVC_AGENT_ID_FILE, SVC_AGENT_OFFLINE_GRACE_HOURS.
+Settings: SVC_AGENT_HOME, SVC_AGENT_API, SVC_AGENT_PORT, SVC_AGENT_ID_FILE, SVC_AGENT_OFFLINE_GRACE_HOURS,
+          SVC_AGENT_TUNNEL_HOSTS (host or host:port, separated by commas; off closes the tunnel).
 Options: --json for doctor, scan and onboard.
 `;
 
@@ -98,17 +103,36 @@ async function work(wanted: Mode | undefined): Promise<number> {
   assertServed(agent.credentials.mode);
   // The first thing for programs of this host: without a session yet, what no route covers passes already.
   let proxy = agent.credentials.mode === 'intercept' ? await startIntercept(agent) : undefined;
+  const databases = createDbListeners({
+    open(id) {
+      const opened = openSecret(agent.session, id);
+      if (!opened) throw new Error('the secret of this listener isn’t in the bundle');
+      return opened.value;
+    },
+    log: (message) => log('warn', message),
+  });
+  let tunnel: Tunnel | undefined;
+  const { tunnelHosts } = agent.settings;
   const code = await runAgent(agent, stop.signal, async () => {
     const mode = agent.session.mode();
     if (mode === 'intercept') proxy ??= await startIntercept(agent);
     else {
       await proxy?.close();
       proxy = undefined;
-      agent.listeners = [];
       assertServed(mode);
     }
+    if (tunnelHosts?.length !== 0)
+      tunnel ??= startTunnel({
+        apiBase: agent.controlPlane.apiBase,
+        agentId: agent.keys.agentId,
+        token: () => agent.session.token(),
+        allows: (host, port) => tunnelAllows(tunnelHosts, host, port),
+      });
+    const ports = await databases.apply(mode === 'intercept' ? (agent.session.manifest()?.db_listeners ?? []) : []);
+    agent.listeners = [...(proxy ? [{ port: proxy.port, protocol: 'http_proxy', open: true }] : []), ...ports];
   });
-  await proxy?.close();
+  tunnel?.close();
+  await Promise.all([proxy?.close(), databases.close()]);
   return code;
 }
 

@@ -19,6 +19,8 @@ export type Settings = {
   heartbeatMs: number;
   manifestMs: number;
   offlineGraceHours: number;
+  /** Databases that the service may reach through the tunnel, as `host` or `host:port`; undefined for all, none when it is `off`. */
+  tunnelHosts: readonly string[] | undefined;
   environment: Readonly<Record<string, string | undefined>>;
 };
 
@@ -35,8 +37,19 @@ export function readSettings(from: Readonly<Record<string, string | undefined>> 
     heartbeatMs: number(from, 'SVC_AGENT_HEARTBEAT_SECONDS', 60, 1, 170) * 1000,
     manifestMs: number(from, 'SVC_AGENT_MANIFEST_SECONDS', 30, 1, 300) * 1000,
     offlineGraceHours: number(from, 'SVC_AGENT_OFFLINE_GRACE_HOURS', 0, 0, 24),
+    tunnelHosts: hostsOf(from.SVC_AGENT_TUNNEL_HOSTS),
     environment: from,
   };
+}
+
+function hostsOf(text: string | undefined): string[] | undefined {
+  if (text === undefined || text.trim() === '') return undefined;
+  return text.trim() === 'off'
+    ? []
+    : text
+        .split(',')
+        .map((one) => one.trim().toLowerCase())
+        .filter(Boolean);
 }
 
 function number(from: Readonly<Record<string, string | undefined>>, name: string, otherwise: number, least: number, most: number): number {
