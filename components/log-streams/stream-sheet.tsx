@@ -110,12 +110,18 @@ function Fields({ stream, onDirty, onDone }: FieldsProps) {
             <Select
               options={STREAM_SOURCES.map((value) => ({ value, label: SOURCE_LABELS[value] }))}
               value={source}
-              onValueChange={(value) => form.setValue('source', value, { shouldDirty: true })}
+              onValueChange={(value) => {
+                form.setValue('source', value, { shouldDirty: true });
+                if (value === 'traces') form.setValue('kind', 'otlp', { shouldDirty: true });
+              }}
             />
           </Field>
           <Field label="Destination">
             <Select
-              options={STREAM_KINDS.map((value) => ({ value, label: KIND_LABELS[value] }))}
+              options={STREAM_KINDS.filter((value) => source !== 'traces' || value === 'otlp').map((value) => ({
+                value,
+                label: KIND_LABELS[value],
+              }))}
               value={kind}
               onValueChange={(value) => form.setValue('kind', value, { shouldDirty: true })}
             />

@@ -20,5 +20,5 @@ export const samples: Record<string, Sample> = {
 const credentials = ['headers', 'secret_access_key', 'token'];
 export const secretInput = { 'log_streams.create': credentials, 'log_streams.update': credentials };
 export const dependsOnState = [
-  /is required for streams of kind|is not for streams of kind|must not set|must stay on the same host|must be a URL|must use|must not/i,
+  /is required for streams of kind|is not for streams of kind|must not set|must stay on the same host|must be a URL|can only be traces|must use|must not/i,
 ];

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { atLeastOne, label, pathId, secret, time } from '#server/kernel/fields.ts';
 
-/** What is sent: entries of the audit log, or calls of the gateway without their bodies. */
-export const STREAM_SOURCES = ['audit', 'requests'] as const;
+/** What is sent: entries of the audit log, calls of the gateway without their bodies, the same as spans of traces, or what was sent to webhooks. */
+export const STREAM_SOURCES = ['audit', 'requests', 'traces', 'deliveries'] as const;
 export type StreamSource = (typeof STREAM_SOURCES)[number];
 
 export const STREAM_KINDS = ['https', 'splunk', 'datadog', 'otlp', 's3'] as const;

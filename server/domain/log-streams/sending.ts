@@ -47,11 +47,12 @@ export async function sendBatch(
   }
 }
 
-/** Logs that OTLP took in part are not to be sent again (OTLP specification, partial success). */
+/** Logs and spans that OTLP took in part are not to be sent again (OTLP specification, partial success). */
 function rejectedRecords(body: Buffer): number {
   try {
-    const { partialSuccess } = JSON.parse(body.toString('utf8')) as { partialSuccess?: { rejectedLogRecords?: string | number } };
-    return Number(partialSuccess?.rejectedLogRecords ?? 0) || 0;
+    type Partial = { partialSuccess?: { rejectedLogRecords?: string | number; rejectedSpans?: string | number } };
+    const { partialSuccess } = JSON.parse(body.toString('utf8')) as Partial;
+    return Number(partialSuccess?.rejectedLogRecords ?? partialSuccess?.rejectedSpans ?? 0) || 0;
   } catch {
     return 0; // an empty answer, or one in protobuf
   }
@@ -72,7 +73,8 @@ export function requestOf(
   const body = Buffer.from(text, 'utf8');
   const url = new URL(stream.endpoint);
   if (kind === 's3') return putObject(stream, credentials, { url, body, records, now });
-  const path = url.pathname === '/' ? (PATHS[kind] ?? url.pathname) : url.pathname;
+  const standard = kind === 'otlp' && stream.source === 'traces' ? '/v1/traces' : PATHS[kind];
+  const path = url.pathname === '/' ? (standard ?? url.pathname) : url.pathname;
   const token: Record<string, string> =
     kind === 'splunk'
       ? { authorization: `Splunk ${credentials.token}` }

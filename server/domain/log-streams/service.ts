@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { attemptsHorizon } from '#server/domain/webhooks/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
@@ -37,6 +38,7 @@ export async function lockedStream(tx: Tx, ctx: Ctx, id: string): Promise<Stream
 export async function createStream(ctx: Ctx, input: z.output<typeof CreateLogStream>) {
   const { name, source, kind, region = null, prefix = null, access_key_id = null, enabled } = input;
   assertFields(kind, input, true);
+  if (source === 'traces' && kind !== 'otlp') throw invalid('source', 'can only be traces for streams of kind otlp');
   const endpoint = await reachable(ctx, input.endpoint);
   const id = newId();
   const credentials = credentialsOf(input);
@@ -137,6 +139,7 @@ async function assertFreeName(tx: Tx, ctx: Ctx, name: string): Promise<void> {
 
 /** Where the feed stands now: what is committed later has a higher number. */
 async function latest(tx: Tx, source: StreamSource): Promise<bigint> {
+  if (source === 'deliveries') return attemptsHorizon(tx);
   const [row] = await tx.$queryRaw<{ at: bigint }[]>`select feed_horizon(${source === 'audit' ? 'audit_logs' : 'request_logs'}) as at`;
   return row?.at ?? 0n;
 }

@@ -18,6 +18,7 @@ import { freshSecret, openPresented, type Presented, type Sealed, sealText } fro
 import { backlogOf, lockedWebhook, personOf, saveSubscription, type WebhookRow, webhookById } from './store.ts';
 import { checkUrl } from './target.ts';
 
+export { attemptsHorizon, settledAttempts } from './feed.ts';
 export { checkUrl } from './target.ts';
 
 /** The event types that a webhook can subscribe to. */
