@@ -30,6 +30,7 @@ import { logStreams } from './log-streams/family.ts';
 import { mail } from './mail/family.ts';
 import { mcpServers } from './mcp-servers/family.ts';
 import { migrations } from './migrations/family.ts';
+import { notifications } from './notifications/family.ts';
 import { oauthClients } from './oauth-clients/family.ts';
 import { oauthGrants } from './oauth-grants/family.ts';
 import { openapi } from './openapi/family.ts';
@@ -108,6 +109,7 @@ export const families = [
   team,
   pictures,
   logStreams,
+  notifications,
   mail,
   openapi,
   domains,

@@ -5,6 +5,7 @@ import { startDeliveries } from '#server/domain/deliveries/service.ts';
 import { checkRootKey } from '#server/domain/keys/root-check.ts';
 import { watchKeys } from '#server/domain/keys/watch.ts';
 import { sweepLeases } from '#server/domain/leases/service.ts';
+import { runNotifications } from '#server/domain/notifications/service.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import type { LeaseHandlers } from '#server/kernel/lease.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
@@ -23,6 +24,7 @@ import { startWorker } from './worker.ts';
 const STOP_MS = 10_000;
 /** How late a key may be disabled or a lease released. */
 const LEASE_TICK_MS = 10_000;
+const NOTIFY_MS = 2_000;
 
 try {
   await fittingRootKey();
@@ -40,6 +42,7 @@ try {
     ),
   ];
   const deliveries = startDeliveries(channels);
+  const notifying = startLoop('notifying people', NOTIFY_MS, () => runNotifications(db(), new Date()));
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;
@@ -47,7 +50,7 @@ try {
     log.info({ signal }, 'worker stopping');
     await Promise.all([
       worker.stop(STOP_MS),
-      Promise.race([Promise.all([...leases.map((loop) => loop.stop()), deliveries.stop()]), sleep(STOP_MS)]),
+      Promise.race([Promise.all([...leases.map((loop) => loop.stop()), deliveries.stop(), notifying.stop()]), sleep(STOP_MS)]),
     ]);
     await keys.close();
     await Promise.race([Promise.all([backgroundSettled(), flushUses(), writeCounts()]), sleep(2_000)]);
