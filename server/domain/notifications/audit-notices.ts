@@ -21,7 +21,8 @@ export type AuditRow = {
   creator_id: string | null;
 };
 
-type Told = Pick<Notice, 'kind' | 'severity' | 'title' | 'body' | 'to'> & Partial<Pick<Notice, 'resource' | 'mailed' | 'except'>> & { page: string | null };
+type Told = Pick<Notice, 'kind' | 'severity' | 'title' | 'body' | 'to'> &
+  Partial<Pick<Notice, 'resource' | 'mailed' | 'except'>> & { page: string | null };
 type Maker = (row: AuditRow, details: Record<string, unknown>) => Told | undefined;
 
 const OWNERS = { roles: ['owner'] };
@@ -81,7 +82,9 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     body: 'They can use it from now on. Roles are changed under Team.',
   }),
   'member.update': (row, details) => {
-    const change = (Array.isArray(details.changes) ? details.changes : []).find(({ field }) => field === 'role') as { to?: unknown } | undefined;
+    const change = (Array.isArray(details.changes) ? details.changes : []).find(({ field }) => field === 'role') as
+      | { to?: unknown }
+      | undefined;
     if (!change || !row.member_id) return undefined;
     return {
       ...{ kind: 'team', severity: 'info', to: { users: [row.member_id] }, except: row.actor_id, mailed: true, page: '/settings/team' },

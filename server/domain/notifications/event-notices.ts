@@ -10,7 +10,8 @@ export type InboxEvent = {
   data: Readonly<Record<string, unknown>>;
 };
 
-type Told = Pick<Notice, 'kind' | 'severity' | 'title' | 'body' | 'to'> & Partial<Pick<Notice, 'resource' | 'mailed'>> & { page: string | null };
+type Told = Pick<Notice, 'kind' | 'severity' | 'title' | 'body' | 'to'> &
+  Partial<Pick<Notice, 'resource' | 'mailed'>> & { page: string | null };
 type Maker = (data: Data, event: InboxEvent) => Told;
 
 const TEAM = { roles: ['owner', 'admin', 'editor'] };
@@ -74,7 +75,10 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   'agent.tamper_detected': (data) => ({
     ...{ kind: 'security', to: ADMINS, severity: 'critical' },
     title: `The agent ${data.text('name', data.text('agent_name', 'on a host'))} reports tampering`,
-    body: data.text('reason', 'The fingerprint of its host no longer matches. If you moved it, reset the fingerprint. If not, revoke the agent.'),
+    body: data.text(
+      'reason',
+      'The fingerprint of its host no longer matches. If you moved it, reset the fingerprint. If not, revoke the agent.',
+    ),
     ...resource('agent', data.text('agent_id')),
     page: data.text('agent_id') ? `/agents/${data.text('agent_id')}` : '/agents',
   }),
@@ -146,7 +150,8 @@ type Data = ReturnType<typeof reader>;
 
 /** Reads the members of an event leniently: older events may lack some. */
 const reader = (data: Readonly<Record<string, unknown>>) => ({
-  text: (name: string, otherwise = ''): string => (typeof data[name] === 'string' && data[name] !== '' ? (data[name] as string) : otherwise),
+  text: (name: string, otherwise = ''): string =>
+    typeof data[name] === 'string' && data[name] !== '' ? (data[name] as string) : otherwise,
   number: (name: string): number => (typeof data[name] === 'number' ? (data[name] as number) : 0),
   flag: (name: string): boolean => data[name] === true,
   day: (name: string): string => {

@@ -1,6 +1,6 @@
 import { family } from '#server/kernel/family.ts';
-import * as operations from './operations.ts';
 import { endInbox, pruneNotifications } from './inbox.ts';
+import * as operations from './operations.ts';
 
 export const notifications = family({
   name: 'notifications',

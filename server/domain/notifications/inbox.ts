@@ -12,7 +12,11 @@ import type { ListNotifications, MarkRead } from './schema.ts';
 
 /** The person's notifications, newest first. @throws Refusal role_denied */
 export function listNotifications(ctx: Ctx, { page, per_page, kind, unread }: z.output<typeof ListNotifications>) {
-  const where = { ...mine(ctx), ...(kind ? { kind } : {}), ...(unread ? { read_at: null } : unread === false ? { read_at: { not: null } } : {}) };
+  const where = {
+    ...mine(ctx),
+    ...(kind ? { kind } : {}),
+    ...(unread ? { read_at: null } : unread === false ? { read_at: { not: null } } : {}),
+  };
   return read(ctx, async (tx) => {
     const total = await tx.notifications.count({ where });
     const { skip, per_page: take } = clampPage({ page, per_page });
@@ -30,7 +34,8 @@ export function countUnread(ctx: Ctx) {
   const where = mine(ctx);
   return read(ctx, async (tx) => ({
     unread: await tx.notifications.count({ where: { ...where, read_at: null } }),
-    newest: (await tx.notifications.findFirst({ where, orderBy: [{ created_at: 'desc' }, { id: 'desc' }], select: { id: true } }))?.id ?? null,
+    newest:
+      (await tx.notifications.findFirst({ where, orderBy: [{ created_at: 'desc' }, { id: 'desc' }], select: { id: true } }))?.id ?? null,
   }));
 }
 

@@ -27,7 +27,18 @@ export const DEFAULT_CHANNELS: Record<NotificationKind, Channels> = {
 export const lockedKinds = (role: string): NotificationKind[] => (role === 'owner' ? ['security'] : []);
 
 /** Resources that can be followed or muted, as their audit entries name them. */
-export const FOLLOWABLE = ['route', 'secret', 'webhook', 'workflow', 'agent', 'alert', 'pki_root', 'ai_agent', 'vault', 'migration'] as const;
+export const FOLLOWABLE = [
+  'route',
+  'secret',
+  'webhook',
+  'workflow',
+  'agent',
+  'alert',
+  'pki_root',
+  'ai_agent',
+  'vault',
+  'migration',
+] as const;
 
 /** A notification is kept this long. */
 export const KEPT_DAYS = 90;

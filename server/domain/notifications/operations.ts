@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#server/kernel/operation.ts';
+import * as inbox from './inbox.ts';
 import * as settings from './preferences.ts';
 import {
   FollowResource,
@@ -11,7 +12,6 @@ import {
   UnreadCount,
   UpdatePreferences,
 } from './schema.ts';
-import * as inbox from './inbox.ts';
 
 // Everybody has an inbox and sees nobody else's: the verbs ask for a person, and no capability is involved.
 

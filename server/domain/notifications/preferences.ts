@@ -5,9 +5,9 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { mutate, unchanged } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
+import { personIn } from './inbox.ts';
 import { lockedKinds, MOST_RESOURCES } from './kinds.shared.ts';
 import type { FollowResource, NotificationPreferences, UpdatePreferences } from './schema.ts';
-import { personIn } from './inbox.ts';
 import { type SettingsRow, settingsOf } from './settings.ts';
 
 type View = z.input<typeof NotificationPreferences>;

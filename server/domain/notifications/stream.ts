@@ -14,7 +14,9 @@ const CHECK_MS = 5_000;
 const LIFETIME_MS = 10 * 60_000;
 
 type Ring = () => void;
-const state = processState('notification-streams', (): { rooms: Map<string, Set<Ring>>; listener?: Listener | undefined } => ({ rooms: new Map() }));
+const state = processState('notification-streams', (): { rooms: Map<string, Set<Ring>>; listener?: Listener | undefined } => ({
+  rooms: new Map(),
+}));
 
 /**
  * Server-sent events for GET /admin/notifications/stream: `unread` events {unread, newest}, the first at once and then one for each change of the
@@ -25,7 +27,9 @@ export async function notificationStream(ctx: Ctx, request: Request): Promise<Re
   const room = `${ctx.tenant_id}:${personIn(ctx).id}`;
   const first = await countUnread(ctx);
   if ((state.rooms.get(room)?.size ?? 0) >= MOST_PER_PERSON)
-    throw new Refusal('rate_limited', 'Too many tabs of yours follow the notifications. They are asked for once a minute instead.', { retryAfter: 60 });
+    throw new Refusal('rate_limited', 'Too many tabs of yours follow the notifications. They are asked for once a minute instead.', {
+      retryAfter: 60,
+    });
   const gone = new AbortController();
   const signal = AbortSignal.any([gone.signal, request.signal, AbortSignal.timeout(LIFETIME_MS)]);
   const stream = eventStream(ctx, first, room, signal, gone);

@@ -13,7 +13,11 @@ const DAILY_AT = 8 * 60;
 export function mailTime(kind: NotificationKind, { digest, quiet_hours, timezone }: Settings, now: Date): Date {
   if (kind === 'security') return now;
   const at =
-    digest === 'hourly' ? new Date(Math.floor(now.getTime() / 3_600_000 + 1) * 3_600_000) : digest === 'daily' ? nextDaily(now, timezone) : now;
+    digest === 'hourly'
+      ? new Date(Math.floor(now.getTime() / 3_600_000 + 1) * 3_600_000)
+      : digest === 'daily'
+        ? nextDaily(now, timezone)
+        : now;
   if (!quiet_hours) return at;
   const from = minutesOf(quiet_hours.from);
   const until = minutesOf(quiet_hours.until);
