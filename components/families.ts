@@ -28,6 +28,7 @@ import { logs } from './logs/family.ts';
 import { mcpServers } from './mcp-servers/family.ts';
 import { me } from './me/family.ts';
 import { migrations } from './migrations/family.ts';
+import { notifications } from './notifications/family.ts';
 import { oauthClients } from './oauth-clients/family.ts';
 import { opportunities } from './opportunities/family.ts';
 import { pki } from './pki/family.ts';
@@ -84,6 +85,7 @@ export const families: readonly PageFamily[] = [
   pki,
   policies,
   quickstart,
+  notifications,
   reveals,
   roles,
   routes,

@@ -31,6 +31,7 @@ const loadShortcuts = () => import('./shortcut-sheet.tsx').then((module) => ({ d
 const Palette = lazy(loadPalette);
 const DevPane = lazy(() => import('#components/dev-pane/dev-pane.tsx').then((module) => ({ default: module.DevPane })));
 const ShortcutSheet = lazy(loadShortcuts);
+const InboxBell = lazy(() => import('#components/notifications/bell.tsx').then((module) => ({ default: module.InboxBell })));
 // Nothing opens it but an answer; there before a call can have one.
 const Handover = lazyOverlay(
   () => import('./handover.tsx').then((module) => module.Handover),
@@ -151,6 +152,13 @@ export function AppShell(props: AppShellProps) {
                     onClick={() => pane.setOpen(!pane.open)}
                     tooltipSide="bottom"
                   />
+                  <span className="size-8">
+                    {overlays && (
+                      <Suspense fallback={null}>
+                        <InboxBell />
+                      </Suspense>
+                    )}
+                  </span>
                   <ThemeMenu />
                   <span className="max-sm:hidden">
                     <HelpMenu page={page} unread={news.unread} onNews={() => news.setOpen(true)} onShortcuts={() => setShortcuts(true)} />

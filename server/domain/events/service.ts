@@ -1,5 +1,7 @@
+import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { log } from '#server/platform/log.ts';
 import { sql } from '#server/platform/sql.ts';
 import type { EventType } from './catalogue.shared.ts';
 import { EVENT_LIFE_MS, sealPayload } from './payload.ts';
@@ -35,13 +37,23 @@ export async function raise(
     matching.map(async (event) => {
       const id = newId();
       // Without data there is nothing to seal: tenant.sealed is raised while nothing can be.
-      const sealed = Object.keys(event.data).length > 0 ? await sealPayload({ id, tenant_id, sandbox }, event.data) : {};
+      const sealed =
+        Object.keys(event.data).length > 0 ? await sealPayload({ id, tenant_id, sandbox }, event.data).catch(sealedTenant(event)) : {};
       const expires_at = new Date(now.getTime() + EVENT_LIFE_MS);
       return { id, tenant_id, sandbox, type: event.type, source_id: event.source_id, occurred_at: now, expires_at, ...sealed };
     }),
   );
   await tx.events.createMany({ data });
 }
+
+/** What a job says of many workspaces must not wait for the one whose key is out of reach: its event goes without data, once the key is back. */
+const sealedTenant =
+  ({ type }: DomainEvent) =>
+  (error: unknown) => {
+    if (!(error instanceof TenantKeyUnavailable)) throw error;
+    log.warn({ err: error, type }, 'an event was raised without its data');
+    return {};
+  };
 
 const BATCH = 5_000;
 

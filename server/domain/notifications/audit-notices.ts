@@ -98,7 +98,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     body: `As ${typeof details.role === 'string' ? details.role : 'a member'}. The invitation expires in seven days.`,
   }),
   'access_request.create': (row, details) => ({
-    ...{ kind: 'team', severity: 'warning', to: ADMINS, except: row.actor_id, page: '/notifications?requests=open' },
+    ...{ kind: 'team', severity: 'warning', to: ADMINS, except: row.actor_id, page: '/settings/notifications?tab=requests' },
     title: `${row.actor_label ?? 'Someone'} asks for ${typeof details.wants === 'string' ? details.wants : 'access'}`,
     body: typeof details.reason === 'string' && details.reason !== '' ? details.reason : 'No reason was given.',
   }),

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
@@ -6,7 +7,9 @@ import { mutate, unchanged } from '#server/kernel/mutate.ts';
 import { clampPage, pageOf } from '#server/kernel/page.ts';
 import { sql } from '#server/platform/sql.ts';
 import { KEPT_DAYS } from './kinds.shared.ts';
-import type { ListNotifications, MarkRead } from './schema.ts';
+import type { ListNotifications, MarkRead, Notification } from './schema.ts';
+
+type Row = Prisma.notificationsGetPayload<object>;
 
 // The inbox belongs to the person, in both spaces of the workspace: nothing here depends on the space of the page they are on.
 
@@ -21,11 +24,7 @@ export function listNotifications(ctx: Ctx, { page, per_page, kind, unread }: z.
     const total = await tx.notifications.count({ where });
     const { skip, per_page: take } = clampPage({ page, per_page });
     const rows = await tx.notifications.findMany({ where, orderBy: [{ created_at: 'desc' }, { id: 'desc' }], skip, take });
-    return pageOf(
-      rows.map(({ group_key, ...row }) => ({ ...row, group: group_key })),
-      total,
-      { page, per_page },
-    );
+    return pageOf(rows.map(shown), total, { page, per_page });
   });
 }
 
@@ -48,6 +47,14 @@ export function markRead(ctx: Ctx, { ids, until }: z.output<typeof MarkRead>) {
     return unchanged({ read: count });
   });
 }
+
+type View = z.input<typeof Notification>;
+
+/** Kind, severity and space are checked by the table. */
+const shown = ({ group_key, ...row }: Row): View => ({
+  ...row,
+  ...{ kind: row.kind as View['kind'], severity: row.severity as View['severity'], space: row.space as View['space'], group: group_key },
+});
 
 /** @throws Refusal role_denied for anybody but a person */
 export function personIn(ctx: Ctx) {

@@ -53,7 +53,7 @@ function letterOf(items: readonly Item[], workspace: string, base: string): Lett
     return {
       subject: `${mark(only)}${only.title}`,
       paragraphs: [only.body, `This happened in ${workspace}.`],
-      button: { label: 'Open', url: `${base}${only.link ?? '/notifications'}` },
+      button: { label: 'Open', url: `${base}${only.link ?? '/settings/notifications'}` },
       footer: FOOTER,
     };
   return {
@@ -62,7 +62,7 @@ function letterOf(items: readonly Item[], workspace: string, base: string): Lett
       ...items.slice(0, NAMED).map((item) => `${mark(item)}${item.title}. ${item.body}`),
       ...(items.length > NAMED ? [`And ${items.length - NAMED} more.`] : []),
     ],
-    button: { label: 'View all notifications', url: `${base}/notifications` },
+    button: { label: 'View all notifications', url: `${base}/settings/notifications` },
     footer: FOOTER,
   };
 }

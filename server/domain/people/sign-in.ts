@@ -208,7 +208,11 @@ export async function startSession(tx: Tx, ctx: PersonCtx, userId: string, proof
     resource_type: 'session',
     resource_id: session.id,
     name: user.email,
-    details: { method, ...(methods.length > 1 ? { second_factor: methods.at(-1) } : {}) },
+    details: {
+      method,
+      ...(methods.length > 1 ? { second_factor: methods.at(-1) } : {}),
+      ...(isNew.browser || isNew.country ? { new_device: true } : {}),
+    },
   });
   if (isNew.browser || isNew.country)
     inBackground('sign-in notice', () =>

@@ -1,0 +1,19 @@
+import { Bell } from 'lucide-react';
+import type { PageFamily } from '#components/shell/page-family.ts';
+
+export const notifications: PageFamily = {
+  name: 'notifications',
+  pages: [
+    {
+      id: 'notifications',
+      label: 'Notifications',
+      icon: Bell,
+      scope: 'workspace',
+      path: '/settings/notifications',
+      group: 'settings',
+      order: 12,
+      keywords: ['inbox', 'email', 'digest', 'quiet hours', 'mute', 'follow'],
+      docs: 'notifications',
+    },
+  ],
+};
