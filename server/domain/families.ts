@@ -5,6 +5,8 @@ import { aiControls } from './ai-controls/family.ts';
 import { aiGateways } from './ai-gateways/family.ts';
 import { aiSpend } from './ai-spend/family.ts';
 import { aiTrust } from './ai-trust/family.ts';
+import { alertChannels } from './alert-channels/family.ts';
+import { alerts } from './alerts/family.ts';
 import { apiKeys } from './api-keys/family.ts';
 import { auditLogs } from './audit-logs/family.ts';
 import { billing } from './billing/family.ts';
@@ -92,6 +94,8 @@ export const families = [
   webhooks,
   inboundWebhooks,
   agents,
+  alerts,
+  alertChannels,
   requestLogs,
   auditLogs,
   roles,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeCounts } from '#server/custody/counts.ts';
 import { flushUses } from '#server/custody/uses.ts';
+import { evaluateAlerts } from '#server/domain/alerts/evaluation.ts';
 import { startDeliveries } from '#server/domain/deliveries/service.ts';
 import { checkRootKey } from '#server/domain/keys/root-check.ts';
 import { watchKeys } from '#server/domain/keys/watch.ts';
@@ -24,6 +25,8 @@ import { startWorker } from './worker.ts';
 const STOP_MS = 10_000;
 /** How late a key may be disabled or a lease released. */
 const LEASE_TICK_MS = 10_000;
+/** How often alerts are looked at (interface rule 70 §7). */
+const ALERT_TICK_MS = 30_000;
 const NOTIFY_MS = 2_000;
 
 try {
@@ -36,6 +39,11 @@ try {
     return false;
   };
   const leases = [
+    startLoop('evaluating alerts', ALERT_TICK_MS, async () => {
+      const { alerts, ...done } = await evaluateAlerts(db(), new Date());
+      if (Object.values(done).some((n) => n > 0)) log.info({ alerts, ...done }, 'alerts evaluated');
+      return false;
+    }),
     startLoop('sweeping leases', LEASE_TICK_MS, sweep(leaseHandlers('tick'))),
     ...Object.entries(leaseHandlers('apart')).map(([kind, handler]) =>
       startLoop(`sweeping leases of ${kind}`, LEASE_TICK_MS, sweep({ [kind]: handler })),

@@ -21,6 +21,7 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   { table: 'log_payloads', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'log_payload', space: 'by_row' },
   { table: 'payload_captures', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'capture_payload', space: 'by_row' },
   { table: 'log_streams', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'log_stream', space: 'by_row' },
+  { table: 'alert_channels', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'alert_channel', space: 'by_row' },
   { table: 'sso_connections', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'sso_secret', space: 'shared' },
   { table: 'crypto_key_versions', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'transit_key', space: 'by_row' },
   { table: 'pki_roots', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'pki_key', space: 'by_row' },

@@ -11,12 +11,13 @@ export type { Letter } from './templates.ts';
 const retryFor = 24 * 3_600_000;
 
 /**
- * Writes a mail in the caller's transaction. `dispatch` it after the commit; if this process dies in between, `retryUnsentMails` finds the row.
+ * Writes a mail in the caller's transaction. `dispatch` it after the commit; if this process dies in between, `retryUnsentMails` finds the row. `id` is for work
+ * that may run again: it looks for it first.
  * @returns the row's id
  */
-export async function postMail(tx: Tx | Db, mail: { to: string; kind: string; letter: Letter; now: Date }): Promise<string> {
+export async function postMail(tx: Tx | Db, mail: { id?: string; to: string; kind: string; letter: Letter; now: Date }): Promise<string> {
   const { subject, ...body } = render(mail.letter);
-  const id = newId();
+  const { id = newId() } = mail;
   const stored = mail.letter.credential ? sealBody(id, body) : body;
   await tx.mails.create({ data: { id, recipient: mail.to, kind: mail.kind, subject, ...stored, created_at: mail.now } });
   return id;

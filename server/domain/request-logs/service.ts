@@ -14,6 +14,7 @@ import { forReader, mayReadIdentity, redactedMark } from './identity.ts';
 import type { FollowLogs, ListRouteLogs } from './schema.ts';
 import { isKept, type LogFields, routeRows, rowOf, rowsAfter } from './store.ts';
 
+export { NO_ROUTE, percentile } from './buckets.ts';
 export { callersOfRoute, figuresOfRoutes, noCalls } from './route-figures.ts';
 
 /** Seconds the feed trails the clock (interface rule 13 §3). */

@@ -1,0 +1,12 @@
+import { family } from '#server/kernel/family.ts';
+import * as operations from './operations.ts';
+
+export const alertChannels = family({
+  name: 'alert-channels',
+  namespace: 'alert_channels',
+  router: 'alertChannels',
+  operations,
+  resources: [{ type: 'alert_channel' }],
+  tables: [{ name: 'alert_channels', reset: 'delete' }],
+  actions: [{ id: 'create-alert-channel', title: 'Create alert channel', path: '/alerts/channels?open=new', needs: 'alert:create' }],
+});

@@ -1,0 +1,26 @@
+import { fresh, idOf, nothing, type Sample } from '#server/testing/factories.ts';
+
+/** Nobody listens there. */
+const channel: Sample = async () => ({
+  ...{ name: fresh('channel'), kind: 'webhook', url: 'https://127.0.0.1:65001/alerts' },
+  signing_secret: fresh('a secret that nobody may ever see'),
+});
+const existing = idOf('alert_channels.create', channel);
+
+export const samples: Record<string, Sample> = {
+  'alert_channels.list': nothing,
+  'alert_channels.get': existing,
+  'alert_channels.create': channel,
+  'alert_channels.update': async (ctx) => ({ ...(await existing(ctx)), name: fresh('renamed') }),
+  'alert_channels.delete': existing,
+  'alert_channels.test': existing,
+  'alert_channels.deliveries': existing,
+};
+
+const secrets = ['signing_secret', 'token', 'url'];
+export const secretInput = { 'alert_channels.create': secrets, 'alert_channels.update': secrets };
+export const dependsOnState = [
+  /is required for channels of kind|is not for channels of kind|must be sent again when|no SMS provider/,
+  /must be email addresses|must be numbers such as|must be addresses of members/,
+  /must use https|can only be called|must not use port|is not a public|points to an address|must contain|must be an absolute|must be ASCII|must not have a fragment|placeholder|must be|must not/,
+];

@@ -1,0 +1,29 @@
+import { ALERT_TYPES, isOfRequests } from './conditions.shared.ts';
+import { readCalls } from './sources/calls.ts';
+import { readRecords } from './sources/records.ts';
+import { readStates } from './sources/states.ts';
+import type { Findings, Watched } from './watched.ts';
+
+/** What each alert finds at a moment. One query or two for each kind of source, however many alerts there are. */
+export async function findAll(alerts: readonly Watched[], now: Date): Promise<Findings> {
+  const ofRecords = (type: string) => type === 'reveal_spike' || type === 'audit_match';
+  const states = ALERT_TYPES.filter((type) => !isOfRequests(type) && !ofRecords(type));
+  const found = await Promise.all([
+    readCalls(
+      alerts.filter(({ type }) => isOfRequests(type)),
+      now,
+    ),
+    readRecords(
+      alerts.filter(({ type }) => ofRecords(type)),
+      now,
+    ),
+    ...states.map((of) =>
+      readStates(
+        of,
+        alerts.filter(({ type }) => type === of),
+        now,
+      ),
+    ),
+  ]);
+  return new Map(found.flatMap((findings) => [...findings]));
+}
