@@ -6,6 +6,7 @@ import { aiPlayground } from './ai-playground/family.ts';
 import { aiSpend } from './ai-spend/family.ts';
 import { aiTrust } from './ai-trust/family.ts';
 import { aiUsers } from './ai-users/family.ts';
+import { alerts } from './alerts/family.ts';
 import { analytics } from './analytics/family.ts';
 import { apiKeys } from './api-keys/family.ts';
 import { audit } from './audit/family.ts';
@@ -85,6 +86,7 @@ export const families: readonly PageFamily[] = [
   pki,
   policies,
   quickstart,
+  alerts,
   notifications,
   reveals,
   roles,

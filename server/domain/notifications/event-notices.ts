@@ -1,3 +1,4 @@
+import { type AlertType, UNITS } from '#server/domain/alerts/conditions.shared.ts';
 import type { Notice } from './writing.ts';
 
 /** An event as the delivery engine hands it over. */
@@ -36,17 +37,14 @@ export function noticeOfEvent(event: InboxEvent): Notice | undefined {
 const MAKERS: Readonly<Record<string, Maker>> = {
   'alert.triggered': (data) => ({
     ...{ kind: 'operations', to: TEAM, ...aboutAlert(data) },
-    severity: ['high', 'critical'].includes(data.text('severity')) ? 'critical' : 'warning',
-    title: `Alert: ${data.text('alert_name', data.text('name', 'an alert fired'))}`,
-    body: data.text('summary', data.text('message', 'The condition of the alert holds.')),
-    // Whoever its channels mail is told there.
-    ...(data.flag('emailed') ? { mailed: true } : {}),
+    severity: data.flag('muted') ? 'info' : ['high', 'critical'].includes(data.text('severity')) ? 'critical' : 'warning',
+    title: `Alert: ${data.text('alert_name', 'an alert fired')}`,
+    body: `${data.text('subject', 'The condition holds')}: ${measured(data, 'value')}, threshold ${measured(data, 'threshold')}.`,
   }),
   'alert.resolved': (data) => ({
     ...{ kind: 'operations', to: TEAM, severity: 'info', ...aboutAlert(data) },
-    title: `Resolved: ${data.text('alert_name', data.text('name', 'an alert'))}`,
-    body: data.text('summary', data.text('message', 'The condition of the alert no longer holds.')),
-    ...(data.flag('emailed') ? { mailed: true } : {}),
+    title: `Resolved: ${data.text('alert_name', 'an alert')}`,
+    body: `${data.text('subject', 'The condition no longer holds')}: at most ${measured(data, 'peak')}, threshold ${measured(data, 'threshold')}.`,
   }),
   'webhook.disabled': (data) => ({
     ...{ kind: 'operations', to: TEAM, severity: 'critical', mailed: true },
@@ -135,7 +133,15 @@ const MAKERS: Readonly<Record<string, Maker>> = {
 /** Event types with a notification; `inbox_event_types` in the migrations names the same. */
 export const INBOX_EVENTS = Object.keys(MAKERS);
 
+/** A figure of an alert in the unit of its type. */
+const measured = (data: Data, member: 'value' | 'peak' | 'threshold'): string => {
+  const unit: string = UNITS[data.text('alert_type') as AlertType] ?? '';
+  return `${Math.round(data.number(member) * 10) / 10} ${unit}`.trim();
+};
+
 const aboutAlert = (data: Data) => ({
+  // A muted alert is listed, and nobody is mailed about it.
+  ...(data.flag('muted') ? { mailed: true as const } : {}),
   ...resource('alert', data.text('alert_id')),
   page: data.text('incident_id') ? `/alerts/incidents/${data.text('incident_id')}` : '/alerts',
 });

@@ -22,11 +22,11 @@ export type Notice = {
   to: { roles: readonly string[] } | { users: readonly string[] };
   /** Who did it hears nothing of it. */
   except?: string | null;
-  /** A mail with more in it is sent already: none about the notification. */
-  mailed?: true;
+  /** A mail with more in it is sent already, to everybody or to these addresses: none about the notification. */
+  mailed?: true | readonly string[];
 };
 
-type Person = { user_id: string; role: string; user_timezone: string | null; settings: Settings };
+type Person = { user_id: string; email: string; role: string; user_timezone: string | null; settings: Settings };
 
 /** Writes what each person concerned wants to hear of. Told twice of the same, it writes nothing more. @returns rows written */
 export async function writeNotices(db: Pick<Db, '$queryRaw' | 'notifications'>, notices: readonly Notice[], now: Date): Promise<number> {
@@ -51,7 +51,7 @@ function isConcerned({ kind, to, except, resource }: Notice, { user_id, role, se
   return addressed || (mode === 'follow' && 'roles' in to && kind !== 'security');
 }
 
-function rowFor(notice: Notice, { user_id, settings }: Person, now: Date) {
+function rowFor(notice: Notice, { user_id, email: address, settings }: Person, now: Date) {
   const { tenant_id, source, at, space, kind, severity, title, body, link, resource } = notice;
   const { in_app, email } = settings.channels[kind];
   return {
@@ -62,22 +62,30 @@ function rowFor(notice: Notice, { user_id, settings }: Person, now: Date) {
     group_key: resource ? `${kind}:${resource.type}:${resource.id}` : `${kind}:${title}`.slice(0, 200),
     // Only mailed: it is in the list, but doesn't ask for attention.
     read_at: in_app ? null : now,
-    mail_at: email && !notice.mailed ? mailTime(kind, settings, now) : null,
+    mail_at: email && !isMailed(notice, address) ? mailTime(kind, settings, now) : null,
   };
 }
 
+const isMailed = ({ mailed }: Notice, address: string): boolean => mailed === true || (mailed?.includes(address) ?? false);
+
 const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
-type Row = Parameters<typeof settingsOf>[0] & { user_id: string; role: string; user_timezone: string | null; chosen: boolean };
+type Row = Parameters<typeof settingsOf>[0] & {
+  user_id: string;
+  email: string;
+  role: string;
+  user_timezone: string | null;
+  chosen: boolean;
+};
 
 async function teamOf(db: Pick<Db, '$queryRaw'>, tenantId: string): Promise<Person[]> {
   const rows = await db.$queryRaw<Row[]>`
-    select m.user_id, m.role, u.timezone as user_timezone, s.user_id is not null as chosen, s.channels, s.digest, s.quiet_from, s.quiet_until, s.timezone, s.resources
+    select m.user_id, u.email, m.role, u.timezone as user_timezone, s.user_id is not null as chosen, s.channels, s.digest, s.quiet_from, s.quiet_until, s.timezone, s.resources
     from memberships m join users u on u.id = m.user_id
     left join notification_settings s on s.tenant_id = m.tenant_id and s.user_id = m.user_id
     where m.tenant_id = ${tenantId}::uuid and m.removed_at is null and u.disabled_at is null`;
-  return rows.map(({ user_id, role, user_timezone, chosen, ...row }) => ({
-    ...{ user_id, role, user_timezone },
+  return rows.map(({ user_id, email, role, user_timezone, chosen, ...row }) => ({
+    ...{ user_id, email, role, user_timezone },
     settings: settingsOf(chosen ? row : null, role, user_timezone),
   }));
 }

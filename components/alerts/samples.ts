@@ -1,0 +1,5 @@
+import type { PageSamples } from '#components/shell/page-family.ts';
+
+export const samples: PageSamples = {
+  details: ['/alerts/incidents', '/alerts/channels'],
+};
