@@ -64,7 +64,8 @@ export async function evaluate(db: Db, alerts: readonly Watched[], now: Date): P
   const changes: Change[] = [];
   const states: { id: string; state: AlertState }[] = [];
   for (const alert of alerts) {
-    const finding = found.get(alert.id) ?? { groups: [], data: true };
+    const finding = found.get(alert.id);
+    if (!finding) continue;
     const looked = look(alert, finding, incidents.get(alert.id) ?? [], now);
     decisions.push(...looked.decisions);
     changes.push(...looked.changes);

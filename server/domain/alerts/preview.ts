@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
+import { newId } from '#server/kernel/ids.ts';
 import { checkScope, conditionOf } from './condition.ts';
 import { type AlertType, type Condition, canPreview, isOfRequests, thresholdOf, UNITS, windowOf } from './conditions.shared.ts';
 import { findAll } from './finding.ts';
@@ -101,7 +102,7 @@ async function routeNames(ctx: Ctx, ids: readonly string[]): Promise<Map<string,
 async function holdsNow(ctx: Ctx, draft: Draft) {
   const alert: Watched = {
     ...{
-      id: 'draft',
+      id: newId(),
       name: '',
       ...own(ctx),
       ...draft,

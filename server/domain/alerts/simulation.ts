@@ -21,7 +21,7 @@ export function simulate(
   for (let minute = first - window; minute < first; minute++) addCell(sum, cells.get(minute) ?? NONE);
   const incidents: Simulated[] = [];
   const values: Values = new Map();
-  let open: (Simulated & { clean_since: Date | null }) | null = null;
+  let open = null as (Simulated & { clean_since: Date | null }) | null;
   let before = measure(type, condition, sum);
   for (let minute = first; minute <= last; minute++) {
     addCell(sum, cells.get(minute) ?? NONE);

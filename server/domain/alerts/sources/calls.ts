@@ -12,6 +12,7 @@ import { dateOf, type Findings, type Group, minuteOf, type Watched } from '../wa
  * whole minutes is left out, however late in its minute a call was logged, up to a minute.
  */
 export async function readCalls(alerts: readonly Watched[], now: Date): Promise<Findings> {
+  if (alerts.length === 0) return new Map();
   const current = minuteOf(now);
   const spans = new Map<string, Span>();
   for (const { tenant_id, sandbox, type, condition } of alerts) {

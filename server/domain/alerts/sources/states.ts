@@ -58,7 +58,7 @@ const READERS: Partial<Record<AlertType, Reader>> = {
   webhook_failing: reading(`
     select w.i, h.id::text as key, h.name as subject, greatest(h.consecutive_failures, 1)::float8 as value
     from ${W} join webhooks h on h.tenant_id = w.tenant_id and h.sandbox = w.sandbox
-    where (h.enabled and h.failing_since is not null) or h.disabled_reason in ('failing', 'gone')`),
+    where (h.enabled and h.failing_since <= $2) or h.disabled_reason in ('failing', 'gone')`),
   // An agent whose last word is that it went offline, so long ago.
   agent_offline: reading(`
     select w.i, s.key, s.subject, s.value from ${W} cross join lateral (
