@@ -1,10 +1,11 @@
-// npm run bench [-- proxy bodies latency memory payloads fields wrap connections hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads fields wrap connections hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { measureAi } from './bench/ai.ts';
+import { measureAlerts } from './bench/alerts.ts';
 import { measureBodies } from './bench/bodies.ts';
 import { measureConnections } from './bench/connections.ts';
 import { measureCrypto } from './bench/crypto.ts';
@@ -52,6 +53,7 @@ const parts = [
   'migrations',
   'databases',
   'deliveries',
+  'alerts',
   'start',
 ] as const;
 type Part = (typeof parts)[number];
@@ -86,6 +88,7 @@ process.on('exit', () => {
     'migrations',
     'databases',
     'deliveries',
+    'alerts',
   ]) {
     const database = postmaster(path.join(directory, part, 'data/postgres/data'));
     if (database) process.kill(database.pid, 'SIGQUIT');
@@ -113,6 +116,7 @@ try {
   if (wanted.includes('pki')) rows.push(...(await measurePki(path.join(directory, 'pki'))));
   if (wanted.includes('ai')) rows.push(...(await measureAi(path.join(directory, 'ai'))));
   if (wanted.includes('deliveries')) rows.push(...(await measureDeliveries(path.join(directory, 'deliveries'))));
+  if (wanted.includes('alerts')) rows.push(...(await measureAlerts(path.join(directory, 'alerts'))));
   if (wanted.includes('migrations')) rows.push(...(await measureMigrations(path.join(directory, 'migrations'))));
   if (wanted.includes('databases')) rows.push(...(await measureDatabases(path.join(directory, 'databases'))));
   console.log(`

@@ -1,15 +1,18 @@
 import type { Db } from '#server/kernel/database.ts';
 import { log } from '#server/platform/log.ts';
 import { sql } from '#server/platform/sql.ts';
-import { type AlertState, windowOf } from './conditions.shared.ts';
+import { type AlertState, isOfRequests, windowOf } from './conditions.shared.ts';
 import { findAll } from './finding.ts';
 import { messageDue, step } from './machine.ts';
+import { sampleCalls } from './sources/calls.ts';
 import { type Decision, decide, type Open } from './telling.ts';
 import type { Finding, Watched } from './watched.ts';
 
 /** Alerts that are looked at together. */
 const BATCH = 2_000;
 const LOCK = 'evaluate alerts';
+/** Spaces whose decisions are written at the same time. */
+const AT_ONCE = 4;
 
 export type Evaluated = { alerts: number; opened: number; resolved: number; told: number };
 
@@ -73,21 +76,36 @@ export async function evaluate(db: Db, alerts: readonly Watched[], now: Date): P
   }
   await sql().query(CHANGES, [JSON.stringify(changes)]);
   const sum = { alerts: alerts.length, opened: 0, resolved: 0, told: 0 };
-  for (const own of Map.groupBy(decisions, ({ alert }) => `${alert.tenant_id} ${alert.sandbox}`).values()) {
-    try {
-      const done = await decide(db, own, now);
-      sum.opened += done.opened;
-      sum.resolved += done.resolved;
-      sum.told += done.told;
-    } catch (error) {
-      // The next look decides the same again: nothing of it was written.
-      log.error({ err: error, tenant_id: own[0]?.alert.tenant_id }, 'cannot decide about alerts of a workspace');
-      const failed = new Set(own.map(({ alert }) => alert.id));
-      states.splice(0, states.length, ...states.filter(({ id }) => !failed.has(id)));
+  const samples = await samplesOf(decisions, now);
+  const spaces = [...Map.groupBy(decisions, ({ alert }) => `${alert.tenant_id} ${alert.sandbox}`).values()];
+  const failed = new Set<string>();
+  const work = async (): Promise<void> => {
+    for (let own = spaces.pop(); own; own = spaces.pop()) {
+      try {
+        const done = await decide(db, own, samples, now);
+        sum.opened += done.opened;
+        sum.resolved += done.resolved;
+        sum.told += done.told;
+      } catch (error) {
+        // The next look decides the same again: nothing of it was written.
+        log.error({ err: error, tenant_id: own[0]?.alert.tenant_id }, 'cannot decide about alerts of a workspace');
+        for (const { alert } of own) failed.add(alert.id);
+      }
     }
-  }
-  if (states.length > 0) await sql().query(STATES, [JSON.stringify(states)]);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  const written = states.filter(({ id }) => !failed.has(id));
+  if (written.length > 0) await sql().query(STATES, [JSON.stringify(written)]);
   return sum;
+}
+
+async function samplesOf(decisions: readonly Decision[], now: Date): Promise<Map<Decision, string[]>> {
+  const opening = decisions.flatMap((decision) => (decision.do === 'open' && isOfRequests(decision.alert.type) ? decision : []));
+  const samples = await sampleCalls(
+    opening.map(({ alert, group }) => ({ alert, key: group.key })),
+    now,
+  );
+  return new Map(opening.map((decision, i) => [decision, samples[i] ?? []]));
 }
 
 type Change = { id: string; value: number; peak: number; clean_since: Date | null };
@@ -106,7 +124,8 @@ function look(alert: Watched, { groups, data }: Finding, open: readonly Open[], 
   for (const incident of open) {
     const group = byKey.get(incident.group_key);
     const next = step(incident, group?.holds ?? false, now, window);
-    const value = group?.value ?? 0;
+    // The percentile of a route without a slow call is not worked out.
+    const value = group?.value ?? (alert.type === 'high_latency' ? incident.value : 0);
     const peak = next === 'holds' ? peakOf(alert, incident.peak, value) : incident.peak;
     if (next === 'resolve') {
       decisions.push({ do: 'resolve', alert, incident, value });

@@ -26,6 +26,7 @@ export function simulate(
   for (let minute = first; minute <= last; minute++) {
     addCell(sum, cells.get(minute) ?? NONE);
     addCell(sum, cells.get(minute - window) ?? NONE, -1);
+    if (type === 'high_latency') sum.longest = longestOf(cells, minute - window + 1, minute);
     const ended = measure(type, condition, sum);
     values.set(minute, ended.value);
     const holds = before.holds || (onlyGrows(type) && ended.holds);
@@ -45,3 +46,9 @@ export function simulate(
 }
 
 const NONE = emptyCell();
+
+function longestOf(cells: ReadonlyMap<number, Cell>, first: number, last: number): number {
+  let longest = 0;
+  for (let minute = first; minute <= last; minute++) longest = Math.max(longest, cells.get(minute)?.longest ?? 0);
+  return longest;
+}

@@ -5,11 +5,10 @@ import { type Db, inTransaction, type Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { env } from '#server/platform/env.ts';
-import { describeCondition, isOfRequests, thresholdOf, UNITS } from './conditions.shared.ts';
+import { describeCondition, thresholdOf, UNITS } from './conditions.shared.ts';
 import { addEntry } from './incidents.ts';
 import { isMuted, messageDue } from './machine.ts';
 import type { MessageKind } from './schema.ts';
-import { sampleCalls } from './sources/calls.ts';
 import type { Group, Watched } from './watched.ts';
 
 /** An incident as the evaluation reads it. */
@@ -34,13 +33,9 @@ type Workspace = { name: string; slug: string };
 type Stored = NonNullable<Awaited<ReturnType<Tx['alert_incidents']['findFirst']>>>;
 
 /** Carries out what was decided for one space: incidents, timelines, messages and events in one transaction. @returns how many of each */
-export async function decide(db: Db, decisions: readonly Decision[], now: Date) {
+export async function decide(db: Db, decisions: readonly Decision[], samples: ReadonlyMap<Decision, string[]>, now: Date) {
   const [{ alert }] = decisions as [Decision];
   const ctx = systemContext(db, { tenant_id: alert.tenant_id, sandbox: alert.sandbox, now, label: 'alerts' });
-  const samples = new Map<Decision, string[]>();
-  for (const decision of decisions)
-    if (decision.do === 'open' && isOfRequests(decision.alert.type))
-      samples.set(decision, await sampleCalls(decision.alert, decision.group.key, now));
   return inTransaction(ctx, async (tx) => {
     const done = { opened: 0, resolved: 0, told: 0 };
     const watched = await stillWatched(tx, ctx, decisions);

@@ -24,9 +24,9 @@ export async function readCalls(alerts: readonly Watched[], now: Date): Promise<
       sandbox,
       first: dateOf(current - window),
       last: dateOf(current),
-      latency: false,
+      slow: Number.POSITIVE_INFINITY,
     };
-    span.latency ||= type === 'high_latency';
+    if (type === 'high_latency') span.slow = Math.min(span.slow, condition.threshold_ms ?? 0);
     spans.set(key, span);
   }
   const rows = await sums([...spans.values()]);
@@ -36,34 +36,52 @@ export async function readCalls(alerts: readonly Watched[], now: Date): Promise<
   return new Map(looks.map(({ alert, groups }) => [alert.id, findingOf(alert, groups, now)]));
 }
 
-type Span = { i: number; tenant_id: string; sandbox: boolean; first: Date; last: Date; latency: boolean };
+/** `slow`: the lowest threshold that alerts hold the duration of its calls against; infinite when none does. */
+type Span = { i: number; tenant_id: string; sandbox: boolean; first: Date; last: Date; slow: number };
 /** `part`: 0 for the first of the minutes, 2 for the one under way, 1 for those between. */
 type Sum = { route_id: string; environment: string; status_class: number; part: 0 | 1 | 2 } & Cell;
 
 async function sums(spans: readonly Span[]): Promise<Map<number, Sum[]>> {
   const { rows } = await sql().query<Omit<Sum, 'hits' | 'latency'> & { i: number }>(SUMS, [JSON.stringify(spans)]);
-  const timed = spans.filter(({ latency }) => latency);
-  const { rows: histograms } =
-    timed.length === 0
-      ? { rows: [] }
-      : await sql().query<{ i: number; route_id: string; environment: string; latency: number[] }>(HISTOGRAMS, [JSON.stringify(timed)]);
-  const all: (Sum & { i: number })[] = [
-    ...rows.map((row) => ({ ...row, hits: 0, latency: null })),
-    ...histograms.map((row) => ({ ...row, ...emptyCell(), latency: row.latency, status_class: 0, part: 1 as const })),
-  ];
-  return Map.groupBy(all, ({ i }) => i);
+  const found = Map.groupBy(
+    rows.map((row): Sum & { i: number } => ({ ...row, hits: 0, latency: null })),
+    ({ i }) => i,
+  );
+  await addHistograms(spans, found);
+  return found;
 }
 
-const FROM = `from jsonb_to_recordset($1::jsonb) as w(i int, tenant_id uuid, sandbox boolean, first timestamptz, last timestamptz) cross join lateral`;
+const FROM = `from jsonb_to_recordset($1::jsonb) as w(i int, tenant_id uuid, sandbox boolean, first timestamptz, last timestamptz, routes uuid[]) cross join lateral`;
 const SUMS = `select w.i, r.* ${FROM} (
     select route_id, environment, status_class, (case minute when w.first then 0 when w.last then 2 else 1 end)::int as part,
-      sum(count)::float8 as count, sum(errors)::float8 as errors, sum(rate_limited)::float8 as limited
+      sum(count)::float8 as count, sum(errors)::float8 as errors, sum(rate_limited)::float8 as limited, max(latency_max) as longest
     from request_rollups where tenant_id = w.tenant_id and sandbox = w.sandbox and minute between w.first and w.last group by 1, 2, 3, 4) r`;
+
+/**
+ * Histograms cost the most, so they are read only for routes whose longest call reaches a threshold: no percentile of the others can. A longest call of 0 is
+ * unknown.
+ */
+async function addHistograms(spans: readonly Span[], found: Map<number, Sum[]>): Promise<void> {
+  const asked = spans.flatMap((span) => {
+    if (span.slow === Number.POSITIVE_INFINITY) return [];
+    const slow = (found.get(span.i) ?? []).filter(
+      ({ part, count, longest }) => part !== 2 && count > 0 && (longest === 0 || longest >= span.slow),
+    );
+    return slow.length > 0 ? [{ ...span, routes: [...new Set(slow.map(({ route_id }) => route_id))] }] : [];
+  });
+  if (asked.length === 0) return;
+  const { rows } = await sql().query<{ i: number; route_id: string; environment: string; latency: number[] }>(HISTOGRAMS, [
+    JSON.stringify(asked),
+  ]);
+  for (const { i, route_id, environment, latency } of rows)
+    found.get(i)?.push({ ...emptyCell(), route_id, environment, latency, status_class: 0, part: 1 });
+}
+
 /** Of whole minutes only. */
 const HISTOGRAMS = `select w.i, r.* ${FROM} (
     select route_id, environment, array_agg(n order by bucket) as latency from (
       select route_id, environment, bucket, sum(x)::int as n from request_rollups, unnest(latency) with ordinality u(x, bucket)
-      where tenant_id = w.tenant_id and sandbox = w.sandbox and minute >= w.first and minute < w.last group by 1, 2, 3) b group by 1, 2) r`;
+      where tenant_id = w.tenant_id and sandbox = w.sandbox and minute >= w.first and minute < w.last and route_id = any(w.routes) group by 1, 2, 3) b group by 1, 2) r`;
 
 /** The two windows of a route. `possible` is how many calls may be hits. */
 type Look = { alert: Watched; groups: Map<string, { ended: Cell; running: Cell; possible: [ended: number, running: number] }> };
@@ -164,26 +182,35 @@ function findingOf({ type, condition, watching_since }: Watched, groups: Look['g
 
 const SAMPLES = 5;
 
-/** The latest calls of a group that made its condition hold, for an incident to show. */
-export async function sampleCalls(alert: Watched, key: string, now: Date): Promise<string[]> {
-  const { type, condition } = alert;
-  if (type === 'no_traffic') return [];
+/** The latest calls of each group that made its condition hold, in the order given, for incidents to show. One query for each type. */
+export async function sampleCalls(asked: readonly { alert: Watched; key: string }[], now: Date): Promise<string[][]> {
   const current = minuteOf(now);
-  const ask = askOf(alert, key, current - windowOf(type, condition), current);
-  const more =
-    type === 'error_rate'
-      ? FAILURES
-      : type === 'rate_limit_exceeded'
-        ? 'l.rate_limited'
-        : type === 'high_latency'
-          ? `l.latency_ms >= ${Number(condition.threshold_ms)}`
-          : 'true';
-  const { rows } = await sql().query<{ request_id: string }>(
-    `select l.request_id from ${ASKED} join request_logs l on ${MATCHES} and ${more} order by l.ts desc, l.id desc limit ${SAMPLES}`,
-    [JSON.stringify([{ i: 0, ...ask }])],
-  );
-  return rows.map(({ request_id }) => request_id);
+  const samples = asked.map((): string[] => []);
+  const asks = asked.map(({ alert, key }, i) => ({
+    ...askOf(alert, key, current - windowOf(alert.type, alert.condition), current),
+    ...{ i, type: alert.type, threshold_ms: alert.condition.threshold_ms ?? 0 },
+  }));
+  for (const [type, ofType] of Map.groupBy(asks, (ask) => ask.type)) {
+    const more = CALLS_OF[type];
+    if (!more) continue;
+    const { rows } = await sql().query<{ i: number; request_id: string }>(
+      `select w.i, s.request_id from ${ASKED.replace('failures boolean', 'failures boolean, threshold_ms int')} cross join lateral (
+         select l.request_id from request_logs l where ${MATCHES} and ${more} order by l.ts desc, l.id desc limit ${SAMPLES}) s`,
+      [JSON.stringify(ofType)],
+    );
+    for (const { i, request_id } of rows) samples[i]?.push(request_id);
+  }
+  return samples;
 }
+
+/** The calls that count, by type. Silence has none. */
+const CALLS_OF: Partial<Record<AlertType, string>> = {
+  request_failures: 'true',
+  unauthorized_client: FAILURES,
+  error_rate: FAILURES,
+  rate_limit_exceeded: 'l.rate_limited',
+  high_latency: 'l.latency_ms >= w.threshold_ms',
+};
 
 type Narrowed = Pick<Watched, 'tenant_id' | 'sandbox' | 'type' | 'condition' | 'route_ids' | 'environments'>;
 
@@ -202,7 +229,8 @@ export async function callsByMinute(alert: Narrowed, first: number, last: number
     return cell;
   };
   const { rows } = await sql().query<{ minute: Date; route_id: string; latency: number[] | null } & Omit<Cell, 'hits' | 'latency'>>(
-    `select minute, route_id, count::float8 as count, errors::float8 as errors, rate_limited::float8 as limited, ${type === 'high_latency' ? 'latency' : 'null as latency'}
+    `select minute, route_id, count::float8 as count, errors::float8 as errors, rate_limited::float8 as limited, latency_max as longest,
+       ${type === 'high_latency' ? 'latency' : 'null as latency'}
      from request_rollups where tenant_id = $1 and sandbox = $2 and minute between $3 and $4
        and ($5::uuid[] is null or route_id = any($5)) and ($6::text[] is null or environment = any($6))`,
     [tenant_id, sandbox, dateOf(first), dateOf(last), orNull(route_ids), orNull(environments)],
