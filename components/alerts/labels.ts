@@ -1,5 +1,6 @@
 import type { inferRouterOutputs } from '@trpc/server';
 import type { State, Tone } from '#components/ui/badge.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import type { ChannelKind } from '#server/domain/alert-channels/kinds.shared.ts';
 import type { AlertType, Severity } from '#server/domain/alerts/conditions.shared.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
@@ -62,7 +63,7 @@ export const CHANNEL_HINTS: Record<ChannelKind, string> = {
 
 /** A value in the unit of its type: "12 calls", "4.2 %". */
 export const valueText = (value: number, unit: string): string =>
-  `${Number.isInteger(value) ? value.toLocaleString('en') : value.toFixed(1)} ${value === 1 && unit !== 'ms' ? unit.replace(/s$/, '') : unit}`;
+  `${Number.isInteger(value) ? grouped(value) : value.toFixed(1)} ${value === 1 && unit !== 'ms' ? unit.replace(/s$/, '') : unit}`;
 
 /** How long something lasted, in words. */
 export function lasted(from: string, to: string | null, now: number): string {

@@ -9,12 +9,12 @@ import { db } from '#server/platform/db.ts';
 import { egress } from '#server/platform/egress.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import { log } from '#server/platform/log.ts';
+import { sendText } from '#server/platform/sms.ts';
 import { type ChannelKind, DEFAULT_URLS } from './kinds.shared.ts';
 import { alertLetter, alertText } from './letters.ts';
 import type { AlertMessage } from './message.ts';
 import { requestOf, type Sending } from './payloads.ts';
 import { openSecrets } from './sealing.ts';
-import { sendText } from './sms.ts';
 
 const TIMEOUT_MS = 15_000;
 

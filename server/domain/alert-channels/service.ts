@@ -8,12 +8,12 @@ import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
+import { canSendTexts } from '#server/platform/sms.ts';
 import { ALERT_CHANNEL, type ChannelField, type ChannelKind, KIND_FIELDS, PAID_KINDS } from './kinds.shared.ts';
 import type { QuietHours } from './quiet.shared.ts';
 import type { CreateAlertChannel, UpdateAlertChannel } from './schema.ts';
 import { type ChannelSecrets, openSecrets, sealSecrets } from './sealing.ts';
 import { membersAmong, urlOf } from './sending.ts';
-import { canSendTexts } from './sms.ts';
 import { type ChannelRow, channelById, lockedChannel } from './store.ts';
 
 export { ALERT_CHANNEL } from './kinds.shared.ts';

@@ -1,4 +1,4 @@
-import { env } from '#server/platform/env.ts';
+import { env } from './env.ts';
 
 /** Whether this installation can send text messages. */
 export const canSendTexts = (): boolean => env.SMS_PROVIDER_URL !== undefined;
