@@ -13,6 +13,7 @@ import { workspace } from '#server/testing/workspace.ts';
 import { readAuditEntries } from './audit-feed.ts';
 import { INBOX_EVENTS, noticeOfEvent } from './event-notices.ts';
 import { member } from './members.fixture.ts';
+import { tellNews } from './news.ts';
 import { INBOX_CHANNEL, inboxChannel, pruneNotifications } from './service.ts';
 import { writeNotices } from './writing.ts';
 
@@ -253,6 +254,37 @@ test('an Owner cannot turn security off, others can; and a demoted Owner’s cho
     { from: '22:00', until: '07:00', timezone: 'Mars/Olympus' },
   ])
     await assert.rejects(made(admin.ctx(), 'notifications.update', { quiet_hours }), { type: 'validation_error' });
+});
+
+test('news of the product reach whoever was a member before, once, where they want them', async () => {
+  const w = await workspace();
+  const [told, fresh, off, mailed] = [
+    await member(w, 'viewer'),
+    await member(w, 'viewer'),
+    await member(w, 'viewer'),
+    await member(w, 'viewer'),
+  ];
+  const before = new Date(Date.now() - 30 * 86_400_000);
+  await db().memberships.updateMany({ where: { user_id: { in: [told.id, off.id, mailed.id] } }, data: { joined_at: before } });
+  await made(off.ctx(), 'notifications.update', { channels: { product: { in_app: false, email: false } } });
+  await made(mailed.ctx(), 'notifications.update', { channels: { product: { in_app: false, email: true } } });
+  const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+  const entry = { areas: ['api'], text: 'It is new.', act: null, link: { label: 'See', path: '/docs' } } as const;
+  const entries = [
+    { ...entry, id: newId(), date: day(1), title: 'A new thing' },
+    { ...entry, id: newId(), date: day(20), title: 'An old thing' },
+  ];
+  await tellNews(db(), new Date(), entries);
+  await tellNews(db(), new Date(), entries);
+  assert.deepEqual(
+    [await titles(told.ctx()), await titles(fresh.ctx()), await titles(off.ctx()), await titles(mailed.ctx())],
+    [['A new thing'], [], [], ['A new thing']],
+  );
+  const rows = await db().notifications.findMany({ where: { user_id: { in: [told.id, mailed.id] } } });
+  assert.deepEqual(rows.map(({ user_id, read_at, mail_at }) => [user_id === mailed.id, read_at !== null, mail_at !== null]).sort(), [
+    [false, false, false],
+    [true, true, true],
+  ]);
 });
 
 test('notifications are deleted after 90 days', async () => {
