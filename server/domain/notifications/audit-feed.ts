@@ -22,9 +22,8 @@ export function readAuditEntries(db: Db, now: Date): Promise<boolean> {
       if (!settled?.upto) return false;
       const rows = await tx.$queryRaw<AuditRow[]>`
         select a.id, a.seq, a.tenant_id, a.sandbox, a.action, a.resource_type, a.resource_id, a.details, a.ip_address, a.actor_type, a.actor_id, a.actor_label,
-          a.created_at, m.user_id::text as member_id, s.created_by as creator_id
+          a.created_at, case when a.resource_type = 'member' then a.resource_id end as member_id, s.created_by as creator_id
         from audit_logs a
-          left join memberships m on a.resource_type = 'member' and m.id::text = a.resource_id and m.tenant_id = a.tenant_id
           left join secrets s on a.action = 'plaintext.reveal' and a.resource_type = 'secret' and s.id::text = a.resource_id and s.tenant_id = a.tenant_id
         where a.seq > ${feed.position} and a.seq <= ${settled.upto} and a.resource_type || '.' || a.action = any(${INBOX_ENTRIES}::text[])
         order by a.seq`;

@@ -15,7 +15,7 @@ export type AuditRow = {
   actor_id: string | null;
   actor_label: string | null;
   created_at: Date;
-  /** Of a member's entry: whose membership it is. */
+  /** Of a member's entry: the person. */
   member_id: string | null;
   /** Of a secret's entry: who created it. */
   creator_id: string | null;

@@ -100,7 +100,6 @@ test('every event that is subscribed to has words, also without a single member'
 test('audit entries become notifications, exactly once and for the right people', async () => {
   const w = await workspace();
   const [owner, admin, editor] = [await member(w, 'owner'), await member(w, 'admin'), await member(w, 'editor')];
-  const membership = await db().memberships.findFirstOrThrow({ where: { user_id: editor.id } });
   const secret = await made(w.live, 'secrets.create', { name: 'STRIPE_KEY', value: 'v' });
   await db().secrets.update({ where: { id: secret.id }, data: { created_by: editor.id } });
   const write = (ctx: Ctx, entry: Parameters<typeof audited>[1]) => mutate(ctx, async () => audited(undefined, entry));
@@ -115,7 +114,7 @@ test('audit entries become notifications, exactly once and for the right people'
   await write(owner.ctx(), {
     action: 'update',
     resource_type: 'member',
-    resource_id: membership.id,
+    resource_id: editor.id,
     name: editor.email,
     changes: [{ field: 'role', from: 'viewer', to: 'editor' }],
     workspace_level: true,
