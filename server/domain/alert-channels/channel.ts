@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { Attempt, Channel, Ended, Outcome } from '#server/domain/deliveries/service.ts';
+import type { Attempt, Channel, Ended } from '#server/domain/deliveries/service.ts';
 import { type OutboundHttp, openHttp } from '#server/platform/connect/http.ts';
 import { ownQuery, ownRows } from '#server/platform/own-rows.ts';
 import type { AlertMessage } from './message.ts';
@@ -22,10 +22,15 @@ export function alertChannel(http?: OutboundHttp): Channel {
         { id: event.id, delivery_id, attempt: number, at: new Date() },
         signal,
       );
-      return { ...outcome, record: (client, ended) => record(client, attempt, ended, outcome, said) };
+      const kept: Kept = { channel_id: channel.id, at: new Date(), error: said ?? (outcome.result === 'failed' ? outcome.error : null) };
+      return { ...outcome, kept };
     },
+    record,
   };
 }
+
+/** What a channel's row says of an attempt. */
+type Kept = { channel_id: string; at: Date; error: string | null };
 
 const CHANNEL = ownQuery(
   'alert-channel-to-tell',
@@ -58,18 +63,14 @@ const TOLD = ownQuery(
    where e.incident_id = $3::uuid and e.tenant_id = $1 and e.sandbox = $2 and e.message in ('opened', 'reminder') and d.state <> 'dropped'`,
 );
 
-const record = (
-  client: PoolClient,
-  { destination_id }: Attempt,
-  { state }: Ended,
-  outcome: Exclude<Outcome, { result: 'dropped' }>,
-  said: string | null,
-): Promise<void> =>
-  client
-    .query(
-      state === 'succeeded'
-        ? 'update alert_channels set last_sent_at = now(), last_error = null where id = $1'
-        : 'update alert_channels set last_failed_at = now(), last_error = $2 where id = $1',
-      state === 'succeeded' ? [destination_id] : [destination_id, said ?? (outcome.result === 'failed' ? outcome.error : null)],
-    )
-    .then(() => {});
+/** Of several attempts of a channel the last one counts. */
+async function record(client: PoolClient, entries: readonly { ended: Ended; kept: unknown }[]): Promise<void> {
+  const attempts = entries.map(({ ended, kept }) => ({ ...(kept as Kept), ok: ended.state === 'succeeded' }));
+  await client.query(RECORD, [JSON.stringify(attempts)]);
+}
+
+const RECORD = `
+  update alert_channels c set last_sent_at = greatest(c.last_sent_at, a.sent_at), last_failed_at = greatest(c.last_failed_at, a.failed_at), last_error = a.error
+  from (select channel_id, max(at) filter (where ok) as sent_at, max(at) filter (where not ok) as failed_at, (array_agg(case when ok then null else error end order by at desc))[1] as error
+    from jsonb_to_recordset($1::jsonb) as r(channel_id uuid, at timestamptz, error text, ok boolean) group by 1 order by 1) a
+  where c.id = a.channel_id`;

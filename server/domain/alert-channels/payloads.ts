@@ -40,7 +40,11 @@ function webhook(post: Post, secret: string, message: AlertMessage, { id, delive
   const event = message.kind === 'opened' ? 'alert.triggered' : `alert.${message.kind}`;
   const request = post({ id, event, timestamp: at.toISOString(), sandbox: message.space === 'test', data: message });
   const seconds = Math.floor(at.getTime() / 1_000);
-  const signature = signDelivery({ format: 'legacy', header: null, current: webhookMaterial(secret) }, Buffer.from(request.body), seconds);
+  const signature = signDelivery(
+    { format: 'legacy', header: null, id, current: webhookMaterial(secret) },
+    Buffer.from(request.body),
+    seconds,
+  );
   const named = {
     'x-webhook-event': event,
     'x-webhook-id': id,
