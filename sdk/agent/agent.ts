@@ -52,7 +52,7 @@ export function openAgent(settings: Settings, wanted?: Mode): Agent {
     keys,
     controlPlane,
     session,
-    counters: { requests: 0, errors: 0, intercepted: 0, passed: 0 },
+    counters: { requests: 0, errors: 0, intercepted: 0, passed: 0, durations: [] },
     lastError: null,
     listeners: [],
     startedAt: Date.now(),
@@ -181,6 +181,7 @@ const COUNTED = ['requests', 'errors', 'intercepted', 'passed'] as const;
 let lastCpu = { at: Date.now(), used: process.cpuUsage() };
 
 function heartbeatOf(agent: Agent): Record<string, unknown> {
+  const { requests, errors, intercepted, passed, durations } = agent.counters;
   const used = process.cpuUsage();
   const busy = used.user + used.system - lastCpu.used.user - lastCpu.used.system;
   // Percent of one core.
@@ -190,13 +191,20 @@ function heartbeatOf(agent: Agent): Record<string, unknown> {
     uptime_s: Math.floor((Date.now() - agent.startedAt) / 1000),
     version: VERSION,
     mode: agent.session.mode(),
-    counters: { ...agent.counters },
-    p95_ms: null,
+    counters: { requests, errors, intercepted, passed },
+    p95_ms: percentile95(durations),
     mem_mb: Math.round(process.memoryUsage.rss() / 1_048_576),
     cpu: Math.round(cpu * 10) / 10,
     last_error: agent.lastError?.slice(0, 500) ?? null,
     listeners: agent.listeners,
   };
+}
+
+/** Null without calls. */
+function percentile95(durations: readonly number[]): number | null {
+  if (durations.length === 0) return null;
+  const sorted = [...durations].sort((a, b) => a - b);
+  return sorted[Math.ceil(sorted.length * 0.95) - 1] ?? null;
 }
 
 type Result = { ok: boolean; output: unknown; error?: string; exit?: number };

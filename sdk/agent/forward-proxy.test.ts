@@ -59,18 +59,16 @@ let manifest: Manifest | undefined = {
   sig: '',
 };
 let token: string | undefined = 'svc_ast_test';
-const counters: Counters = { requests: 0, errors: 0, intercepted: 0, passed: 0 };
-const proxy = await startForwardProxy(
-  {
-    manifest: () => manifest,
-    token: () => token,
-    agentId: 'svc_agent_test',
-    leaf: createLeaves(authority),
-    answerStore: () => ({ status: 200, contentType: 'application/x-amz-json-1.1', body: '{"SecretString":"swordfish"}' }),
-    counters,
-  },
-  0,
-);
+const counters: Counters = { requests: 0, errors: 0, intercepted: 0, passed: 0, durations: [] };
+const options = {
+  manifest: () => manifest,
+  token: () => token,
+  agentId: 'svc_agent_test',
+  leaf: createLeaves(authority),
+  answerStore: () => ({ status: 200, contentType: 'application/x-amz-json-1.1', body: '{"SecretString":"swordfish"}' }),
+  counters,
+};
+const proxy = await startForwardProxy(options, 0);
 const proxyUrl = `http://127.0.0.1:${proxy.port}`;
 after(async () => {
   await proxy.close();
@@ -210,4 +208,18 @@ test('listens on 127.0.0.1 alone, and is no web page', async () => {
   }
   const page = await fetch(proxyUrl);
   assert.equal(page.status, 400);
+});
+
+test('serves the accounts that it is told to, and no other', async (t) => {
+  const [mine, others] = await Promise.all([
+    startForwardProxy({ ...options, allowedUids: [process.getuid?.() ?? -1] }, 0),
+    startForwardProxy({ ...options, allowedUids: [4_000_000] }, 0),
+  ]);
+  t.after(() => Promise.all([mine.close(), others.close()]));
+  const through = ({ port }: { port: number }) =>
+    run('curl', ['-sS', '--max-time', '5', '--proxy', `http://127.0.0.1:${port}`, `http://127.0.0.1:${plainPort}/other`]);
+  assert.equal((await through(mine)).out, 'plain upstream');
+  const refused = await through(others);
+  assert.notEqual(refused.code, 0);
+  assert.equal(refused.out, '');
 });

@@ -17,9 +17,18 @@ export type ForwardProxyOptions = {
   /** Answers a call to a secret store by a rule; undefined when the rule's secret isn't there, and the call passes. */
   answerStore(rule: InterceptRule, request: { host: string; target: string; body: string }): StoreAnswer | undefined;
   counters: Counters;
+  /** Accounts whose programs may use the proxy; all of this host without it. */
+  allowedUids?: readonly number[] | undefined;
 };
 export type StoreAnswer = { status: number; contentType: string; body: string };
-export type Counters = { requests: number; errors: number; intercepted: number; passed: number };
+export type Counters = {
+  requests: number;
+  errors: number;
+  intercepted: number;
+  passed: number;
+  /** Milliseconds to the answer’s head, of the newest calls through routes. */
+  durations: number[];
+};
 export type ForwardProxy = { port: number; close(): Promise<void> };
 
 /** Headers of the connection, or of the service: what a program sends of them counts for nothing. */
@@ -123,7 +132,9 @@ export async function startForwardProxy(options: ForwardProxyOptions, port: numb
     if (hasBody && !body) headers.push('Transfer-Encoding', 'chunked');
     const sent = isSecure ? https.request(settings) : http.request(settings);
     sent.setTimeout(IDLE_MS, () => sent.destroy(new Error('timed out')));
+    const began = performance.now();
     sent.on('response', (answer) => {
+      if (host === undefined) noteDuration(counters, performance.now() - began);
       res.writeHead(answer.statusCode ?? 502, answer.statusMessage, headersOf(answer.rawHeaders, {}, true, false));
       answer.pipe(res);
       answer.on('error', () => res.destroy());
@@ -195,6 +206,10 @@ export async function startForwardProxy(options: ForwardProxyOptions, port: numb
     opened.on('error', () => opened.destroy());
     inner.emit('connection', opened);
   });
+  server.on('connection', (socket: Socket) => {
+    // Before a byte is read: an account that isn't listed learns nothing.
+    if (options.allowedUids && !options.allowedUids.includes(peerUid(socket) ?? -1)) socket.destroy();
+  });
   server.on('clientError', (_error, socket) => socket.destroy());
 
   function passThrough(socket: Duplex, head: Buffer, host: string, hostPort: number) {
@@ -234,6 +249,13 @@ export async function startForwardProxy(options: ForwardProxyOptions, port: numb
         plain.destroy();
       }),
   };
+}
+
+const MOST_DURATIONS = 1_000;
+
+function noteDuration({ durations }: Counters, ms: number): void {
+  durations.push(Math.round(ms));
+  if (durations.length > MOST_DURATIONS) durations.shift();
 }
 
 /** In order and as spelt, as a flat list, without what belongs to the connection; of requests also without the service's own names. */

@@ -16,6 +16,7 @@ export async function startIntercept(agent: Agent): Promise<ForwardProxy> {
       agentId: agent.keys.agentId,
       leaf: createLeaves(authorityOf(agent.home)),
       counters: agent.counters,
+      allowedUids: agent.settings.allowedUids,
       answerStore(rule) {
         try {
           const opened = openSecret(agent.session, rule.secret_id);

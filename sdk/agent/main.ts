@@ -28,6 +28,7 @@ const HELP = `sallyport-agent ${VERSION}
   version     the version
 
 Settings: SVC_AGENT_HOME, SVC_AGENT_API, SVC_AGENT_PORT, SVC_AGENT_ID_FILE, SVC_AGENT_OFFLINE_GRACE_HOURS,
+          SVC_AGENT_ALLOWED_UIDS (accounts that may use the forward proxy),
           SVC_AGENT_TUNNEL_HOSTS (host or host:port, separated by commas; off closes the tunnel).
 Options: --json for doctor, scan and onboard.
 `;

@@ -21,6 +21,8 @@ export type Settings = {
   offlineGraceHours: number;
   /** Databases that the service may reach through the tunnel, as `host` or `host:port`; undefined for all, none when it is `off`. */
   tunnelHosts: readonly string[] | undefined;
+  /** Accounts of this host whose programs may use the forward proxy; undefined for all. */
+  allowedUids: readonly number[] | undefined;
   environment: Readonly<Record<string, string | undefined>>;
 };
 
@@ -37,6 +39,7 @@ export function readSettings(from: Readonly<Record<string, string | undefined>> 
     heartbeatMs: number(from, 'SVC_AGENT_HEARTBEAT_SECONDS', 60, 1, 170) * 1000,
     manifestMs: number(from, 'SVC_AGENT_MANIFEST_SECONDS', 30, 1, 300) * 1000,
     offlineGraceHours: number(from, 'SVC_AGENT_OFFLINE_GRACE_HOURS', 0, 0, 24),
+    allowedUids: uidsOf(from.SVC_AGENT_ALLOWED_UIDS),
     tunnelHosts: hostsOf(from.SVC_AGENT_TUNNEL_HOSTS),
     environment: from,
   };
@@ -50,6 +53,13 @@ function hostsOf(text: string | undefined): string[] | undefined {
         .split(',')
         .map((one) => one.trim().toLowerCase())
         .filter(Boolean);
+}
+
+function uidsOf(text: string | undefined): number[] | undefined {
+  if (text === undefined || text.trim() === '') return undefined;
+  const uids = text.split(',').map((one) => Number(one.trim()));
+  if (uids.every((uid) => Number.isInteger(uid) && uid >= 0)) return uids;
+  throw new Error('SVC_AGENT_ALLOWED_UIDS must be user IDs, separated by commas.');
 }
 
 function number(from: Readonly<Record<string, string | undefined>>, name: string, otherwise: number, least: number, most: number): number {
