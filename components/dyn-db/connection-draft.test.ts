@@ -18,6 +18,7 @@ const filled: Draft = {
   ssh_passphrase: 'x',
   iam_region: 'eu-central-1',
   iam_db_user: 'app',
+  agent_id: '00000000-0000-4000-8000-000000000001',
   role_arn: 'arn:aws:iam::123456789012:role/x',
   user_host: '10.%',
   replica_set: 'rs0',
@@ -29,6 +30,13 @@ test('what belongs to another mode or engine is not sent, and the API takes what
   const ssh = { ssh_host: 'bastion.example.com', ssh_username: 'tunnel', ssh_private_key: 'key', ssh_passphrase: 'x' };
   assert.deepEqual(bodyOf(filled), { ...direct, ...admin });
   assert.deepEqual(bodyOf({ ...filled, execution_mode: 'ssh_tunnel' }), { ...direct, execution_mode: 'ssh_tunnel', ...admin, ...ssh });
+  const agent_id = '00000000-0000-4000-8000-000000000001';
+  assert.deepEqual(bodyOf({ ...filled, execution_mode: 'agent_tunnel' }), {
+    ...direct,
+    execution_mode: 'agent_tunnel',
+    ...admin,
+    agent_id,
+  });
   assert.deepEqual(bodyOf({ ...filled, execution_mode: 'iam' }), {
     ...direct,
     execution_mode: 'iam',

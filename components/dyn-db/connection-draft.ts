@@ -41,8 +41,8 @@ const target = {
 export const ConnectionTarget = z.object(target);
 export type Target = z.output<typeof ConnectionTarget>;
 
-/** Modes that can be chosen; agents don't exist yet. */
-export const CHOICES = ['direct', 'ssh_tunnel', 'iam'] as const;
+/** Modes that can be chosen. */
+export const CHOICES = ['direct', 'ssh_tunnel', 'iam', 'agent_tunnel'] as const;
 
 export const NewConnection = z
   .object({
@@ -64,6 +64,7 @@ export const NewConnection = z
     ssh_host_fingerprint: z.string().regex(/^$|^SHA256:[A-Za-z0-9+/]{43}$/, 'must be SHA256: and 43 characters'),
     iam_region: z.string().regex(/^$|^[a-z]{2}(?:-[a-z]{1,12}){1,3}-[0-9]{1,2}$/, 'must be a region such as eu-central-1'),
     iam_db_user: z.string().max(63),
+    agent_id: z.string(),
   })
   .superRefine((value, context) => {
     for (const field of neededBy(value.execution_mode))
@@ -74,6 +75,7 @@ export type Draft = z.output<typeof NewConnection>;
 function neededBy(mode: Draft['execution_mode']) {
   if (mode === 'iam') return ['iam_region', 'iam_db_user', 'role_arn'] as const;
   const direct = ['admin_username', 'admin_password'] as const;
+  if (mode === 'agent_tunnel') return [...direct, 'agent_id'] as const;
   return mode === 'ssh_tunnel' ? ([...direct, 'ssh_host', 'ssh_username', 'ssh_private_key'] as const) : direct;
 }
 
@@ -104,6 +106,7 @@ export const EMPTY: Draft = {
   ssh_host_fingerprint: '',
   iam_region: '',
   iam_db_user: '',
+  agent_id: '',
 };
 
 const filled = <K extends string>(values: Readonly<Record<K, string>>): Partial<Record<K, string>> =>
@@ -123,6 +126,7 @@ export function bodyOf(draft: Draft) {
     ...(port === '' ? {} : { port: Number(port) }),
     ...filled({ database_name }),
     ...(iam ? filled({ iam_region, iam_db_user }) : filled({ admin_username, admin_password })),
+    ...(execution_mode === 'agent_tunnel' && { agent_id: draft.agent_id }),
     ...(execution_mode === 'ssh_tunnel' && {
       ...filled({ ssh_host, ssh_username, ssh_private_key, ssh_passphrase, ssh_host_fingerprint }),
       ...(ssh_port === '' ? {} : { ssh_port: Number(ssh_port) }),

@@ -1,16 +1,18 @@
 'use client';
 
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
-import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { RadioCards } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
+import { textLink } from '#components/ui/layout.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { SecretInput } from '#components/ui/secret-input.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
@@ -19,7 +21,7 @@ import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { ENGINE_LABELS, ENGINES } from '#server/domain/dyn-db/engines.shared.ts';
 import type { ExecutionMode } from '#server/domain/dyn-db/schema.ts';
-import { bodyOf, CHOICES, type Draft, EMPTY, NewConnection } from './connection-draft.ts';
+import { bodyOf, type Draft, EMPTY, NewConnection } from './connection-draft.ts';
 import { GrantsBlock } from './grants-block.tsx';
 import { MODE_ORDER, MODES } from './labels.ts';
 import { AddressFields, OptionFields, type TargetForm } from './option-fields.tsx';
@@ -151,6 +153,7 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: (d
         region={values.iam_region}
       />
       {mode === 'ssh_tunnel' && <SshFields form={form} />}
+      {mode === 'agent_tunnel' && <AgentField form={form} />}
       <OptionFields form={target} engine={engine} iam={iam} />
       <ApiEquivalent method="POST" path="/dyn-db-credentials" body={masked(values)} />
       <SheetFooter>
@@ -168,7 +171,7 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: (d
 
 function reasonAgainst(mode: ExecutionMode, engine: Draft['engine']): string | undefined {
   if (mode === 'iam' && (engine === 'mssql' || engine === 'mongo')) return 'Only for PostgreSQL and MySQL on Amazon RDS';
-  return (CHOICES as readonly string[]).includes(mode) ? undefined : 'No agent is connected to this workspace';
+  return undefined;
 }
 
 /** The call as it will be, with marks where secrets stand. */
@@ -181,6 +184,46 @@ const masked = (values: Draft) => {
   });
   return ssh_passphrase === undefined ? body : { ...body, ssh_passphrase: 'PASSPHRASE' };
 };
+
+/** Agents that weren't revoked; one that is offline can be chosen, since it may be started later. */
+function AgentField({ form }: { form: ReturnType<typeof useZodForm<typeof NewConnection>> }) {
+  const trpc = useTRPC();
+  const path = usePath();
+  const { data } = useQuery(trpc.agents.list.queryOptions({}));
+  const agents = (data?.data ?? []).filter(({ status }) => status === 'active');
+  const error = fieldError(form, 'agent_id');
+  return (
+    <Field
+      label="Agent"
+      required
+      error={error}
+      hint={
+        agents.length > 0 ? (
+          'It must run in the network of the database. The host name means what it means there.'
+        ) : (
+          <>
+            This space has no agent yet.{' '}
+            <Link href={path('/agents?open=new')} className={textLink}>
+              Create one
+            </Link>{' '}
+            first.
+          </>
+        )
+      }
+    >
+      <Select
+        value={form.watch('agent_id')}
+        placeholder="Choose an agent"
+        disabled={agents.length === 0}
+        onValueChange={(next) => form.setValue('agent_id', next, { shouldDirty: true, shouldValidate: true })}
+        options={agents.map(({ id, name, connectivity }) => ({
+          value: id,
+          label: connectivity === 'online' ? name : `${name} (${connectivity.replace('_', ' ')})`,
+        }))}
+      />
+    </Field>
+  );
+}
 
 function SshFields({ form }: { form: ReturnType<typeof useZodForm<typeof NewConnection>> }) {
   return (
