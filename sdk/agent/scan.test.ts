@@ -38,7 +38,7 @@ test('finds credentials of known kinds and reports four characters and a digest 
 
 test('a variable whose name says so is a finding, a placeholder isn’t', () => {
   assert.deepEqual(credentialsIn('export SESSION_SECRET="s3cr3t-of-the-app"'), [{ kind: 'named_secret', value: 's3cr3t-of-the-app' }]);
-  for (const line of ['API_KEY=your-key-here', 'API_KEY=${KEY}', 'API_TOKEN=<token here>', 'MONKEY=banana-banana', 'SECRET=short'])
+  for (const line of ['API_KEY=your-key-here', `API_KEY=$${'{KEY}'}`, 'API_TOKEN=<token here>', 'MONKEY=banana-banana', 'SECRET=short'])
     assert.deepEqual(credentialsIn(line), [], line);
 });
 
