@@ -41,6 +41,11 @@ case "$prefix" in
   *) prefix="$(pwd)/$prefix" ;;
 esac
 
+# It is written into the unit and the starter below.
+case "$prefix" in
+  *[!A-Za-z0-9/._-]*) fail 'The folder may have letters, digits and / . _ - only.' ;;
+esac
+
 node=$(command -v node || true)
 [ -n "$node" ] || fail 'Node.js 20 or newer is needed. See https://nodejs.org/en/download.'
 "$node" -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' || fail "Node.js 20 or newer is needed, this is $("$node" -v)."
@@ -76,6 +81,12 @@ chmod 700 "$work/agent.mjs"
 mv "$work/agent.mjs" "$prefix/agent.mjs"
 mv "$work/agent.mjs.sig" "$prefix/agent.mjs.sig"
 
+cat >"$prefix/sallyport-agent" <<STARTER
+#!/bin/sh
+SVC_AGENT_HOME="$prefix" SVC_AGENT_API="$API" exec "$node" "$prefix/agent.mjs" "\$@"
+STARTER
+chmod 700 "$prefix/sallyport-agent"
+
 SVC_AGENT_HOME="$prefix"
 SVC_AGENT_API="$API"
 export SVC_AGENT_HOME SVC_AGENT_API
@@ -107,6 +118,12 @@ case "$service" in
     id sallyport-agent >/dev/null 2>&1 || useradd --system --home-dir "$prefix" --no-create-home --shell /usr/sbin/nologin sallyport-agent
     chown -R sallyport-agent: "$prefix"
     umask 022
+    # Root must not run a file that the service's account could write: this one is root's, and what it starts runs as that account.
+    cat >/usr/local/bin/sallyport-agent <<STARTER
+#!/bin/sh
+exec runuser -u sallyport-agent -- "$prefix/sallyport-agent" "\$@"
+STARTER
+    chmod 755 /usr/local/bin/sallyport-agent
     cat >/etc/systemd/system/sallyport-agent.service <<UNIT
 [Unit]
 Description=Sallyport agent
@@ -155,5 +172,5 @@ UNIT
     trap - EXIT
     exec "$node" "$prefix/agent.mjs" run
     ;;
-  *) printf 'Installed. Start it with: SVC_AGENT_HOME=%s SVC_AGENT_API=%s %s %s/agent.mjs run\n' "$prefix" "$API" "$node" "$prefix" ;;
+  *) printf 'Installed. Start it with: %s/sallyport-agent run\n' "$prefix" ;;
 esac
