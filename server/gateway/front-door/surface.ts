@@ -148,6 +148,7 @@ const WIDER: readonly (readonly [string, number])[] = [
   ['/v1/migrations', 2 * MIB],
   ['/admin/migrations', 2 * MIB],
   ['/agent/v1/migrations', 2 * MIB],
+  ['/agent/v1/commands', 2 * MIB],
 ];
 
 /**
