@@ -7,6 +7,7 @@ import { UpdateAgent } from '#server/domain/agents/schema.ts';
 import { updateAgent } from '#server/domain/agents/service.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
+import { keyring } from '#server/platform/keys.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
@@ -120,6 +121,10 @@ test('the workspace’s own KMS makes windows of five minutes, and a sealed work
   const short = (await openSession(a)).body;
   assert.match(short.window, /^\d{4}-\d\d-\d\dT\d\d:\d[05]$/);
   assert.equal(new Date(short.expires_at).getTime() - Date.parse(`${short.window}:00Z`), 300_000);
+  await sql().query("update tenant_master_keys set wrapped_key = null, status = 'revoked' where tenant_id = $1", [w.tenant.id]);
+  keyring().evict(w.tenant.id);
+  const sealed = await openSession(a);
+  assert.deepEqual([sealed.status, sealed.body.error.type, sealed.headers.get('retry-after')], [503, 'tenant_sealed', '30']);
 });
 
 test('the manifest answers 304 until a route changes, and is signed', async () => {
