@@ -97,7 +97,9 @@ test('a good program is installed for its own account alone, and a bad token say
 
 test('the starter runs the program where it was installed, and a folder that would end a quotation is refused', async () => {
   const { at } = await install('started', 'not-a-token');
-  const version = await new Promise<string>((resolve) => execFile(path.join(at, 'sallyport-agent'), ['version'], (_error, out) => resolve(out)));
+  const version = await new Promise<string>((resolve) =>
+    execFile(path.join(at, 'sallyport-agent'), ['version'], (_error, out) => resolve(out)),
+  );
   assert.equal(version.trim(), agentRelease().version);
   const odd = await install('a"b', 'not-a-token');
   assert.match(odd.said, /letters, digits/);
