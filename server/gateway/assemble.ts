@@ -37,6 +37,7 @@ import type { Runtime } from './core/runtime.ts';
 import { secretValues } from './core/secret-values.ts';
 import { shareGuard } from './core/share-guard.ts';
 import { tlsContexts } from './core/tls-contexts.ts';
+import { WebSockets } from './core/websocket/web-sockets.ts';
 import { credentials } from './credentials/credentials.ts';
 import { createElements } from './elements/elements.ts';
 import { proxyPlane } from './ephemeral/proxy-plane.ts';
@@ -124,6 +125,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     counters,
     monthly,
     failures,
+    webSockets: new WebSockets(),
     inFlight: new Map(),
     maxInFlight: env.MAX_INFLIGHT_PER_TENANT,
     bodies: bodyMemory(),

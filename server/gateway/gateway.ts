@@ -1,18 +1,20 @@
 import type { IncomingMessage, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { asksForTunnel, type Tunnels } from './agents/tunnels.ts';
-import { newCall } from './core/call.ts';
+import { newCall, type Upgrade } from './core/call.ts';
 import { type RequestOrigin, requestOrigin } from './core/client-address.ts';
-import type { GatewayResponse } from './core/gateway-response.ts';
+import { afterReads } from './core/event-loop-turn.ts';
+import { GatewayResponse } from './core/gateway-response.ts';
 import { type HostConfig, type PlaneMatch, type PortPlane, planeOf, within } from './core/hosts.ts';
-import { createListener, discardBody, type HeadRefusal, inspectHead } from './core/listener.ts';
+import { createListener, discardBody, type HeadRefusal, inspectHead, type ListenerOptions } from './core/listener.ts';
 import type { Pipeline } from './core/pipeline.ts';
 import { refused } from './core/refusal.ts';
 import type { Runtime } from './core/runtime.ts';
 import { refuseUntenanted as refuseWithoutTenant } from './core/untenanted-refusal.ts';
+import { isHandshake } from './core/websocket/handshake.ts';
 import { forwardDevSocket } from './front-door/dev-socket.ts';
 import type { FrontDoor } from './front-door/front-door.ts';
 import { standardHeaders } from './front-door/headers.ts';
@@ -52,7 +54,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       const server = createListener({
         onRequest: (req, res, arrivedAt) => receive(options, portPlane, req, res, arrivedAt, closing),
         trustedProxies: options.trustedProxies,
-        ...upgradesOf(options, portPlane),
+        ...upgradesOf(options, portPlane, () => closing),
       });
       servers.add(server);
       await new Promise<void>((resolve, reject) => {
@@ -63,6 +65,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     async close(ms) {
       closing = true;
+      options.runtime.webSockets.endAll();
       const all = [...servers].map(
         (server) =>
           new Promise<void>((resolve) => {
@@ -84,18 +87,55 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 }
 
-/** Handshakes: the hot reload of development on the dashboard's own port, else the tunnels of on-host agents. */
-function upgradesOf({ devSocket, tunnels, hosts, trustedProxies }: GatewayOptions, portPlane: PortPlane) {
-  if (devSocket && portPlane === 'admin') return { onUpgrade: forwardDevSocket(devSocket) };
-  const onUpgrade = (req: IncomingMessage, socket: Duplex) => {
-    const match = planeOf({ portPlane, host: requestOrigin(req, trustedProxies).host, target: req.url ?? '' }, hosts);
-    tunnels.take(req, socket, match.plane === 'api' ? match.space : null).catch(() => socket.destroy());
+/** WebSockets of planes that have them, and tunnels of on-host agents; on the dashboard's own port the hot reload of development. */
+function upgradesOf(
+  options: GatewayOptions,
+  portPlane: PortPlane,
+  isClosing: () => boolean,
+): Pick<ListenerOptions, 'upgrades' | 'onUpgrade'> {
+  if (options.devSocket && portPlane === 'admin')
+    return { upgrades: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket', onUpgrade: forwardDevSocket(options.devSocket) };
+  const matchOf = (req: IncomingMessage, target: string) =>
+    planeOf({ portPlane, host: requestOrigin(req, options.trustedProxies).host, target }, options.hosts);
+  return {
+    upgrades(req) {
+      const head = inspectHead(req);
+      if (!head.ok) return false;
+      const match = matchOf(req, head.target);
+      // On a host of a workspace every path is a route's.
+      if (match.plane === 'api') return asksForTunnel(req);
+      return match.plane === 'tenant' && isHandshake(req) && pipelineOf(options, match)?.plane.stands !== undefined;
+    },
+    onUpgrade(req, socket, first) {
+      const match = matchOf(req, req.url ?? '');
+      if (match.plane === 'api') {
+        options.tunnels.take(req, socket, match.space).catch(() => socket.destroy());
+        return;
+      }
+      const res = answerOn(req, socket);
+      if (res) afterReads(() => receive(options, portPlane, req, res, performance.now(), isClosing(), { socket, first }));
+    },
   };
-  // On a host of a workspace the path is a route's: the request is an ordinary one.
-  const upgrades = (req: IncomingMessage) =>
-    asksForTunnel(req) &&
-    planeOf({ portPlane, host: requestOrigin(req, trustedProxies).host, target: req.url ?? '' }, hosts).plane === 'api';
-  return { onUpgrade, upgrades };
+}
+
+/** A response to a handshake, whose connection ends with it unless it becomes a WebSocket. */
+function answerOn(req: IncomingMessage, socket: Duplex): GatewayResponse | undefined {
+  const held = socket as Socket & { _httpMessage?: unknown };
+  // A handshake behind a call that isn't answered yet: nobody can tell the two answers apart.
+  if (held._httpMessage) {
+    socket.destroy();
+    return undefined;
+  }
+  socket.on('error', () => socket.destroy());
+  const res = new GatewayResponse(req);
+  res.shouldKeepAlive = false;
+  res.assignSocket(held);
+  res.once('finish', () => {
+    socket.end();
+    socket.resume();
+    setTimeout(() => socket.destroy(), 500).unref();
+  });
+  return res;
 }
 
 function receive(
@@ -105,6 +145,7 @@ function receive(
   res: GatewayResponse,
   arrivedAt: number,
   closing: boolean,
+  upgrade?: Upgrade,
 ) {
   // Bytes after a malformed request may be part of it, although node has already parsed them as a request: they are ignored.
   if (spoiled.has(req.socket)) return;
@@ -126,7 +167,7 @@ function receive(
   if (match.plane === 'wrap') return;
   if (match.plane === 'api' && pipeline) return void untenantedCall(options, pipeline, match, req, res, arrivedAt, requestId, origin);
   if (match.plane !== 'tenant' || !pipeline) return options.frontDoor.serve(req, res, { match, head, requestId, origin });
-  return tenantCall(options, pipeline, match, req, res, arrivedAt, requestId, origin.address, origin.host);
+  return tenantCall(options, pipeline, match, req, res, arrivedAt, requestId, origin.address, origin.host, upgrade);
 }
 
 function pipelineOf({ pipelines }: GatewayOptions, match: PlaneMatch): Pipeline | undefined {
@@ -169,6 +210,7 @@ function tenantCall(
   requestId: string,
   sourceAddress: string,
   host: string,
+  upgrade: Upgrade | undefined,
 ) {
   const { runtime } = options;
   const entry = runtime.snapshots.bySlug(match.slug);
@@ -191,7 +233,7 @@ function tenantCall(
   const { target } = match;
   const state = plane.newState();
   pipeline.serve(
-    newCall({ planeName: plane.name, state, req, res, arrivedAt, requestId, snapshot, otherSpace, target, sourceAddress, host }),
+    newCall({ planeName: plane.name, state, req, res, arrivedAt, requestId, snapshot, otherSpace, target, sourceAddress, host, upgrade }),
   );
 }
 

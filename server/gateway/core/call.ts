@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Verdict } from '#server/platform/counters.ts';
 import type { TlsMaterial } from '#server/platform/http-out/connector.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
@@ -18,6 +19,9 @@ export const NO_CREDENTIAL: Credential = { state: 'none', caller: null, fault: n
 export const BAD_CREDENTIAL: Credential = { state: 'bad', caller: null, fault: null };
 
 export type Monthly = { readonly limit: number; readonly remaining: number };
+
+/** A handshake of a caller who wants a WebSocket: its socket, and what came on it behind the head. */
+export type Upgrade = { readonly socket: Duplex; readonly first: Buffer };
 
 /** How a call is forwarded, as its plane's configuration says. */
 export type Forwarding = {
@@ -71,6 +75,7 @@ export type CallStart<State> = {
   sourceAddress: string;
   host: string;
   test?: Test;
+  upgrade?: Upgrade | undefined;
   /** Of a call that another plane makes for its own caller; it brings no credential. */
   caller?: Caller;
   /** Of a call that came to a receiver of webhooks, with a signature that holds. */
@@ -79,7 +84,7 @@ export type CallStart<State> = {
 
 export function newCall<State>(start: CallStart<State>) {
   const { req, res, arrivedAt = performance.now(), requestId, snapshot, otherSpace, target, sourceAddress, host } = start;
-  const { planeName, state, test = null, caller = null, verified = false } = start;
+  const { planeName, state, test = null, caller = null, verified = false, upgrade = null } = start;
   return {
     planeName,
     /** What only its plane knows. */
@@ -97,6 +102,8 @@ export function newCall<State>(start: CallStart<State>) {
     caller: caller as Caller | null,
     /** The upstream is told that a receiver of webhooks verified it. */
     verified,
+    /** Null for most calls. */
+    upgrade: upgrade as Upgrade | null,
     method: req.method ?? '',
     receivedAt: Date.now(),
     began: arrivedAt,

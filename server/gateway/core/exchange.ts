@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { classifyFault, UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { UpstreamCall, UpstreamHandler } from '#server/platform/http-out/upstream-call.ts';
@@ -16,6 +17,9 @@ import { Retries } from './retries.ts';
 import type { Runtime } from './runtime.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 import { bufferedLength, fieldOf, isEventStream, namesOf, responseHead } from './upstream-response.ts';
+import { openTunnel } from './websocket/open-tunnel.ts';
+import { refuseUpgrade } from './websocket/refuse-upgrade.ts';
+import type { Tunnel } from './websocket/tunnel.ts';
 
 const STREAM_IDLE_MS = 60_000;
 const EVENTS_IDLE_MS = 300_000;
@@ -24,7 +28,12 @@ const REASON = /^[\t\x20-\x7e]+$/;
 const DISCARDED_RESPONSE = 64 * 1024;
 
 /** Called once, at the end: with a refusal to answer, or after the response was written. */
-export type Outcome = { refuse(refusal: Refused): void; over(): void };
+export type Outcome = {
+  refuse(refusal: Refused): void;
+  over(): void;
+  /** The call became a WebSocket. The returned function is called when that is over, before `over`. */
+  upgraded?(tunnel: Tunnel): () => void;
+};
 
 /**
  * Steps 12 and 13: one call to its upstream and back (interface rules 12 §10, §11, §13). It owns the upstream request, its timer and the
@@ -41,7 +50,7 @@ export class Exchange implements UpstreamHandler {
   #answer: AnswerFlow | undefined;
   #relay: BodyRelay | LineRelay | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #state: 'waiting' | 'buffering' | 'discarding' | 'changing' | 'streaming' | 'over' = 'waiting';
+  #state: 'waiting' | 'buffering' | 'discarding' | 'changing' | 'streaming' | 'upgraded' | 'over' = 'waiting';
   #dispatchedAt = 0;
   #spentMs = 0;
   /** An answer that is awaited whole. */
@@ -86,7 +95,8 @@ export class Exchange implements UpstreamHandler {
     const body = this.#relay ? { source: this.#relay, length } : call.bodyPieces ? inPieces(call.bodyPieces) : call.body;
     const scrubbed = scrubbedFor(call, this.#runtime, this, () => this.#sent);
     try {
-      const request = { path: call.upstreamPath, method: call.method, headers: this.#headers, body };
+      const upgrade = call.upgrade === null ? undefined : 'websocket';
+      const request = { path: call.upstreamPath, method: call.method, headers: this.#headers, body, upgrade };
       const handler = renewing(call, scrubbed ?? this, { sent: () => this.#sent, resend: () => this.#resend() });
       this.#sent = poolOf(call, this.#runtime, target).send(request, handler);
       this.#answer = scrubbed ?? this.#sent;
@@ -174,8 +184,34 @@ export class Exchange implements UpstreamHandler {
     }
   }
 
+  onUpgrade(headers: HeaderList, socket: Socket, first: Buffer): void {
+    const call = this.#call;
+    if (this.#state !== 'waiting' || call.upgrade === null) return void socket.destroy();
+    // Others may have taken the last place while this one waited for its upstream.
+    const unfit = refuseUpgrade(call, this.#runtime);
+    if (unfit) {
+      socket.destroy();
+      this.#refuse(unfit);
+      return;
+    }
+    this.#spend();
+    clearTimeout(this.#timer);
+    this.#status = 101;
+    this.#reason = '';
+    this.#responseHeaders = headers;
+    this.#state = 'upgraded';
+    this.#writeHead('first-byte');
+    const leave = () => unwatch?.();
+    const tunnel = openTunnel(call, socket, first, () => {
+      leave();
+      this.#state = 'over';
+      this.#outcome.over();
+    });
+    const unwatch = this.#outcome.upgraded?.(tunnel);
+  }
+
   onFault(fault: UpstreamFault): void {
-    if (this.#state === 'over') return;
+    if (this.#state === 'over' || this.#state === 'upgraded') return;
     if (this.#streams) {
       this.#breakStream(fault);
       return;
@@ -289,6 +325,7 @@ export class Exchange implements UpstreamHandler {
     const reason = REASON.test(this.#reason) ? this.#reason : undefined;
     const head = responseHead(call, this.#responseHeaders);
     if (this.#kept !== null) this.#kept.head = head;
+    if (this.#state === 'upgraded') head.fields.push('Connection', 'Upgrade', 'Upgrade', 'websocket');
     call.res.begin(this.#status, reason, head);
   }
 
@@ -358,7 +395,7 @@ export class Exchange implements UpstreamHandler {
   }
 
   #callerClosed(): void {
-    if (this.#state === 'over') return;
+    if (this.#state === 'over' || this.#state === 'upgraded') return;
     this.#spend();
     this.#state = 'over';
     clearTimeout(this.#timer);

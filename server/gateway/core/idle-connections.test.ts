@@ -84,6 +84,7 @@ test('a network that opens all it can at one moment is held to twice its places 
 test('a body that is still coming and a connection that became another protocol are no idle ones', async () => {
   const piped: unknown[] = [];
   const port = await crowded({
+    upgrades: () => true,
     onUpgrade: (_req, socket) => {
       piped.push(socket);
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');

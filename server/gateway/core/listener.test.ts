@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import test from 'node:test';
 import { acceptBody, createListener, discardBody, inspectHead, type ListenerOptions } from './listener.ts';
 import { exchange, listen } from './raw-client.fixture.ts';
+import { isHandshake } from './websocket/handshake.ts';
 
 /** A server that refuses what inspectHead refuses and otherwise says what it understood. */
 async function edge(options: Partial<ListenerOptions> = {}) {
@@ -189,12 +190,17 @@ test('connections above the cap are closed at once and the others go on', async 
 });
 
 test('only websocket handshakes reach the upgrade handler; other Upgrade values are ordinary requests', async () => {
-  const { port } = await edge({ onUpgrade: (_, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n') });
-  const ask = (value: string, method = 'GET') =>
-    exchange(port, `${method} / HTTP/1.1\r\n${H}Connection: Upgrade\r\nUpgrade: ${value}\r\n\r\n`);
+  const { port } = await edge({ upgrades: isHandshake, onUpgrade: (_, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n') });
+  const ask = (value: string, method = 'GET', version = '13', more = '') =>
+    exchange(
+      port,
+      `${method} / HTTP/1.1\r\n${H}Connection: keep-alive, Upgrade\r\nUpgrade: ${value}\r\nSec-WebSocket-Version: ${version}\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n${more}\r\n`,
+    );
   assert.equal((await ask('WebSocket')).status, 101);
   assert.equal((await ask('h2c')).status, 200);
   assert.equal((await ask('websocket', 'DELETE')).status, 200);
+  assert.equal((await ask('websocket', 'GET', '8')).status, 200);
+  assert.equal((await ask('websocket', 'GET', '13', 'Content-Length: 0\r\n')).status, 101);
   const without = await edge();
   assert.equal((await exchange(without.port, `GET / HTTP/1.1\r\n${H}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)).status, 200);
 });

@@ -16,8 +16,9 @@ export type ListenerOptions = {
    * first. `arrivedAt`, on performance.now()'s clock: when it was read, which may be a little before, and parts of its body may have come since.
    */
   onRequest(req: IncomingMessage, res: GatewayResponse, arrivedAt: number): void;
-  /** Handshakes that `upgrades` picks, else those of WebSocket; without it, and for any other Upgrade value, the request is an ordinary one. */
-  onUpgrade?: ((req: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
+  /** Takes over the connection of a request that `upgrades` picked. */
+  onUpgrade?: ((req: IncomingMessage, socket: Duplex, first: Buffer) => void) | undefined;
+  /** Which handshakes become WebSockets; every other request that brings Upgrade is an ordinary one. */
   upgrades?: ((req: IncomingMessage) => boolean) | undefined;
   headersTimeoutMs?: number | undefined;
   /** First byte of a request to its last (body total, interface rule 12 §17). */
@@ -54,7 +55,7 @@ export function createListener(options: ListenerOptions): Server {
     // Longer than the idle time of usual load balancers, so that they are the ones to hang up.
     keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000,
     noDelay: true,
-    shouldUpgradeCallback: (req) => onUpgrade !== undefined && upgrades(req),
+    shouldUpgradeCallback: (req) => onUpgrade !== undefined && options.upgrades?.(req) === true,
   });
   // node drops what is beyond this number without a word; above 200 fields the request is refused anyway.
   server.maxHeadersCount = 1_000;

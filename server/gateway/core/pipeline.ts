@@ -6,6 +6,8 @@ import { discardBody } from './listener.ts';
 import { ANSWERED, type Phase, type PhaseResult, type Plane } from './plane.ts';
 import { type Refused, refused } from './refusal.ts';
 import type { Runtime } from './runtime.ts';
+import { refuseUpgrade } from './websocket/refuse-upgrade.ts';
+import type { Tunnel } from './websocket/tunnel.ts';
 
 /** Takes the calls of one plane from their head to their log row: the plane's phases, then the exchange with the upstream. */
 export class Pipeline {
@@ -76,7 +78,22 @@ export class Pipeline {
       this.#callerGone(call);
       return;
     }
-    new Exchange(call, this.runtime, { refuse: (refusal) => this.refuse(call, refusal), over: () => this.#over(call) }).start();
+    const unfit = call.upgrade === null ? undefined : refuseUpgrade(call, this.runtime);
+    if (unfit) {
+      this.refuse(call, unfit);
+      return;
+    }
+    new Exchange(call, this.runtime, {
+      refuse: (refusal) => this.refuse(call, refusal),
+      over: () => this.#over(call),
+      upgraded: (tunnel) => this.#watch(call, tunnel),
+    }).start();
+  }
+
+  /** A call that became a WebSocket takes none of the places of calls any more; it has one of its own. */
+  #watch(call: Call, tunnel: Tunnel): () => void {
+    leaveWorkspace(call, this.runtime);
+    return this.runtime.webSockets.watch({ call, plane: this.plane, tunnel }, this.runtime);
   }
 
   #fail(call: Call, error: unknown): void {

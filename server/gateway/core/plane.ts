@@ -51,6 +51,10 @@ type Hooks<State> = {
   identify?(arrival: Arrival<State>, runtime: Runtime): Promise<Identified>;
   /** `WWW-Authenticate`, without an error, where no workspace is named: on the API host. The realm alone if absent. */
   challenge?(space: Space, target: string): string;
+  /**
+   * Whether a call that is still open would be admitted by the newest snapshot. A plane without it has no WebSockets. A rejection says nothing.
+   */
+  stands?(call: Call<State>, runtime: Runtime): boolean | Promise<boolean>;
   /** Called once when the call is over, before it is logged, however it ended. Must not throw. */
   ended?(call: Call<State>): void;
 };

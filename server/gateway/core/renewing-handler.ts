@@ -63,6 +63,10 @@ class RenewingHandler implements UpstreamHandler {
     else this.#next.onEnd();
   }
 
+  onUpgrade(...upgraded: Parameters<NonNullable<UpstreamHandler['onUpgrade']>>): void {
+    this.#next.onUpgrade?.(...upgraded);
+  }
+
   onFault(fault: UpstreamFault): void {
     if (this.#held) this.#held.push(() => this.#next.onFault(fault));
     else this.#next.onFault(fault);

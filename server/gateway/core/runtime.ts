@@ -19,6 +19,7 @@ import type { Quota } from './quota.ts';
 import type { SecretValues } from './secret-values.ts';
 import type { ShareGuard } from './share-guard.ts';
 import type { TlsContexts } from './tls-contexts.ts';
+import type { WebSockets } from './websocket/web-sockets.ts';
 
 /** What calls are served with; one per process. */
 export type Runtime = {
@@ -27,6 +28,8 @@ export type Runtime = {
   monthly: MonthlyCounters;
   /** Failed authentications per address and workspace. */
   failures: MemoryCounters;
+  /** Open WebSockets. */
+  webSockets: WebSockets;
   /** Running calls per workspace id. */
   inFlight: Map<string, number>;
   maxInFlight: number;

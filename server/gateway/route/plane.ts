@@ -15,6 +15,7 @@ import { rewrite } from './phases/rewrite.ts';
 import { signUpstream } from './phases/sign-upstream.ts';
 import { verifySignature } from './phases/verify-signature.ts';
 import { newRouteState, type RouteState } from './route-call.ts';
+import { stands } from './stands.ts';
 
 /** Proxied calls of a workspace's routes, in the normative order of phases (interface rule 12 §18). */
 export const routePlane = definePlane<RouteState>({
@@ -36,6 +37,7 @@ export const routePlane = definePlane<RouteState>({
     sign_upstream: signUpstream,
   },
   refusalAnswer,
+  stands,
   logSubject: ({ state: { route, environmentName, forwardPath, query, signatureValid, config } }) => ({
     mode: 'route',
     route,
