@@ -40,7 +40,7 @@ export type ListenerOptions = {
  * listen yet. Limits stand above those of inspectHead, so that the usual excess gets a full answer and only the absurd is cut here.
  */
 export function createListener(options: ListenerOptions): Server {
-  const { onRequest, onUpgrade, upgrades = isWebSocket, newRequestId = uuidV7 } = options;
+  const { onRequest, onUpgrade, upgrades, newRequestId = uuidV7 } = options;
   const headersTimeout = options.headersTimeoutMs ?? 10_000;
   const server = createServer({
     ServerResponse: GatewayResponse,
@@ -55,7 +55,7 @@ export function createListener(options: ListenerOptions): Server {
     // Longer than the idle time of usual load balancers, so that they are the ones to hang up.
     keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000,
     noDelay: true,
-    shouldUpgradeCallback: (req) => onUpgrade !== undefined && options.upgrades?.(req) === true,
+    shouldUpgradeCallback: (req) => onUpgrade !== undefined && upgrades?.(req) === true,
   });
   // node drops what is beyond this number without a word; above 200 fields the request is refused anyway.
   server.maxHeadersCount = 1_000;
@@ -114,8 +114,6 @@ export function createListener(options: ListenerOptions): Server {
   });
   return server;
 }
-
-const isWebSocket = (req: IncomingMessage): boolean => req.method === 'GET' && req.headers.upgrade?.toLowerCase() === 'websocket';
 
 /** Every method any plane knows (interface rule 12 §8). */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
