@@ -1,13 +1,25 @@
 import { freeBytes } from '#server/platform/free-bytes.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
+import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { UpstreamCall, UpstreamHandler } from '#server/platform/http-out/upstream-call.ts';
 import type { Call } from './call.ts';
+import type { Capture } from './capture.ts';
 import { type Refused, refused } from './refusal.ts';
 import { BodyRefused, BodyRelay, BodyStalled, BodyTooLarge, LineRelay, PiecesSource, STREAMED_LIMIT } from './request-body.ts';
 import type { Runtime } from './runtime.ts';
+import { namesOf, responseHead } from './upstream-response.ts';
+import type { Tunnel } from './websocket/tunnel.ts';
 
 // What an exchange asks without being changed by it.
+
+/** Called once, at the end: with a refusal to answer, or after the response was written. */
+export type Outcome = {
+  refuse(refusal: Refused): void;
+  over(): void;
+  /** The call became a WebSocket. The returned function is called when that is over, before `over`. */
+  upgraded?(tunnel: Tunnel): () => void;
+};
 
 /** The connections that a call goes by. @throws UpstreamFault when the echo upstream isn't running */
 export function poolOf(
@@ -59,6 +71,24 @@ export const inPieces = (pieces: readonly Buffer[]) => ({
 /** Of several attempts one may have ended in the middle of sending it, and a test request shows it. */
 export function freeBody({ body, attempts, test }: Call, sent: UpstreamCall | undefined): void {
   if (body && attempts === 1 && !test && sent?.bodySent) freeBytes(body);
+}
+
+/** A phrase that node writes as it is; others get the usual one. */
+const REASON = /^[\t\x20-\x7e]+$/;
+
+type Head = { status: number; reason: string; headers: HeaderList; phase: Call['phase']; kept: Capture | null };
+
+/** The caller's head: the upstream's, and our block. */
+export function writeHead(call: Call, { status, reason, headers, phase, kept }: Head): void {
+  call.origin = 'upstream';
+  call.status = status;
+  call.upstreamStatus = status;
+  call.phase = phase;
+  call.responseHeaders = namesOf(headers);
+  const head = responseHead(call, headers);
+  if (kept !== null) kept.head = head;
+  if (status === 101) head.fields.push('Connection', 'Upgrade', 'Upgrade', 'websocket');
+  call.res.begin(status, REASON.test(reason) ? reason : undefined, head);
 }
 
 export function flush({ res }: Call): void {

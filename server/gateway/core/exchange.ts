@@ -8,7 +8,7 @@ import type { Call } from './call.ts';
 import type { Capture } from './capture.ts';
 import { ChangedAnswer } from './changed-answer.ts';
 import { afterReads } from './event-loop-turn.ts';
-import { causeOf, flush, freeBody, inPieces, poolOf, refusalOf, relayOf, scrubbedFor } from './exchange-parts.ts';
+import { causeOf, flush, freeBody, inPieces, type Outcome, poolOf, refusalOf, relayOf, scrubbedFor, writeHead } from './exchange-parts.ts';
 import { acceptBody } from './listener.ts';
 import { type Refused, refused } from './refusal.ts';
 import { renewing } from './renewing-handler.ts';
@@ -16,24 +16,13 @@ import type { BodyRelay, LineRelay } from './request-body.ts';
 import { Retries } from './retries.ts';
 import type { Runtime } from './runtime.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
-import { bufferedLength, fieldOf, isEventStream, namesOf, responseHead } from './upstream-response.ts';
+import { bufferedLength, fieldOf, isEventStream } from './upstream-response.ts';
 import { openTunnel } from './websocket/open-tunnel.ts';
 import { refuseUpgrade } from './websocket/refuse-upgrade.ts';
-import type { Tunnel } from './websocket/tunnel.ts';
 
 const STREAM_IDLE_MS = 60_000;
 const EVENTS_IDLE_MS = 300_000;
-/** A phrase that node writes as it is; others get the usual one. */
-const REASON = /^[\t\x20-\x7e]+$/;
 const DISCARDED_RESPONSE = 64 * 1024;
-
-/** Called once, at the end: with a refusal to answer, or after the response was written. */
-export type Outcome = {
-  refuse(refusal: Refused): void;
-  over(): void;
-  /** The call became a WebSocket. The returned function is called when that is over, before `over`. */
-  upgraded?(tunnel: Tunnel): () => void;
-};
 
 /**
  * Steps 12 and 13: one call to its upstream and back (interface rules 12 §10, §11, §13). It owns the upstream request, its timer and the
@@ -185,10 +174,9 @@ export class Exchange implements UpstreamHandler {
   }
 
   onUpgrade(headers: HeaderList, socket: Socket, first: Buffer): void {
-    const call = this.#call;
-    if (this.#state !== 'waiting' || call.upgrade === null) return void socket.destroy();
+    if (this.#state !== 'waiting') return void socket.destroy();
     // Others may have taken the last place while this one waited for its upstream.
-    const unfit = refuseUpgrade(call, this.#runtime);
+    const unfit = refuseUpgrade(this.#call, this.#runtime);
     if (unfit) {
       socket.destroy();
       this.#refuse(unfit);
@@ -196,18 +184,16 @@ export class Exchange implements UpstreamHandler {
     }
     this.#spend();
     clearTimeout(this.#timer);
-    this.#status = 101;
-    this.#reason = '';
-    this.#responseHeaders = headers;
+    [this.#status, this.#reason, this.#responseHeaders] = [101, '', headers];
     this.#state = 'upgraded';
     this.#writeHead('first-byte');
-    const leave = () => unwatch?.();
-    const tunnel = openTunnel(call, socket, first, () => {
-      leave();
-      this.#state = 'over';
-      this.#outcome.over();
-    });
-    const unwatch = this.#outcome.upgraded?.(tunnel);
+    const unwatch = this.#outcome.upgraded?.(
+      openTunnel(this.#call, socket, first, () => {
+        unwatch?.();
+        this.#state = 'over';
+        this.#outcome.over();
+      }),
+    );
   }
 
   onFault(fault: UpstreamFault): void {
@@ -313,20 +299,9 @@ export class Exchange implements UpstreamHandler {
     process.nextTick(flush, this.#call);
   }
 
-  /** The caller's head: the upstream's, and our block. */
   #writeHead(phase: 'complete' | 'first-byte'): void {
-    const call = this.#call;
-    call.origin = 'upstream';
-    call.status = this.#status;
-    call.upstreamStatus = this.#status;
-    call.upstreamMs = Math.round(this.#spentMs);
-    call.phase = phase;
-    call.responseHeaders = namesOf(this.#responseHeaders);
-    const reason = REASON.test(this.#reason) ? this.#reason : undefined;
-    const head = responseHead(call, this.#responseHeaders);
-    if (this.#kept !== null) this.#kept.head = head;
-    if (this.#state === 'upgraded') head.fields.push('Connection', 'Upgrade', 'Upgrade', 'websocket');
-    call.res.begin(this.#status, reason, head);
+    this.#call.upstreamMs = Math.round(this.#spentMs);
+    writeHead(this.#call, { status: this.#status, reason: this.#reason, headers: this.#responseHeaders, phase, kept: this.#kept });
   }
 
   #waitForDrain(): void {

@@ -93,7 +93,9 @@ export class Pipeline {
   /** A call that became a WebSocket takes none of the places of calls any more; it has one of its own. */
   #watch(call: Call, tunnel: Tunnel): () => void {
     leaveWorkspace(call, this.runtime);
-    return this.runtime.webSockets.watch({ call, plane: this.plane, tunnel }, this.runtime);
+    const { requestId, snapshot } = call;
+    const stands = () => this.plane.stands?.(call, this.runtime) ?? false;
+    return this.runtime.webSockets.watch({ tenantId: snapshot.tenant.id, requestId, tunnel, stands });
   }
 
   #fail(call: Call, error: unknown): void {

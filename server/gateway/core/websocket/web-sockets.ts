@@ -1,7 +1,4 @@
 import { log } from '#server/platform/log.ts';
-import type { Call } from '../call.ts';
-import type { Plane } from '../plane.ts';
-import type { Runtime } from '../runtime.ts';
 import type { Tunnel } from './tunnel.ts';
 
 /** Open WebSockets of one workspace and space together (interface rule 12 §11). */
@@ -9,7 +6,13 @@ const MOST_OF_WORKSPACE = 100;
 /** So that one whose key was revoked is closed within a second. */
 const EVERY_MS = 500;
 
-type Watched = { readonly call: Call; readonly plane: Plane; readonly tunnel: Tunnel };
+type Watched = {
+  readonly tenantId: string;
+  readonly requestId: string;
+  readonly tunnel: Tunnel;
+  /** Whether its call would be admitted now. A rejection says nothing. */
+  stands(): boolean | Promise<boolean>;
+};
 
 /**
  * The open WebSockets of this gateway. What a call was admitted by is asked again while it is open, against the newest picture of its workspace: route,
@@ -29,11 +32,11 @@ export class WebSockets {
   }
 
   /** Watches a tunnel until the returned function is called. */
-  watch(watched: Watched, runtime: Runtime): () => void {
-    const { id } = watched.call.snapshot.tenant;
+  watch(watched: Watched): () => void {
+    const { tenantId: id } = watched;
     this.#open.add(watched);
     this.#ofWorkspace.set(id, (this.#ofWorkspace.get(id) ?? 0) + 1);
-    this.#timer ??= setInterval(() => this.check(runtime), EVERY_MS).unref();
+    this.#timer ??= setInterval(() => this.check(), EVERY_MS).unref();
     return () => {
       if (!this.#open.delete(watched)) return;
       const left = (this.#ofWorkspace.get(id) ?? 1) - 1;
@@ -46,16 +49,16 @@ export class WebSockets {
   }
 
   /** Looks at every tunnel. */
-  check(runtime: Runtime): void {
-    for (const { call, plane, tunnel } of this.#open) {
-      const stands = plane.stands?.(call, runtime) ?? false;
+  check(): void {
+    for (const { requestId, tunnel, ...watched } of this.#open) {
+      const stands = watched.stands();
       if (stands === false) tunnel.end('revoked');
       else if (stands instanceof Promise)
         stands.then(
           (still) => {
             if (!still) tunnel.end('revoked');
           },
-          (error: unknown) => log.debug({ err: error, request_id: call.requestId }, 'a WebSocket could not be judged'),
+          (error: unknown) => log.debug({ err: error, request_id: requestId }, 'a WebSocket could not be judged'),
         );
     }
   }
