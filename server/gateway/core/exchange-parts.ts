@@ -1,14 +1,11 @@
 import { freeBytes } from '#server/platform/free-bytes.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
-import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
-import type { UpstreamCall, UpstreamHandler } from '#server/platform/http-out/upstream-call.ts';
+import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from '#server/platform/http-out/upstream-call.ts';
 import type { Call } from './call.ts';
-import type { Capture } from './capture.ts';
 import { type Refused, refused } from './refusal.ts';
 import { BodyRefused, BodyRelay, BodyStalled, BodyTooLarge, LineRelay, PiecesSource, STREAMED_LIMIT } from './request-body.ts';
 import type { Runtime } from './runtime.ts';
-import { namesOf, responseHead } from './upstream-response.ts';
 import type { Tunnel } from './websocket/tunnel.ts';
 
 // What an exchange asks without being changed by it.
@@ -63,7 +60,7 @@ export function refusalOf(error: Error): Refused | undefined {
   return error instanceof BodyStalled ? refused('invalid_request', "The request body wasn't fully received.") : undefined;
 }
 
-export const inPieces = (pieces: readonly Buffer[]) => ({
+const inPieces = (pieces: readonly Buffer[]) => ({
   source: new PiecesSource(pieces),
   length: pieces.reduce((sum, piece) => sum + piece.length, 0),
 });
@@ -73,22 +70,11 @@ export function freeBody({ body, attempts, test }: Call, sent: UpstreamCall | un
   if (body && attempts === 1 && !test && sent?.bodySent) freeBytes(body);
 }
 
-/** A phrase that node writes as it is; others get the usual one. */
-const REASON = /^[\t\x20-\x7e]+$/;
-
-type Head = { status: number; reason: string; headers: HeaderList; phase: Call['phase']; kept: Capture | null };
-
-/** The caller's head: the upstream's, and our block. */
-export function writeHead(call: Call, { status, reason, headers, phase, kept }: Head): void {
-  call.origin = 'upstream';
-  call.status = status;
-  call.upstreamStatus = status;
-  call.phase = phase;
-  call.responseHeaders = namesOf(headers);
-  const head = responseHead(call, headers);
-  if (kept !== null) kept.head = head;
-  if (status === 101) head.fields.push('Connection', 'Upgrade', 'Upgrade', 'websocket');
-  call.res.begin(status, REASON.test(reason) ? reason : undefined, head);
+/** What is sent to the upstream; a relay feeds the body from the caller. */
+export function requestOf(call: Call, headers: string[], relay: BodyRelay | LineRelay | undefined): UpstreamRequest {
+  const length = call.contentLength < 0 || call.lineEdit !== null ? null : call.contentLength;
+  const body = relay ? { source: relay, length } : call.bodyPieces ? inPieces(call.bodyPieces) : call.body;
+  return { path: call.upstreamPath, method: call.method, headers, body, upgrade: call.upgrade === null ? undefined : 'websocket' };
 }
 
 export function flush({ res }: Call): void {

@@ -3,12 +3,13 @@ import { classifyFault, UpstreamFault } from '#server/platform/http-out/faults.t
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { UpstreamCall, UpstreamHandler } from '#server/platform/http-out/upstream-call.ts';
 import type { AnswerFlow, AnswerPlan } from './answer-edit.ts';
+import { type AnswerHead, idleOf, STREAM_IDLE_MS, writeHead } from './answer-head.ts';
 import { BufferedResponse, writeCopy } from './buffered-response.ts';
 import type { Call } from './call.ts';
 import type { Capture } from './capture.ts';
 import { ChangedAnswer } from './changed-answer.ts';
 import { afterReads } from './event-loop-turn.ts';
-import { causeOf, flush, freeBody, inPieces, type Outcome, poolOf, refusalOf, relayOf, scrubbedFor, writeHead } from './exchange-parts.ts';
+import { causeOf, flush, freeBody, type Outcome, poolOf, refusalOf, relayOf, requestOf, scrubbedFor } from './exchange-parts.ts';
 import { acceptBody } from './listener.ts';
 import { type Refused, refused } from './refusal.ts';
 import { renewing } from './renewing-handler.ts';
@@ -16,12 +17,10 @@ import type { BodyRelay, LineRelay } from './request-body.ts';
 import { Retries } from './retries.ts';
 import type { Runtime } from './runtime.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
-import { bufferedLength, fieldOf, isEventStream } from './upstream-response.ts';
+import { bufferedLength, fieldOf } from './upstream-response.ts';
 import { openTunnel } from './websocket/open-tunnel.ts';
 import { refuseUpgrade } from './websocket/refuse-upgrade.ts';
 
-const STREAM_IDLE_MS = 60_000;
-const EVENTS_IDLE_MS = 300_000;
 const DISCARDED_RESPONSE = 64 * 1024;
 
 /**
@@ -45,9 +44,8 @@ export class Exchange implements UpstreamHandler {
   /** An answer that is awaited whole. */
   #held: BufferedResponse | undefined;
   #received = 0;
-  #status = 0;
-  #reason = '';
-  #responseHeaders: HeaderList = [];
+  /** The answer's head, as it is sent on. */
+  #head: AnswerHead = { status: 0, reason: '', headers: [] };
   #paused = false;
   /** An answer that the plane changes before it is sent. */
   #changed: ChangedAnswer | undefined;
@@ -80,14 +78,10 @@ export class Exchange implements UpstreamHandler {
     this.#state = 'waiting';
     this.#dispatchedAt = performance.now();
     call.attempts++;
-    const length = call.contentLength < 0 || call.lineEdit !== null ? null : call.contentLength;
-    const body = this.#relay ? { source: this.#relay, length } : call.bodyPieces ? inPieces(call.bodyPieces) : call.body;
     const scrubbed = scrubbedFor(call, this.#runtime, this, () => this.#sent);
     try {
-      const upgrade = call.upgrade === null ? undefined : 'websocket';
-      const request = { path: call.upstreamPath, method: call.method, headers: this.#headers, body, upgrade };
       const handler = renewing(call, scrubbed ?? this, { sent: () => this.#sent, resend: () => this.#resend() });
-      this.#sent = poolOf(call, this.#runtime, target).send(request, handler);
+      this.#sent = poolOf(call, this.#runtime, target).send(requestOf(call, this.#headers, this.#relay), handler);
       this.#answer = scrubbed ?? this.#sent;
     } catch (error) {
       this.onFault(classifyFault(error, target.host));
@@ -101,9 +95,7 @@ export class Exchange implements UpstreamHandler {
   }
 
   onHead(status: number, headers: HeaderList, reason: string): void {
-    this.#status = status;
-    this.#reason = reason;
-    this.#responseHeaders = headers;
+    this.#head = { status, reason, headers };
     if (this.#retries.afterStatus(status, fieldOf(headers, 'retry-after'))) {
       this.#state = 'discarding';
       return;
@@ -117,7 +109,7 @@ export class Exchange implements UpstreamHandler {
 
   /** An answer whose head is as it will be sent. */
   #begin(): void {
-    const length = bufferedLength(this.#call.method, this.#status, this.#responseHeaders);
+    const length = bufferedLength(this.#call.method, this.#head.status, this.#head.headers);
     // A response that is too long to buffer, or for which there is no memory left, is streamed.
     if (length < 0 || !this.#runtime.bodies.hold(this.#call, this.#call.bufferedBytes + length)) this.#startStream();
     else {
@@ -184,7 +176,7 @@ export class Exchange implements UpstreamHandler {
     }
     this.#spend();
     clearTimeout(this.#timer);
-    [this.#status, this.#reason, this.#responseHeaders] = [101, '', headers];
+    this.#head = { status: 101, reason: '', headers };
     this.#state = 'upgraded';
     this.#writeHead('first-byte');
     const unwatch = this.#outcome.upgraded?.(
@@ -229,14 +221,14 @@ export class Exchange implements UpstreamHandler {
       pause: () => this.#answer?.pause(),
       resume: () => this.#answer?.resume(),
       pass: (headers) => {
-        this.#responseHeaders = headers;
+        this.#head.headers = headers;
         this.#received = 0;
         this.#begin();
       },
       data: (bytes) => this.onData(bytes),
       end: () => this.onEnd(),
       writeHead: (headers, streams) => {
-        this.#responseHeaders = headers;
+        this.#head.headers = headers;
         this.#spend();
         if (streams) this.#arm(STREAM_IDLE_MS);
         this.#writeHead(streams ? 'first-byte' : 'complete');
@@ -261,7 +253,7 @@ export class Exchange implements UpstreamHandler {
       this.#endBroken(refusal.code);
       return;
     }
-    call.upstreamStatus = this.#status;
+    call.upstreamStatus = this.#head.status;
     this.#refuse(refusal);
   }
 
@@ -294,14 +286,14 @@ export class Exchange implements UpstreamHandler {
     this.#spend();
     this.#writeHead('first-byte');
     this.#state = 'streaming';
-    this.#arm(this.#call.forwarding?.idleMs ?? (isEventStream(this.#responseHeaders) ? EVENTS_IDLE_MS : STREAM_IDLE_MS));
+    this.#arm(idleOf(this.#call, this.#head.headers));
     // A first chunk that came in the same packet goes out with the head; without one the head does not wait for it.
     process.nextTick(flush, this.#call);
   }
 
   #writeHead(phase: 'complete' | 'first-byte'): void {
     this.#call.upstreamMs = Math.round(this.#spentMs);
-    writeHead(this.#call, { status: this.#status, reason: this.#reason, headers: this.#responseHeaders, phase, kept: this.#kept });
+    writeHead(this.#call, this.#head, phase, this.#kept);
   }
 
   #waitForDrain(): void {

@@ -1,0 +1,29 @@
+import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
+import type { Call } from './call.ts';
+import type { Capture } from './capture.ts';
+import { isEventStream, namesOf, responseHead } from './upstream-response.ts';
+
+export const STREAM_IDLE_MS = 60_000;
+const EVENTS_IDLE_MS = 300_000;
+
+/** How long an answer that is streamed may be silent, in milliseconds. */
+export const idleOf = ({ forwarding }: Call, headers: HeaderList): number =>
+  forwarding?.idleMs ?? (isEventStream(headers) ? EVENTS_IDLE_MS : STREAM_IDLE_MS);
+
+/** A phrase that node writes as it is; others get the usual one. */
+const REASON = /^[\t\x20-\x7e]+$/;
+
+export type AnswerHead = { readonly status: number; readonly reason: string; headers: HeaderList };
+
+/** The caller's head: the upstream's, and our block. */
+export function writeHead(call: Call, { status, reason, headers }: AnswerHead, phase: Call['phase'], kept: Capture | null): void {
+  call.origin = 'upstream';
+  call.status = status;
+  call.upstreamStatus = status;
+  call.phase = phase;
+  call.responseHeaders = namesOf(headers);
+  const head = responseHead(call, headers);
+  if (kept !== null) kept.head = head;
+  if (status === 101) head.fields.push('Connection', 'Upgrade', 'Upgrade', 'websocket');
+  call.res.begin(status, REASON.test(reason) ? reason : undefined, head);
+}
