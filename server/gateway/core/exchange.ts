@@ -44,7 +44,6 @@ export class Exchange implements UpstreamHandler {
   /** An answer that is awaited whole. */
   #held: BufferedResponse | undefined;
   #received = 0;
-  /** The answer's head, as it is sent on. */
   #head: AnswerHead = { status: 0, reason: '', headers: [] };
   #paused = false;
   /** An answer that the plane changes before it is sent. */
@@ -132,7 +131,6 @@ export class Exchange implements UpstreamHandler {
       case 'discarding':
         if (this.#received <= DISCARDED_RESPONSE) break;
         this.#answer?.abort();
-        this.#spend();
         this.#retryLater();
         break;
       case 'streaming':
@@ -155,7 +153,6 @@ export class Exchange implements UpstreamHandler {
         this.#sendSoon();
         break;
       case 'discarding':
-        this.#spend();
         this.#retryLater();
         break;
       case 'streaming':
@@ -174,7 +171,6 @@ export class Exchange implements UpstreamHandler {
       this.#refuse(unfit);
       return;
     }
-    this.#spend();
     clearTimeout(this.#timer);
     this.#head = { status: 101, reason: '', headers };
     this.#state = 'upgraded';
@@ -229,7 +225,6 @@ export class Exchange implements UpstreamHandler {
       end: () => this.onEnd(),
       writeHead: (headers, streams) => {
         this.#head.headers = headers;
-        this.#spend();
         if (streams) this.#arm(STREAM_IDLE_MS);
         this.#writeHead(streams ? 'first-byte' : 'complete');
       },
@@ -283,7 +278,6 @@ export class Exchange implements UpstreamHandler {
   }
 
   #startStream(): void {
-    this.#spend();
     this.#writeHead('first-byte');
     this.#state = 'streaming';
     this.#arm(idleOf(this.#call, this.#head.headers));
@@ -292,7 +286,7 @@ export class Exchange implements UpstreamHandler {
   }
 
   #writeHead(phase: 'complete' | 'first-byte'): void {
-    this.#call.upstreamMs = Math.round(this.#spentMs);
+    this.#spend();
     writeHead(this.#call, this.#head, phase, this.#kept);
   }
 
@@ -329,6 +323,7 @@ export class Exchange implements UpstreamHandler {
   }
 
   #retryLater(): void {
+    this.#spend();
     this.#received = 0;
     this.#state = 'waiting';
     setTimeout(() => {
