@@ -16,4 +16,5 @@ export const notifications: PageFamily = {
       docs: 'notifications',
     },
   ],
+  resources: [{ type: 'access_request', noun: 'request for access' }],
 };

@@ -9,8 +9,10 @@ import { Inbox } from './inbox.tsx';
 
 const Preferences = lazyTab(() => import('./preferences.tsx').then((module) => module.NotificationPreferencesView));
 
-const TABS = ['inbox', 'preferences'] as const;
-const LABELS = { inbox: 'Inbox', preferences: 'Preferences' };
+const Requests = lazyTab(() => import('./requests.tsx').then((module) => module.AccessRequests));
+
+const TABS = ['inbox', 'requests', 'preferences'] as const;
+const LABELS = { inbox: 'Inbox', requests: 'Requests', preferences: 'Preferences' };
 
 /** The person's inbox in this workspace, and how they want to be told. */
 export function NotificationsView() {
@@ -32,7 +34,9 @@ export function NotificationsView() {
           }))}
         />
       </PageHeader>
-      {tab === 'inbox' ? <Inbox perPage={50} /> : <Preferences />}
+      {tab === 'inbox' && <Inbox perPage={50} />}
+      {tab === 'requests' && <Requests />}
+      {tab === 'preferences' && <Preferences />}
     </Page>
   );
 }

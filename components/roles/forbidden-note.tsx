@@ -13,9 +13,14 @@ export function ForbiddenNote({ capability, what }: { capability: Capability; wh
     <Callout
       title={`Your role can’t open ${what}`}
       actions={
-        <LinkButton size="sm" href={`/${slug}/settings/roles`}>
-          View roles
-        </LinkButton>
+        <>
+          <LinkButton size="sm" href={`/${slug}/settings/notifications?tab=requests`}>
+            Ask for access
+          </LinkButton>
+          <LinkButton size="sm" href={`/${slug}/settings/roles`}>
+            View roles
+          </LinkButton>
+        </>
       }
     >
       {forbiddenTo(role, capability)}

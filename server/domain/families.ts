@@ -1,3 +1,4 @@
+import { accessRequests } from './access-requests/family.ts';
 import { account } from './account/family.ts';
 import { acme } from './acme/family.ts';
 import { agents } from './agents/family.ts';
@@ -114,6 +115,7 @@ export const families = [
   pictures,
   logStreams,
   notifications,
+  accessRequests,
   mail,
   openapi,
   domains,

@@ -1,4 +1,5 @@
 /** What other families and planes may use of the team. */
+export { updateMember } from './changes.ts';
 export { viewInvitation } from './joining.ts';
 export { endMembership, leaveSpace } from './removal.ts';
 export { assertFreeSeat, seatsTaken } from './seats.ts';
