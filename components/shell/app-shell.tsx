@@ -159,7 +159,10 @@ export function AppShell(props: AppShellProps) {
                       </Suspense>
                     )}
                   </span>
-                  <ThemeMenu />
+                  {/* A phone has no room for it beside the bell; the colours are among the person's preferences too. */}
+                  <span className="max-sm:hidden">
+                    <ThemeMenu />
+                  </span>
                   <span className="max-sm:hidden">
                     <HelpMenu page={page} unread={news.unread} onNews={() => news.setOpen(true)} onShortcuts={() => setShortcuts(true)} />
                   </span>
