@@ -43,7 +43,8 @@ export function createRequest(ctx: Ctx, { wants, reason }: z.output<typeof Creat
   return mutate(ctx, async (tx) => {
     await holdLock(tx, `${ctx.tenant_id}:access_requests:${person.id}`);
     if (wants === 'reveal_secrets') {
-      if (RANKS[person.role] >= RANKS.admin || person.reveal_secrets) throw new Refusal('conflict', 'You can reveal the values of secrets already.');
+      if (RANKS[person.role] >= RANKS.admin || person.reveal_secrets)
+        throw new Refusal('conflict', 'You can reveal the values of secrets already.');
       if (person.role !== 'editor') throw new Refusal('role_denied', 'Revealing secrets takes the Editor role. Ask for that role first.');
     } else if (RANKS[person.role] >= RANKS[wants]) throw new Refusal('conflict', `Your role includes ${WORDS[wants]} already.`);
     const open = await tx.access_requests.count({ where: { tenant_id: ctx.tenant_id, user_id: person.id, wants, state: 'open' } });
