@@ -99,6 +99,7 @@ export const ERROR_STATUS = {
   connection_disabled: 409,
   lease_limit: 409,
   not_renewable: 409,
+  not_cancellable: 409,
   token_expired: 410,
   payload_too_large: 413,
   uri_too_long: 414,

@@ -14,7 +14,7 @@ const PATIENCE_MS = 150_000;
 /** The gateway's answer to an order, as JSON. @throws Refusal dependency_unavailable when it does not run here or does not answer */
 export function askGateway(
   order: object,
-  orderPath: '/test-requests' | '/agent-tests' | '/proxy-tests' | '/inbound-calls' = '/test-requests',
+  orderPath: '/test-requests' | '/agent-tests' | '/proxy-tests' | '/inbound-calls' | '/workflow-requests' = '/test-requests',
 ): Promise<unknown> {
   const body = JSON.stringify(order);
   return new Promise((resolve, reject) => {

@@ -3,7 +3,7 @@ import { processState } from '#server/kernel/process-state.ts';
 import { env } from './env.ts';
 import { log } from './log.ts';
 
-export type Mail = { recipient: string; kind: string; subject: string; text: string; html: string | null };
+export type Mail = { recipient: string; kind: string; subject: string; text: string; html: string | null; reply_to?: string | null };
 
 const held = processState('mail', (): { transport?: Transporter | undefined } => ({}));
 
@@ -27,6 +27,7 @@ export async function deliver(mail: Mail): Promise<void> {
     subject: mail.subject,
     text: mail.text,
     ...(mail.html ? { html: mail.html } : {}),
+    ...(mail.reply_to ? { replyTo: mail.reply_to } : {}),
     headers: { 'Auto-Submitted': 'auto-generated' },
   });
 }

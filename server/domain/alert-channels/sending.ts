@@ -1,13 +1,13 @@
 import { contentFingerprint } from '#server/crypto/canonical-json.ts';
 import { type Outcome, outcomeOfFault, outcomeOfResponse } from '#server/domain/deliveries/service.ts';
 import { dispatch, postMail } from '#server/domain/mail/service.ts';
-import { isOpenPort } from '#server/domain/webhooks/service.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { OutboundHttp } from '#server/platform/connect/http.ts';
 import { db } from '#server/platform/db.ts';
 import { egress } from '#server/platform/egress.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
+import { isOpenPort } from '#server/platform/http-out/open-port.ts';
 import { log } from '#server/platform/log.ts';
 import { sendText } from '#server/platform/sms.ts';
 import { type ChannelKind, DEFAULT_URLS } from './kinds.shared.ts';

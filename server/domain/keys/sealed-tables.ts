@@ -43,6 +43,9 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   },
   { table: 'dyn_db_passwords', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'dyn_db_admin', space: 'by_row' },
   { table: 'dyn_db_ssh_keys', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'ssh_key', space: 'by_row' },
+  { table: 'workflow_executions', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'workflow_data', space: 'by_row' },
+  { table: 'workflow_node_executions', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'workflow_data', space: 'by_row' },
+  { table: 'workflow_hooks', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'workflow_hook', space: 'by_row' },
   { table: 'agent_keys', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'agent_key', space: 'by_row' },
   { table: 'idempotency_keys', wrapped: 'cek_wrapped', version: 'body_tmk', purpose: 'idempotency_response', space: 'by_row' },
 ];

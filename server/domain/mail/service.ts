@@ -23,6 +23,27 @@ export async function postMail(tx: Tx | Db, mail: { id?: string; to: string; kin
   return id;
 }
 
+export type ComposedMail = {
+  id: string;
+  to: string;
+  kind: string;
+  subject: string;
+  text: string;
+  html: string | null;
+  reply_to: string | null;
+  now: Date;
+};
+
+/**
+ * Writes a mail that somebody else composed, sealed like one that signs in: nobody but its readers reads it. The same ID writes it once. `dispatch` it
+ * afterwards.
+ */
+export async function postComposedMail(tx: Tx | Db, { id, to, kind, subject, text, html, reply_to, now }: ComposedMail): Promise<void> {
+  const line = subject.replace(/\s+/g, ' ').slice(0, 180);
+  const data = { id, recipient: to, kind, subject: line, reply_to, ...sealBody(id, { text, html }), created_at: now };
+  await tx.mails.createMany({ data, skipDuplicates: true });
+}
+
 /**
  * The same inside row-level security, to a member of the workspace or somebody it invited; the database refuses any other address.
  * @returns the row's id, to dispatch after the commit

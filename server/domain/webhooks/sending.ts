@@ -5,6 +5,7 @@ import { spaceOf } from '#server/kernel/context.ts';
 import { batching } from '#server/platform/batching.ts';
 import type { OutboundHttp } from '#server/platform/connect/http.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
+import { isOpenPort } from '#server/platform/http-out/open-port.ts';
 import type { OutboundResponse } from '#server/platform/http-out/request-out.ts';
 import { ownQuery, ownRows } from '#server/platform/own-rows.ts';
 import { type EnvelopeOptions, envelopeOf } from './envelope.ts';
@@ -12,7 +13,7 @@ import type { AuthType, ErrorCode, HmacFormat } from './options.shared.ts';
 import { presentedHeaders } from './presenting.ts';
 import { openPresented, type Presented } from './sealing.ts';
 import { type SecretRow, SigningKeyUnavailable, signingKeys } from './signing-keys.ts';
-import { isOpenPort, maskedUrl } from './target.ts';
+import { maskedUrl } from './target.ts';
 
 /** One request to a receiver and how it ended; `Kept` is what the log keeps sealed of it. */
 export type Sent = {

@@ -4,13 +4,14 @@ import { EVENT_TYPES } from '#server/domain/events/catalogue.shared.ts';
 import { addMembership, createUser } from '#server/domain/people/service.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
+import { isOpenPort } from '#server/platform/http-out/open-port.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { checkHealth } from './health.ts';
 import { pruneWebhooks } from './pruning.ts';
 import { answering, hmac, receiver, webhookTo } from './receiver.fixture.ts';
-import { checkUrl, isOpenPort, maskedUrl } from './target.ts';
+import { checkUrl, maskedUrl } from './target.ts';
 
 await testDatabase();
 

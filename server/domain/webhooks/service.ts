@@ -19,7 +19,7 @@ import { backlogOf, lockedWebhook, personOf, saveSubscription, type WebhookRow, 
 import { checkUrl } from './target.ts';
 
 export { attemptsHorizon, settledAttempts } from './feed.ts';
-export { checkUrl, isOpenPort } from './target.ts';
+export { checkUrl } from './target.ts';
 
 /** The event types that a webhook can subscribe to. */
 export const eventTypes = () => ({

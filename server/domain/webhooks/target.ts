@@ -1,9 +1,7 @@
 import { egress } from '#server/platform/egress.ts';
+import { isOpenPort } from '#server/platform/http-out/open-port.ts';
 import { checkTargetUrl } from '#server/platform/http-out/target-url.ts';
 import { scrub } from '#server/platform/log.ts';
-
-/** Ports of services that are no web servers (interface rule 60 §5.4). */
-const OTHER_SERVICES: ReadonlySet<number> = new Set([2375, 2376, 3306, 5432, 5433, 6379, 9200, 11211, 27017]);
 
 /**
  * Judges where a webhook may send to, when it is saved; addresses are judged again at every attempt. @returns what is wrong, to follow a field name, or
@@ -27,9 +25,6 @@ export async function checkUrl(url: string, { sandbox }: { sandbox: boolean }): 
 }
 
 const refused = (problem: string) => ({ problem, warnings: [] });
-
-export const isOpenPort = (scheme: string, port: number): boolean =>
-  port === 443 || (port === 80 && scheme === 'http') || (port >= 1_024 && port <= 65_535 && !OTHER_SERVICES.has(port));
 
 /** The URL as the delivery log shows it to everybody: without what may be a credential in its path or query. */
 export function maskedUrl(url: string): string {
