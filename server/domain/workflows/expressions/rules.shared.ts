@@ -1,0 +1,80 @@
+import { contains, ordered, sameJson } from './condition.shared.ts';
+import { asNumber, asText } from './filters.shared.ts';
+
+export const OPERATORS = [
+  'equals',
+  'not_equals',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'contains',
+  'not_contains',
+  'starts_with',
+  'ends_with',
+  'exists',
+  'not_exists',
+  'is_empty',
+  'matches',
+  'in',
+] as const;
+export type Operator = (typeof OPERATORS)[number];
+
+/** These need no right side. */
+export const UNARY: ReadonlySet<string> = new Set<Operator>(['exists', 'not_exists', 'is_empty']);
+
+/** Whether a text has a match of a pattern (RE2). The runtime's own: pages don't evaluate. */
+export type Matcher = (pattern: string, text: string) => boolean;
+
+/** One rule of a condition over evaluated sides (interface rule 62 §3.1): a number and a numeric text compare as numbers. */
+export function satisfies(left: unknown, operator: Operator, right: unknown, matches: Matcher): boolean {
+  switch (operator) {
+    case 'equals':
+      return equal(left, right);
+    case 'not_equals':
+      return !equal(left, right);
+    case 'gt':
+      return (ordered(left, right) ?? 0) > 0;
+    case 'gte':
+      return (ordered(left, right) ?? -1) >= 0;
+    case 'lt':
+      return (ordered(left, right) ?? 0) < 0;
+    case 'lte':
+      return (ordered(left, right) ?? 1) <= 0;
+    case 'contains':
+      return contains(left, right);
+    case 'not_contains':
+      return !contains(left, right);
+    case 'starts_with':
+      return typeof left === 'string' && left.startsWith(asText(right));
+    case 'ends_with':
+      return typeof left === 'string' && left.endsWith(asText(right));
+    case 'exists':
+      return left !== null && left !== undefined;
+    case 'not_exists':
+      return left === null || left === undefined;
+    case 'is_empty':
+      return isEmpty(left);
+    case 'matches':
+      return matches(asText(right), asText(left));
+    case 'in':
+      return inList(left, right);
+  }
+}
+
+function equal(left: unknown, right: unknown): boolean {
+  if (typeof left === 'number' && typeof right === 'string') return asNumber(right) === left;
+  if (typeof left === 'string' && typeof right === 'number') return asNumber(left) === right;
+  return sameJson(left ?? null, right ?? null);
+}
+
+function inList(left: unknown, right: unknown): boolean {
+  const list = Array.isArray(right) ? right : typeof right === 'string' ? right.split(',').map((item) => item.trim()) : [];
+  return list.some((item) => equal(left, item));
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}

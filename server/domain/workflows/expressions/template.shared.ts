@@ -1,0 +1,162 @@
+import { isRecord } from '../definition.shared.ts';
+import { applied, asText, FILTERS, type FilterCall, type Hash, isFilter, MOST_TEXT, TooLarge } from './filters.shared.ts';
+import {
+  Cursor,
+  expected,
+  type Reference,
+  readLiteral,
+  readReference,
+  resolve,
+  type Scope,
+  SyntaxProblem,
+  shortened,
+} from './reference.shared.ts';
+
+// Templates of node configs. A secret's placeholder is a part of its own that evaluation only ever masks: whoever sends a request puts the value in
+// afterwards, into the parts that the config itself wrote. What a reference brings in is never read as a template again.
+
+export type SecretName = { by: 'name' | 'id'; secret: string };
+export type Part =
+  | { kind: 'text'; text: string }
+  | { kind: 'reference'; reference: Reference; filters: FilterCall[] /** Has default(): a missing value is no error. */; safe: boolean }
+  | ({ kind: 'secret' } & SecretName);
+
+const MOST_PARTS = 400;
+const MOST_FILTERS = 10;
+
+/** @throws SyntaxProblem */
+export function parseTemplate(text: string): Part[] {
+  const parts: Part[] = [];
+  let from = 0;
+  for (let open = text.indexOf('{{'); open !== -1; open = text.indexOf('{{', from)) {
+    if (open > from) parts.push({ kind: 'text', text: text.slice(from, open) });
+    const cursor = new Cursor(text, open + 2);
+    cursor.skipSpace();
+    parts.push(cursor.take('secret') ? secretPart(cursor, open) : referencePart(cursor));
+    cursor.skipSpace();
+    if (!cursor.take('}}')) throw expected('}}', cursor);
+    from = cursor.at;
+    if (parts.length > MOST_PARTS) throw new SyntaxProblem(`a text can have at most ${MOST_PARTS / 2} placeholders`);
+  }
+  if (from < text.length) parts.push({ kind: 'text', text: text.slice(from) });
+  return parts;
+}
+
+/** `secret:NAME` and `secret_id:UUID`. A node may be called secret, too. */
+function secretPart(cursor: Cursor, open: number): Part {
+  const by = cursor.take('_id:') ? 'id' : cursor.take(':') ? 'name' : null;
+  if (by === null) {
+    cursor.at = open + 2;
+    cursor.skipSpace();
+    return referencePart(cursor);
+  }
+  const secret = cursor.run((char) => /[A-Za-z0-9_.-]/.test(char));
+  if (secret === '') throw expected('the name of a secret', cursor);
+  if (by === 'id' && !UUID.test(secret)) throw new SyntaxProblem('secret_id takes the ID of a secret');
+  return { kind: 'secret', by, secret: by === 'id' ? secret.toLowerCase() : secret };
+}
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+function referencePart(cursor: Cursor): Part {
+  const reference = readReference(cursor);
+  const filters: FilterCall[] = [];
+  for (;;) {
+    cursor.skipSpace();
+    if (!cursor.take('|')) break;
+    cursor.skipSpace();
+    filters.push(readFilter(cursor));
+    if (filters.length > MOST_FILTERS) throw new SyntaxProblem(`a placeholder can have at most ${MOST_FILTERS} filters`);
+  }
+  return { kind: 'reference', reference, filters, safe: filters.some(({ name }) => name === 'default') };
+}
+
+function readFilter(cursor: Cursor): FilterCall {
+  const name = cursor.run((char) => /[a-z0-9]/.test(char));
+  if (!isFilter(name)) throw new SyntaxProblem(`there is no filter "${shortened(name)}"`);
+  const args: FilterCall['args'] = [];
+  if (cursor.take('(')) {
+    cursor.skipSpace();
+    while (!cursor.take(')')) {
+      if (args.length > 0 && !cursor.take(',')) throw expected(', or )', cursor);
+      cursor.skipSpace();
+      const literal = readLiteral(cursor);
+      if (!literal) throw expected('a quoted text or a number', cursor);
+      args.push(literal.value);
+      cursor.skipSpace();
+    }
+  }
+  const [least, most] = FILTERS[name].takes;
+  if (args.length < least || args.length > most)
+    throw new SyntaxProblem(`the filter ${name} takes ${least === most ? least : `${least} to ${most}`} argument${most === 1 ? '' : 's'}`);
+  return { name, args };
+}
+
+/** A reference to a missing or null value, where one is needed. */
+export class Unresolved extends Error {
+  override readonly name = 'Unresolved';
+}
+
+export type Evaluation = {
+  scope: Scope;
+  hash: Hash;
+  /** A null reference is an error (url, headers, to) unless it has default(). */
+  strict?: boolean;
+};
+
+const NO_PARTS: Part[] = [];
+/** The value of a text: one placeholder alone keeps its type, else everything becomes text. @throws SyntaxProblem, Unresolved, TooLarge */
+export function evaluateText(text: string, evaluation: Evaluation): unknown {
+  const parts = text.includes('{{') ? parseTemplate(text) : NO_PARTS;
+  if (parts === NO_PARTS) return text;
+  const [only] = parts;
+  if (parts.length === 1 && only?.kind === 'reference') return valueAt(only, evaluation) ?? null;
+  let built = '';
+  for (const part of parts) {
+    built += part.kind === 'text' ? part.text : part.kind === 'secret' ? maskOf(part) : asText(valueAt(part, evaluation));
+    if (built.length > MOST_TEXT) throw new TooLarge('a value is larger than 5 MiB');
+  }
+  return built;
+}
+
+/** A text in pieces: what is there, and the secrets that whoever sends it puts in. */
+export function evaluatePieces(text: string, evaluation: Evaluation): (string | SecretName)[] {
+  return parseTemplate(text).map((part) =>
+    part.kind === 'text' ? part.text : part.kind === 'secret' ? { by: part.by, secret: part.secret } : asText(valueAt(part, evaluation)),
+  );
+}
+
+export const maskOf = ({ by, secret }: SecretName): string => (by === 'name' ? `[secret:${secret}]` : `[secret_id:${secret}]`);
+
+function valueAt({ reference, filters, safe }: Extract<Part, { kind: 'reference' }>, { scope, hash, strict }: Evaluation): unknown {
+  let value = resolve(reference, scope);
+  if (strict && !safe && (value === null || value === undefined))
+    throw new Unresolved(`{{${written(reference)}}} has no value. Use default() when it may be missing.`);
+  for (const call of filters) value = applied(value, call, hash);
+  return value;
+}
+
+export const written = ({ node, path }: Reference): string =>
+  node +
+  path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : /^[A-Za-z0-9_$-]+$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`))
+    .join('');
+
+const DEEPEST = 64;
+
+/** The same for every text of a JSON value, but for the names of members. @throws SyntaxProblem, Unresolved, TooLarge */
+export function evaluateValue(value: unknown, evaluation: Evaluation, depth = 0): unknown {
+  if (typeof value === 'string') return evaluateText(value, evaluation);
+  if (depth > DEEPEST) throw new TooLarge(`a template can be at most ${DEEPEST} levels deep`);
+  if (Array.isArray(value)) return value.map((item) => evaluateValue(item, evaluation, depth + 1));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, evaluateValue(item, evaluation, depth + 1)]));
+}
+
+/** Every text of a JSON value with where it stands, such as `body.items[0]`. */
+export function* textsOf(value: unknown, at = '', depth = 0): Generator<{ at: string; text: string }> {
+  if (typeof value === 'string') yield { at, text: value };
+  else if (depth > DEEPEST) return;
+  else if (Array.isArray(value)) for (const [i, item] of value.entries()) yield* textsOf(item, `${at}[${i}]`, depth + 1);
+  else if (isRecord(value))
+    for (const [name, item] of Object.entries(value)) yield* textsOf(item, at === '' ? name : `${at}.${name}`, depth + 1);
+}
