@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { ownDatabase } from '#server/testing/database.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { definitionOf, ended, executionOf, runsOf, started, stored, until, working } from './running.fixture.ts';
+
+await ownDatabase();
+const DAY = 86_400_000;
+let ahead = 0;
+working({ clock: () => new Date(Date.now() + ahead) });
+
+test('a delay of 30 days holds no worker, and ends when its time has come', async () => {
+  const { live } = await workspace();
+  const definition = definitionOf(
+    { wait: ['delay', { amount: 30, unit: 'days' }], after: ['transform', { template: '{{wait.resumed_at}}' }] },
+    ['trigger>wait', 'wait>after'],
+  );
+  const id = await started(live, await stored(live, definition, { timeout_seconds: 1 }));
+  await until('it waits', async () => (await executionOf(id)).status === 'waiting');
+  const asleep = await executionOf(id);
+  assert.equal(asleep.locked_by, null);
+  assert.ok(Math.abs((asleep.wakes_at?.getTime() ?? 0) - Date.now() - 30 * DAY) < 60_000);
+  ahead = 30 * DAY - 120_000;
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.equal((await executionOf(id)).status, 'waiting');
+  ahead = 30 * DAY + 1_000;
+  const execution = await ended(id);
+  assert.equal(execution.status, 'completed', 'its second of active time is not used up by the delay');
+  assert.ok(String((await runsOf(live, id)).find(({ node_id }) => node_id === 'after')?.output) > asleep.created_at.toISOString());
+});
+
+test('a run older than 35 days ends', async () => {
+  ahead = 0;
+  const { live } = await workspace();
+  const definition = definitionOf({ one: ['delay', { amount: 30, unit: 'days' }], two: ['delay', { amount: 30, unit: 'days' }] }, [
+    'trigger>one',
+    'one>two',
+  ]);
+  const id = await started(live, await stored(live, definition));
+  for (const days of [30.1, 60.2]) {
+    await until('it waits', async () => (await executionOf(id)).status === 'waiting');
+    const before = (await executionOf(id)).wakes_at?.getTime();
+    ahead = days * DAY;
+    await until('it went on', async () => (await executionOf(id)).wakes_at?.getTime() !== before);
+  }
+  assert.deepEqual([(await ended(id)).status, (await executionOf(id)).error_code], ['failed', 'execution_timeout']);
+});
+
+test('a delay until a time waits for it, one that is past is over at once, and one beyond 30 days fails', async () => {
+  ahead = 0;
+  const { live } = await workspace();
+  const wait = definitionOf({ wait: ['delay', { until: '{{trigger.data.at}}' }] }, ['trigger>wait']);
+  const workflow = await stored(live, wait);
+  const at = (ms: number) => started(live, workflow, { at: new Date(Date.now() + ms).toISOString() });
+  assert.equal((await ended(await at(-DAY))).status, 'completed');
+  assert.equal((await ended(await at(31 * DAY))).error_code, 'invalid_config');
+  const later = await at(DAY);
+  await until('it waits', async () => (await executionOf(later)).status === 'waiting');
+  ahead = DAY + 1_000;
+  assert.equal((await ended(later)).status, 'completed');
+});

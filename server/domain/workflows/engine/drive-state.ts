@@ -1,0 +1,74 @@
+import type pg from 'pg';
+import { configOf, type ExecutionError, type WorkflowNode } from '../definition.shared.ts';
+import type { NodeCall, NodeResult } from '../nodes/node-call.ts';
+import { type Frame, type Graph, inputOf, iteration, ROOT, type Run, scopeIn } from './graph.ts';
+import type { Meter } from './metering.ts';
+import type { Claimed, Timer } from './store.ts';
+import type { ExecutionValue } from './values.ts';
+
+export type Held = {
+  execution: Claimed;
+  /** Ends what is in flight: the lease is lost, or the worker stops. */
+  abandoned: AbortController;
+  /** Somebody asked for its end. */
+  cancel: () => void;
+};
+export type Tools = { pool: pg.Pool; owner: string; meter: Meter; clock: () => Date };
+
+export type Drive = {
+  held: Held;
+  tools: Tools;
+  graph: Graph;
+  value: ExecutionValue;
+  timers: Map<string, Timer>;
+  /** In flight, by the key of their run. */
+  tasks: Map<string, Promise<{ key: string; result: NodeResult }>>;
+  dirty: Set<Run>;
+  operations: number;
+  /** Bytes of all outputs. */
+  state: Map<string, number>;
+  largeChanged: boolean;
+  responseRun: string | undefined;
+  /** Why it ends before its graph does. */
+  stop: { status: 'failed' | 'cancelled'; code: ExecutionError; message: string } | null;
+  /** Ends the nodes in flight. */
+  inFlight: AbortController;
+  began: number;
+  clockOut: NodeJS.Timeout | undefined;
+  wake: () => void;
+};
+
+/** `outer:2/inner:0` as frames. */
+export function frameOf(path: string): Frame {
+  if (path === '') return ROOT;
+  return path.split('/').reduce((parent, part) => {
+    const mark = part.lastIndexOf(':');
+    return iteration(parent, part.slice(0, mark), Number(part.slice(mark + 1)));
+  }, ROOT);
+}
+
+export function callOf(drive: Drive, node: WorkflowNode, run: Run, frame: Frame): NodeCall {
+  const { execution } = drive.held;
+  const { tenant_id, sandbox, id, workflow_id, chain } = execution;
+  const place =
+    frame.path === ''
+      ? '0'
+      : frame.path
+          .split('/')
+          .map((part) => part.slice(part.lastIndexOf(':') + 1))
+          .join('-');
+  return {
+    place: { tenant_id, sandbox },
+    execution: { id, workflow_id, chain },
+    environment: execution.environment,
+    runId: run.id,
+    node,
+    config: configOf(node),
+    input: inputOf(drive.graph, node, frame),
+    scope: scopeIn(drive.graph, frame),
+    attempt: run.attempt,
+    idempotencyKey: `wf_${id}_${node.id}_${place}`,
+    now: drive.tools.clock(),
+    signal: drive.inFlight.signal,
+  };
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import test from 'node:test';
+import { db } from '#server/platform/db.ts';
+import { listen } from '#server/platform/http-out/upstream.fixture.ts';
+import { flushMeters } from '#server/platform/monthly-meter.ts';
+import { ownDatabase } from '#server/testing/database.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { definitionOf, ended, started, statesOf, stored, until, working } from './running.fixture.ts';
+
+await ownDatabase();
+working();
+
+const calls: string[] = [];
+const port = await listen(
+  createServer((req, res) => {
+    calls.push(req.url ?? '');
+    res.end('{}');
+  }),
+);
+const call = (path: string): [string, Record<string, unknown>] => [
+  'http_request',
+  { method: 'GET', url: `http://127.0.0.1:${port}/${path}` },
+];
+const allow = (tenant_id: string, operations: number) =>
+  db().tenant_limit_overrides.create({
+    data: { tenant_id, kind: 'workflow_operations', value: operations },
+  });
+
+test('a run whose nodes the month no longer covers is recorded as failed, and no call leaves the worker', async () => {
+  const w = await workspace();
+  await allow(w.tenant.id, 2);
+  calls.length = 0;
+  const definition = definitionOf({ a: call('a'), b: call('b'), c: call('c') }, ['trigger>a', 'a>b', 'b>c']);
+  const execution = await ended(await started(w.live, await stored(w.live, definition)));
+  assert.deepEqual(
+    [execution.status, execution.error_code, execution.operations, calls.length],
+    ['failed', 'operations_quota_exceeded', 0, 0],
+  );
+  const inTest = await ended(await started(w.test, await stored(w.test, definition)));
+  assert.deepEqual([inTest.status, calls.length], ['completed', 3], 'runs of Test are not metered');
+});
+
+test('a loop may run over the month, then fails at its next node; what ran is counted', async () => {
+  const w = await workspace();
+  await allow(w.tenant.id, 4);
+  calls.length = 0;
+  const definition = definitionOf({ each: ['loop', { items: [1, 2, 3, 4, 5, 6] }], x: call('x') }, ['trigger>each', 'each:body>x']);
+  const id = await started(w.live, await stored(w.live, definition));
+  const execution = await ended(id);
+  assert.deepEqual(
+    [execution.status, execution.error_code, execution.operations, calls.length],
+    ['failed', 'operations_quota_exceeded', 4, 3],
+  );
+  assert.match(await statesOf(w.live, id), /each:cancelled/);
+  await flushMeters();
+  await until(
+    'it is counted',
+    async () =>
+      Number((await db().usage_counters.findFirst({ where: { tenant_id: w.tenant.id, kind: 'workflow_operations' } }))?.n ?? 0) === 4,
+  );
+});
+
+test('a run can run a thousand nodes', async () => {
+  const w = await workspace();
+  const definition = definitionOf(
+    { each: ['loop', { items: '{{trigger.data}}', concurrency: 10 }], x: ['transform', { template: '{{each.index}}' }] },
+    ['trigger>each', 'each:body>x'],
+  );
+  const workflow = await stored(w.test, definition);
+  const many = await ended(await started(w.test, workflow, Array(1_000).fill(0)), 60_000);
+  assert.deepEqual([many.status, many.error_code, many.operations], ['failed', 'loop_limit', 1_000]);
+  const most = await ended(await started(w.test, workflow, Array(999).fill(0)), 60_000);
+  assert.deepEqual([most.status, most.operations], ['completed', 1_000]);
+  const over = await ended(await started(w.test, workflow, Array(1_001).fill(0)), 60_000);
+  assert.deepEqual([over.error_code, over.operations], ['loop_limit', 1]);
+});
+
+test('outputs larger than 5 MiB together end the run', async () => {
+  const w = await workspace();
+  const definition = definitionOf(
+    {
+      big: ['transform', { fields: { x: '{{trigger.data|replace("a","bbbbbbbbbbbbbbbbbbbb")}}' } }],
+      again: ['transform', { fields: { x: '{{big.x}}{{big.x}}' } }],
+      last: ['transform', { template: 1 }],
+    },
+    ['trigger>big', 'big>again', 'again>last'],
+  );
+  const execution = await ended(await started(w.test, await stored(w.test, definition), 'a'.repeat(100_000)));
+  assert.deepEqual([execution.status, execution.error_code], ['failed', 'state_too_large']);
+});

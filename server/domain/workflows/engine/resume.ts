@@ -1,0 +1,99 @@
+import { configOf, type ExecutionError, TRIGGER_NODE, type WorkflowNode } from '../definition.shared.ts';
+import { KINDS } from '../nodes/kinds.ts';
+import { callOf, type Drive, frameOf } from './drive-state.ts';
+import { type Failure, fail, type Graph, iteration, keyOf, openLoop, type Run, type Step } from './graph.ts';
+import { loadRuns } from './store.ts';
+import { type NodeValue, openValue } from './values.ts';
+
+/** What an earlier worker wrote of it. Runs that were in flight are made again, with the same key. */
+export async function resume(drive: Drive): Promise<void> {
+  const { execution } = drive.held;
+  const { graph, timers } = drive;
+  const stored = await loadRuns(drive.tools.pool, execution.id);
+  const values = await Promise.all(
+    stored.runs.map((row) =>
+      row.value_ct && row.cek_wrapped && row.tmk_version !== null ? openValue<NodeValue>(execution, row as never) : null,
+    ),
+  );
+  for (const [i, row] of stored.runs.entries()) {
+    const { id, node_id, path, status, attempt, handles, started_at, completed_at, truncated } = row;
+    const large = drive.value.large?.[keyOf(path, node_id)];
+    const output = node_id === TRIGGER_NODE ? drive.value.input : large !== undefined ? large : (values[i]?.output ?? null);
+    const error = row.error_code === null ? null : { code: row.error_code as ExecutionError, message: row.error_message ?? '' };
+    const run: Run = {
+      id,
+      node_id,
+      path,
+      status,
+      attempt,
+      handles,
+      input: values[i]?.input ?? null,
+      output,
+      error,
+      started_at,
+      completed_at,
+      truncated,
+    };
+    graph.runs.set(keyOf(path, node_id), run);
+    if (output !== null) drive.state.set(keyOf(path, node_id), Buffer.byteLength(JSON.stringify(output)));
+  }
+  for (const timer of stored.timers) timers.set(keyOf(timer.path, timer.node_id), timer);
+  restoreFailures(drive);
+  restoreLoops(drive);
+}
+
+/** A failure that nothing handled still stands. */
+function restoreFailures({ graph }: Drive): void {
+  for (const run of graph.runs.values()) {
+    const node = graph.structure.nodes.get(run.node_id);
+    if (!node || run.status !== 'failed' || run.handles.length > 0) continue;
+    const none: Step = { start: new Map(), changed: new Set(), done: false };
+    fail(graph, node, run, frameOf(run.path), none, failureOf(run));
+  }
+  // The workflow's own handler has begun already: only what follows it goes on.
+  if (!graph.failures.has('') || graph.rescue) return;
+  const handler = [...graph.runs.values()].find(
+    ({ path, node_id, status }) =>
+      path === '' &&
+      status === 'succeeded' &&
+      graph.structure.nodes.get(node_id)?.type === 'error_handler' &&
+      configOf(graph.structure.nodes.get(node_id) as WorkflowNode).scope !== 'node',
+  );
+  if (handler) graph.rescue = reachedFrom(graph, handler.node_id);
+}
+
+function reachedFrom(graph: Graph, id: string): Set<string> {
+  const seen = new Set<string>();
+  for (const open = [id]; open.length > 0; ) {
+    const next = open.pop() as string;
+    if (seen.has(next)) continue;
+    seen.add(next);
+    for (const { target } of graph.structure.from.get(next) ?? []) open.push(target);
+  }
+  return seen;
+}
+
+export const failureOf = (run: Run): Failure => ({
+  node_id: run.node_id,
+  code: run.error?.code ?? 'invalid_config',
+  message: run.error?.message ?? '',
+});
+
+/** Loops that were under way: their items again, and how many iterations have begun. The outer ones first: the items of an inner one may come from theirs. */
+function restoreLoops(drive: Drive): void {
+  const { graph } = drive;
+  const loops = [...graph.runs.values()]
+    .filter(({ status, node_id }) => status === 'running' && graph.structure.nodes.get(node_id)?.type === 'loop')
+    .sort((a, b) => a.path.length - b.path.length);
+  for (const run of loops) {
+    const node = graph.structure.nodes.get(run.node_id) as WorkflowNode;
+    const frame = frameOf(run.path);
+    const result = KINDS.loop(callOf(drive, node, run, frame));
+    if (result instanceof Promise || result.status !== 'looping') continue;
+    const prefix = iteration(frame, node.id, 0).path.slice(0, -1);
+    const begun = [...graph.runs.values()]
+      .filter(({ path }) => path.startsWith(prefix))
+      .reduce((most, { path }) => Math.max(most, Number.parseInt(path.slice(prefix.length), 10) + 1), 0);
+    openLoop(graph, frame, node, result.items, begun);
+  }
+}

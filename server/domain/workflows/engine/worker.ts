@@ -1,0 +1,112 @@
+import pg from 'pg';
+import { newId } from '#server/kernel/ids.ts';
+import { log } from '#server/platform/log.ts';
+import { startLoop } from '#server/platform/loop.ts';
+import { connection } from '#server/platform/sql.ts';
+import { drive } from './drive.ts';
+import type { Held } from './drive-state.ts';
+import { monthlyMeter } from './metering.ts';
+import { claim, giveBack, renew, statuses } from './store.ts';
+
+export type Workflows = { /** Gives running executions back: another worker goes on with them. */ stop(): Promise<void> };
+
+type Options = {
+  /** Executions at a time in this process. */
+  concurrency?: number;
+  /** Milliseconds between looks at an empty queue; new executions are announced anyway. */
+  pauseMs?: number;
+  /** For timers only. Locks run on the database's own clock. */
+  clock?: () => Date;
+};
+
+const RENEW_MS = 15_000;
+const LOOK_MS = 1_000;
+
+/**
+ * Runs executions until stopped, each node at least once. It has its own loop and connections, apart from the job queue: servers that hang delay other
+ * runs at most. Timers hold neither a worker nor a connection.
+ */
+export function startWorkflows({ concurrency = 200, pauseMs = 1_000, clock = () => new Date() }: Options = {}): Workflows {
+  const owner = newId();
+  const pool = new pg.Pool({ ...connection(), max: 6, application_name: 'sallyport-workflows' });
+  // A lost connection rejects the query that ran on it; without these handlers its event would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => void client.on('error', () => {}));
+  const held = new Map<string, Held>();
+  const running = new Set<Promise<void>>();
+  const tools = { pool, owner, meter: monthlyMeter(clock), clock };
+
+  const loop = startLoop('running workflows', pauseMs, async () => {
+    const free = concurrency - held.size;
+    const due = free > 0 ? await claim(pool, owner, free, clock()) : [];
+    for (const execution of due) {
+      const one: Held = { execution, abandoned: new AbortController(), cancel: () => {} };
+      held.set(execution.id, one);
+      // A failed write leaves the execution locked: it is taken over when the lock has run out.
+      const task = drive(one, tools)
+        .catch((error: unknown) => log.warn({ err: error, execution_id: execution.id }, 'an execution was not carried on'))
+        .finally(() => {
+          held.delete(execution.id);
+          running.delete(task);
+          loop.wake();
+        });
+      running.add(task);
+    }
+    return due.length > 0 && due.length === free;
+  });
+
+  let renewed = Date.now();
+  const leases = startLoop('holding workflows', LOOK_MS, async () => {
+    const ids = [...held.keys()];
+    if (ids.length === 0) return false;
+    const renews = Date.now() - renewed >= RENEW_MS;
+    const found = renews ? await renew(pool, owner, ids) : await statuses(pool, owner, ids);
+    if (renews) renewed = Date.now();
+    for (const id of ids) {
+      const status = found.get(id);
+      if (status === undefined) held.get(id)?.abandoned.abort();
+      else if (status === 'cancelling') held.get(id)?.cancel();
+    }
+    return false;
+  });
+  const ears = listen(() => loop.wake());
+
+  return {
+    async stop() {
+      await Promise.all([loop.stop(), leases.stop(), ears.close()]);
+      for (const { abandoned } of held.values()) abandoned.abort();
+      await Promise.all(running);
+      await giveBack(pool, owner).catch(() => {});
+      await pool.end();
+    },
+  };
+}
+
+/** Hears of new executions, so that whoever waits for one doesn't wait for a tick. Without its connection the loop's own pace has to do. */
+function listen(heard: () => void): { close(): Promise<void> } {
+  let [closed, client] = [false, undefined as pg.Client | undefined];
+  const connect = async (): Promise<void> => {
+    if (closed) return;
+    const next = new pg.Client({ ...connection(), application_name: 'sallyport-workflows' });
+    next.on('error', () => {});
+    next.on('notification', heard);
+    next.on('end', () => {
+      if (!closed) setTimeout(() => void connect(), 5_000).unref();
+    });
+    client = next;
+    try {
+      await next.connect();
+      await next.query('listen workflow_executions');
+    } catch {
+      await next.end().catch(() => {});
+    }
+  };
+  const opening = connect();
+  return {
+    async close() {
+      closed = true;
+      await opening;
+      await client?.end().catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import type { UpstreamFault } from '#server/platform/http-out/faults.ts';
+import type { OutboundResponse } from '#server/platform/http-out/request-out.ts';
+import { statusText } from '#server/platform/status-text.ts';
+import { isRecord } from '../definition.shared.ts';
+import { evaluated, failed, type NodeCall, type NodeResult, type RetryReason, textOf } from './node-call.ts';
+import type { Secrets } from './secrets.ts';
+
+// What requests of workflows send as a body, and what they make of an answer.
+
+/** The body of a request in both forms; null for none. */
+export async function bodyOf(call: NodeCall, secrets: Secrets): Promise<{ type: string; sent: string; shown: unknown } | null> {
+  const { body } = call.config;
+  if (body === undefined || body === null) return null;
+  const { bodyType = typeof body === 'string' ? 'text' : 'json' } = call.config;
+  if (bodyType === 'none') return null;
+  if (bodyType === 'text') {
+    const { sent, shown } = await secrets.fill(textOf(body));
+    return { type: 'text/plain; charset=utf-8', sent, shown };
+  }
+  const filled = await secrets.fillValue(body, (text) => evaluated(call, text));
+  if (bodyType === 'form') {
+    const pairs = (value: unknown) =>
+      isRecord(value) ? Object.entries(value).map(([name, item]) => [name, textOf(item)] as [string, string]) : [];
+    return { type: 'application/x-www-form-urlencoded', sent: new URLSearchParams(pairs(filled.sent)).toString(), shown: filled.shown };
+  }
+  // A text is a JSON document already, as editors write it.
+  const sent = typeof filled.sent === 'string' ? filled.sent : JSON.stringify(filled.sent);
+  return { type: 'application/json', sent, shown: filled.shown };
+}
+
+/** The output of a request (interface rule 62 §3.1). JSON is its value, text is text, anything else base64. */
+export function answerOf({ status, headers, body, truncated }: OutboundResponse, url: string, method: string) {
+  const named = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]);
+  const type = String(headers['content-type'] ?? '');
+  return {
+    ...{ status, statusText: statusText(status), headers: Object.fromEntries(named) as Record<string, string> },
+    ...{ body: valueOfBody(body, type, truncated), url, method, success: status < 400 },
+  };
+}
+
+function valueOfBody(body: Buffer, type: string, truncated: boolean): unknown {
+  if (body.length === 0) return null;
+  const text = body.toString('utf8');
+  if (/[/+]json\b/i.test(type) && !truncated) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text.replaceAll('\0', '');
+    }
+  }
+  return /^text\/|json|xml|javascript|urlencoded/i.test(type) || type === ''
+    ? text.replaceAll('\0', '')
+    : { $base64: body.toString('base64') };
+}
+
+const LONGEST_RETRY_AFTER = 60_000;
+
+/** Whether an answer says that trying again may help, and after how long at least. */
+export function isRetryable({
+  status,
+  headers,
+}: Pick<OutboundResponse, 'status' | 'headers'>): { reason: RetryReason; afterMs: number } | null {
+  const reason = status === 429 ? '429' : status >= 500 ? '5xx' : null;
+  if (!reason) return null;
+  const after = String(headers['retry-after'] ?? '');
+  const seconds = /^\d{1,6}$/.test(after) ? Number(after) : (Date.parse(after) - Date.now()) / 1_000;
+  return { reason, afterMs: Math.min(Math.max(0, (seconds || 0) * 1_000), LONGEST_RETRY_AFTER) };
+}
+
+export function failedBy(fault: UpstreamFault, input: unknown): NodeResult {
+  if (fault.type === 'upstream_not_allowed') return failed('blocked_address', fault.message, { input });
+  if (fault.type === 'upstream_timeout')
+    return failed('timeout', 'The server did not answer in time.', { input, retry: { reason: 'timeout', afterMs: 0 } });
+  return failed('network', fault.message, { input, retry: { reason: 'network', afterMs: 0 } });
+}

@@ -1,0 +1,76 @@
+import { digest } from '#server/crypto/tokens.ts';
+import { dispatch, postComposedMail } from '#server/domain/mail/service.ts';
+import { db } from '#server/platform/db.ts';
+import { evaluated, failed, InvalidConfig, type NodeCall, type NodeKind, succeeded, textOf } from './node-call.ts';
+
+const MOST_RECIPIENTS = 10;
+
+/** Sends one mail to each recipient; a repeated run sends none twice. From Test only members of the workspace get mail (interface rule 62 §7). */
+export const email: NodeKind = async (call) => {
+  const { subject, text, html, replyTo } = call.config;
+  const asked = recipients(call);
+  const input = {
+    to: asked,
+    subject: textOf(evaluated(call, subject)),
+    ...(text ? { text: textOf(evaluated(call, text)) } : {}),
+    ...(html ? { html: textOf(evaluated(call, html)) } : {}),
+    ...(replyTo ? { replyTo: addressOf(textOf(evaluated(call, replyTo, true))) } : {}),
+  };
+  const to = call.own
+    ? call.own.email === null
+      ? []
+      : [call.own.email]
+    : call.place.sandbox
+      ? await membersAmong(call.place.tenant_id, asked)
+      : asked;
+  if (call.own && to.length === 0) return failed('invalid_config', 'A test sends to your own address, and you have none.', { input });
+  const ids: string[] = [];
+  for (const address of to) {
+    const id = uuidOf(`${call.idempotencyKey} ${address.toLowerCase()}`);
+    const body = { text: input.text ?? withoutTags(input.html ?? ''), html: input.html ?? null, reply_to: input.replyTo ?? null };
+    await postComposedMail(db(), { id, to: address, kind: 'workflow', subject: input.subject, ...body, now: new Date() });
+    dispatch(db(), id);
+    ids.push(id);
+  }
+  return succeeded({ message_id: ids[0] ?? null, accepted: to }, ['out'], { input });
+};
+
+function recipients(call: NodeCall): string[] {
+  const given = evaluated(call, call.config.to, true);
+  const list = (Array.isArray(given) ? given : textOf(given).split(',')).map((one) => addressOf(textOf(one)));
+  const unique = [...new Set(list)];
+  if (unique.length === 0 || unique.length > MOST_RECIPIENTS) throw new InvalidConfig(`to must name 1 to ${MOST_RECIPIENTS} addresses`);
+  return unique;
+}
+
+/** One address and nothing else: no second one, no header. */
+function addressOf(text: string): string {
+  const address = text.trim();
+  if (address.length > 254 || !/^[^\s@<>(),;:"[\]\\]{1,64}@[A-Za-z0-9.-]{1,189}\.[A-Za-z0-9-]{2,63}$/.test(address))
+    throw new InvalidConfig('to and replyTo must be email addresses');
+  return address;
+}
+
+async function membersAmong(tenant_id: string, addresses: readonly string[]): Promise<string[]> {
+  const members = await db().memberships.findMany({
+    where: { tenant_id, removed_at: null },
+    select: { user: { select: { email: true } } },
+  });
+  const known = new Set(members.map(({ user }) => user.email.toLowerCase()));
+  return addresses.filter((address) => known.has(address.toLowerCase()));
+}
+
+/** For readers of plain text: what stands between the tags. */
+const withoutTags = (html: string): string =>
+  html
+    .split('<')
+    .map((part, i) => (i === 0 ? part : part.slice(part.indexOf('>') + 1)))
+    .join('')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+
+/** One ID for one mail, however often its run is repeated. */
+export function uuidOf(name: string): string {
+  const hex = digest(name).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

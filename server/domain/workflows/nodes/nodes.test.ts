@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { openMail } from '#server/domain/mail/service.ts';
+import { addMembership, createUser } from '#server/domain/people/service.ts';
+import { db } from '#server/platform/db.ts';
+import { env } from '#server/platform/env.ts';
+import { ownDatabase } from '#server/testing/database.ts';
+import { fresh } from '#server/testing/factories.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { definitionOf, ended, runsOf, started, stored, working } from '../engine/running.fixture.ts';
+import { matchesPattern } from './matching.ts';
+
+await ownDatabase();
+working();
+
+const mail = (config: Record<string, unknown>) =>
+  definitionOf({ m: ['email', { subject: 'Order {{trigger.data.n}}', text: 'Hello\n{{trigger.data.n}}', ...config }] }, ['trigger>m']);
+
+test('a mail goes to each recipient once, sealed at rest, with the address to answer to', async () => {
+  const { live } = await workspace();
+  const [a, b] = [`${fresh('a')}@example.com`, `${fresh('b')}@example.com`];
+  const id = await started(live, await stored(live, mail({ to: ['{{trigger.data.to}}', b], replyTo: 'team@example.com' })), {
+    n: 7,
+    to: a,
+  });
+  assert.equal((await ended(id)).status, 'completed');
+  const mails = await db().mails.findMany({ where: { recipient: { in: [a, b] } } });
+  assert.deepEqual(
+    mails.map(({ subject, text, reply_to, kind }) => [subject, text, reply_to, kind]),
+    Array(2).fill(['Order 7', '', 'team@example.com', 'workflow']),
+  );
+  assert.deepEqual(
+    mails.map((one) => openMail(one).text),
+    ['Hello\n7', 'Hello\n7'],
+  );
+  const [run] = (await runsOf(live, id)).filter(({ node_id }) => node_id === 'm');
+  assert.deepEqual((run?.output as { accepted: string[] } | undefined)?.accepted, [a, b]);
+});
+
+test('from Test mail goes to members of the workspace only', async () => {
+  const w = await workspace();
+  const now = new Date();
+  const user = await db().$transaction(async (tx) => {
+    const person = await createUser(tx, {
+      email: `${fresh('me')}@example.com`,
+      full_name: 'Me',
+      password_hash: null,
+      email_verified: true,
+      now,
+    });
+    await addMembership(tx, { tenant_id: w.tenant.id, user_id: person.id, role: 'owner', source: 'signup', now });
+    return person;
+  });
+  const id = await started(w.test, await stored(w.test, mail({ to: ['stranger@example.org', user.email] })), { n: 1 });
+  await ended(id);
+  const [run] = (await runsOf(w.test, id)).filter(({ node_id }) => node_id === 'm');
+  assert.deepEqual((run?.output as { accepted: string[] } | undefined)?.accepted, [user.email]);
+  assert.equal(await db().mails.count({ where: { recipient: 'stranger@example.org' } }), 0);
+});
+
+test('what is no address, or more than ten, is refused, and no header can be smuggled in', async () => {
+  const { live } = await workspace();
+  for (const to of [
+    'a@example.com\r\nBcc: b@example.com',
+    'a@@example.com',
+    '"a"@example.com',
+    Array(11)
+      .fill(0)
+      .map((_, i) => `a${i}@example.com`),
+    'a@example.com <b@example.com>',
+  ]) {
+    const id = await started(live, await stored(live, mail({ to: '{{trigger.data.to}}' })), { n: 1, to });
+    assert.equal((await ended(id)).error_code, 'invalid_config', String(to));
+  }
+});
+
+test('without a provider a text message of Live fails, and one of Test is still only logged', async () => {
+  const w = await workspace();
+  const definition = definitionOf({ s: ['sms', { to: '+491701234567', text: 'x' }] }, ['trigger>s']);
+  assert.equal((await ended(await started(w.live, await stored(w.live, definition)))).error_code, 'invalid_config');
+  assert.equal((await ended(await started(w.test, await stored(w.test, definition)))).status, 'completed');
+});
+
+test('a request to our own addresses is refused: a run could start itself by it', async () => {
+  const { live } = await workspace();
+  for (const url of [`http://acme.localhost:${env.PORT}/x`, env.PUBLIC_HOOKS_URL]) {
+    const id = await started(live, await stored(live, definitionOf({ a: ['http_request', { method: 'GET', url }] }, ['trigger>a'])));
+    assert.equal((await ended(id)).error_code, 'recursion_blocked', url);
+  }
+});
+
+test('what a webhook answers is what set_response was given, and its run says which', async () => {
+  const { live } = await workspace();
+  const definition = definitionOf(
+    { r: ['set_response', { status: 201, headers: { 'x-n': '{{trigger.data.n}}' }, body: { n: '{{trigger.data.n}}' } }] },
+    ['trigger>r'],
+    { triggerType: 'webhook', mode: 'sync' },
+  );
+  const id = await started(live, await stored(live, definition), { n: 9 });
+  const execution = await ended(id);
+  const run = (await runsOf(live, id)).find(({ node_id }) => node_id === 'r');
+  assert.deepEqual([execution.response_run, run?.input], [run?.id, { status: 201, headers: { 'x-n': '9' }, body: { n: 9 } }]);
+});
+
+test('patterns are those of RE2, and hostile ones take no time', () => {
+  assert.deepEqual([matchesPattern('^a+$', 'aaa'), matchesPattern('^$', 'a'), matchesPattern('b', 'abc')], [true, false, true]);
+  for (const pattern of ['(?=a)', '(a)\\1', '(', 'a{1001}'])
+    assert.throws(() => matchesPattern(pattern, 'a'), { name: 'LinearMismatch' }, pattern);
+  for (const pattern of ['(a+)+$', '(a|a)*b', '(.*a){20}', '([a-z]+)*[0-9]$']) {
+    const began = performance.now();
+    matchesPattern(pattern, `${'a'.repeat(60_000)}!`);
+    assert.ok(performance.now() - began < 2_000, `${pattern}: ${performance.now() - began} ms`);
+  }
+});

@@ -1,0 +1,75 @@
+import { spaceOf } from '#server/kernel/context.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { askGateway } from '#server/platform/gateway-control.ts';
+import { isRecord } from '../definition.shared.ts';
+import { RouteAnswer, type RouteOrder } from '../route-order.schema.ts';
+import { answerOf, bodyOf, isRetryable } from './answers.ts';
+import { evaluated, failed, InvalidConfig, type NodeCall, type NodeKind, succeeded, textOf } from './node-call.ts';
+import { requestIdOf } from './request-ids.ts';
+import { secretsFor } from './secrets.ts';
+
+const TIMEOUT_MS = 30_000;
+const MOST_BODY = 256 * 1024;
+
+/** One call of a route of the workspace, which injects its secrets itself: this node never has them (interface rule 62 §3.1). */
+export const routeRequest: NodeKind = async (call) => {
+  const { order, shown } = await orderOf(call);
+  let answer: Answer;
+  try {
+    answer = parsed(await askGateway(order, '/workflow-requests'));
+  } catch (error) {
+    if (!(error instanceof Refusal) || call.signal.aborted) throw error;
+    return failed('network', 'The gateway is not responding.', { input: shown, retry: { reason: 'network', afterMs: 0 } });
+  }
+  if (call.signal.aborted) throw call.signal.reason;
+  if (answer === null)
+    return failed('timeout', 'The route did not answer in time.', { input: shown, retry: { reason: 'timeout', afterMs: 0 } });
+  const response = { status: answer.status, headers: answer.headers, body: Buffer.from(answer.body, 'base64'), truncated: answer.cut };
+  const output = { ...answerOf(response, shown.url, shown.method), request_id: order.request_id };
+  const more = { input: shown, truncated: answer.cut };
+  if (call.config.failOnStatus === false || response.status < 400) return succeeded(output, ['out'], more);
+  const code = answer.headers['x-svc-origin'] === 'service' ? answer.headers['x-svc-error'] : undefined;
+  const message = code === undefined ? `The route answered with status ${response.status}.` : `The route refused the call (${code}).`;
+  const retry = isRetryable(response);
+  return failed('http_status', message, { ...more, output, ...(retry ? { retry } : {}) });
+};
+
+type Answer = ReturnType<typeof RouteAnswer.parse>;
+const parsed = (given: unknown): Answer => RouteAnswer.parse(isRecord(given) ? given.answer : undefined);
+
+type Shown = { method: string; url: string; headers: Record<string, string>; body?: unknown };
+
+async function orderOf(call: NodeCall): Promise<{ order: RouteOrder; shown: Shown }> {
+  const { config, place } = call;
+  const route = textOf(evaluated(call, config.route, true));
+  const path = textOf(evaluated(call, config.path, true));
+  if (!path.startsWith('/') || /[^\x21-\x7e]|#/.test(path)) throw new InvalidConfig('path must begin with / and be percent-encoded');
+  const query = (isRecord(config.query) ? Object.entries(config.query) : []).map(
+    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(textOf(evaluated(call, value)))}`,
+  );
+  const url = `/${encodeURIComponent(route)}${path}${query.length === 0 ? '' : `${path.includes('?') ? '&' : '?'}${query.join('&')}`}`;
+  const method = textOf(config.method).toUpperCase();
+  const headers: Record<string, string> = {};
+  for (const [name, value] of isRecord(config.headers) ? Object.entries(config.headers) : []) {
+    const text = textOf(evaluated(call, value, true));
+    if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/.test(name) || /[^\t\x20-\x7e]/.test(text) || OWN.test(name))
+      throw new InvalidConfig(`the header ${name.slice(0, 60)} can't be sent as it is`);
+    headers[name.toLowerCase()] = text;
+  }
+  const body = method === 'GET' || method === 'HEAD' ? null : await bodyOf(call, secretsFor(call, url));
+  if (body && Buffer.byteLength(body.sent) > MOST_BODY) throw new InvalidConfig('body must be at most 256 KiB');
+  if (body) headers['content-type'] ??= body.type;
+  headers['idempotency-key'] ??= call.idempotencyKey;
+  const { timeoutMs = TIMEOUT_MS } = config;
+  const order: RouteOrder = {
+    ...{ tenant_id: place.tenant_id, space: spaceOf(place.sandbox), workflow_id: call.execution.workflow_id },
+    request_id: requestIdOf(call.runId, call.attempt),
+    environment: textOf(evaluated(call, config.environment)) || call.environment,
+    ...{ method, target: url, headers: Object.entries(headers), body: body?.sent ?? null },
+    timeout_ms: typeof timeoutMs === 'number' ? timeoutMs : TIMEOUT_MS,
+  };
+  return { order, shown: { method, url, headers, ...(body ? { body: body.shown } : {}) } };
+}
+
+/** Headers of the connection, and those by which the gateway is told things. */
+const OWN = /^(?:x-svc-.*|host|connection|content-length|transfer-encoding|expect|upgrade|accept-encoding)$/i;
