@@ -62,6 +62,7 @@ import { trustBindings } from './trust-bindings/family.ts';
 import { vaults } from './vaults/family.ts';
 import { views } from './views/family.ts';
 import { webhooks } from './webhooks/family.ts';
+import { workflows } from './workflows/family.ts';
 import { wrap } from './wrap/family.ts';
 
 /** Every family of the product, in the order in which search, the command palette and resets go through them. */
@@ -93,6 +94,7 @@ export const families = [
   imports,
   migrations,
   webhooks,
+  workflows,
   inboundWebhooks,
   agents,
   alerts,

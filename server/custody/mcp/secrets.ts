@@ -31,17 +31,17 @@ type Row = {
 
 /**
  * The value of a secret for one host, for the processes that have no snapshot: probes of MCP servers and token endpoints. The order of the checks is that of
- * interface rule 30 §6. `environment` null is the default one. @throws SecretUnusable
+ * interface rule 30 §6. `environment` null is the default one; `url` null is for a value that is compared and sent nowhere. @throws SecretUnusable
  */
 export async function openedSecret(
   space: Pick<HotCtx, 'tenant_id' | 'sandbox'>,
-  { id, environment, url, now }: { id: string; environment: string | null; url: string; now: Date },
+  { id, environment, url, now }: { id: string; environment: string | null; url: string | null; now: Date },
 ): Promise<Sensitive<string>> {
   const [row] = await ownRows<Row>(space, SECRET, id, environment);
   if (!row) throw new SecretUnusable('missing', 'The secret no longer exists.');
   if (row.secret_type !== 'string')
     throw new SecretUnusable('not_injectable', `The secret ${row.name} is of a type that can't be injected.`);
-  if (row.allowed_hosts && !mayGoTo(row.allowed_hosts, url))
+  if (url !== null && row.allowed_hosts && !mayGoTo(row.allowed_hosts, url))
     throw new SecretUnusable('host_not_allowed', `The secret ${row.name} must not be sent to ${URL.parse(url)?.host ?? 'this host'}.`);
   if (!row.value_id || !row.value_ct || !row.cek_wrapped || row.tmk_version === null)
     throw new SecretUnusable('environment_missing', `The secret ${row.name} has no value for the environment ${row.environment}.`);

@@ -42,6 +42,7 @@ export async function referencesTo(tx: Tx, ctx: Ctx, secretId: string): Promise<
     servers: ids(/^mcp_server$/),
     secrets: ids(/^oauth2_secret$/),
     webhooks: ids(/^webhook$/),
+    workflows: ids(/^workflow$/),
   });
   const columns = await namedByColumns(tx, ctx, [secretId]);
   const shares = await tx.$queryRaw<{ id: string; email: string; environment: string }[]>`
@@ -83,11 +84,18 @@ const sharedCalls = async (tx: Tx, ctx: Ctx, secretId: string) => {
     order by d.day desc, d.calls desc, d.host limit 500`;
 };
 
-/** Names of the referring routes (named by route or by one configuration of it), clients, MCP servers, connections and webhooks. */
+/** Names of the referring routes (named by route or by one configuration of it), clients, MCP servers, connections, webhooks and workflows. */
 async function namesOf(
   tx: Tx,
   ctx: Ctx,
-  { routes, credentials, servers, secrets, webhooks }: Record<'routes' | 'credentials' | 'servers' | 'secrets' | 'webhooks', string[]>,
+  {
+    routes,
+    credentials,
+    servers,
+    secrets,
+    webhooks,
+    workflows,
+  }: Record<'routes' | 'credentials' | 'servers' | 'secrets' | 'webhooks' | 'workflows', string[]>,
 ): Promise<Map<string, string>> {
   const names = new Map<string, string>();
   if (routes.length > 0) {
@@ -111,6 +119,7 @@ async function namesOf(
     ...(servers.length > 0 ? await tx.mcp_servers.findMany(byId(servers)) : []),
     ...(secrets.length > 0 ? await tx.secrets.findMany(byId(secrets)) : []),
     ...(webhooks.length > 0 ? await tx.webhooks.findMany(byId(webhooks)) : []),
+    ...(workflows.length > 0 ? await tx.workflows.findMany(byId(workflows)) : []),
   ];
   for (const { id, name } of named) names.set(id, name);
   return names;

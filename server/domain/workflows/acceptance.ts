@@ -1,0 +1,116 @@
+import { limitOf } from '#server/domain/plans/service.ts';
+import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { isUuid } from '#server/kernel/fields.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { configOf, type Definition, graphOf, isRecord, type Problem, TRIGGER_NODE, triggerOf, triggerTypeOf } from './definition.shared.ts';
+import { hookProblem } from './hook-settings.shared.ts';
+import { ensureHook } from './hooks.ts';
+import { canSendSms } from './nodes/sms.ts';
+import { firstError, isPublishable, type NamedSecret, problemsOf, secretsNamed } from './publishable.shared.ts';
+import { syncSchedule, syncSubscription } from './schedules.ts';
+import type { WorkflowRow } from './store.ts';
+
+/** What is wrong with a definition in this space: the pure rules, and whether what it names exists here. */
+export async function problemsHere(tx: Tx, ctx: Ctx, definition: Definition): Promise<Problem[]> {
+  const environments = await tx.environments.findMany({ where: own(ctx), select: { name: true } });
+  const problems = problemsOf(definition, {
+    sandbox: ctx.sandbox,
+    routes: await routesNamed(tx, ctx, definition),
+    environments: new Set(environments.map(({ name }) => name)),
+    // Texts of Test are logged, not sent.
+    sms: ctx.sandbox || canSendSms(),
+  });
+  const trigger = triggerTypeOf(definition) === 'webhook' ? triggerOf(definition) : undefined;
+  const hook = trigger && hookProblem(configOf(trigger));
+  if (hook && isPublishable(problems)) problems.unshift({ node_id: TRIGGER_NODE, severity: 'error', message: hook });
+  const missing = (await secretsFound(tx, ctx, secretsNamed(definition))).filter(({ id }) => id === null);
+  return [
+    ...problems.filter(({ severity }) => severity === 'error'),
+    ...missing.map(({ node_id, secret }) => ({
+      ...{ node_id, severity: 'error' as const },
+      message: `names a secret that doesn't exist in this space: ${secret}`,
+    })),
+    ...problems.filter(({ severity }) => severity === 'warning'),
+  ];
+}
+
+/** @throws Refusal invalid_definition, whose message names the first node (interface rule 62 §2 rule 1) */
+export function requirePublishable(problems: readonly Problem[]): void {
+  if (!isPublishable(problems)) throw new Refusal('invalid_definition', firstError(problems) ?? 'The definition is not publishable.');
+}
+
+/** The ids and slugs of the routes that the definition names and that exist. */
+async function routesNamed(tx: Tx, ctx: Ctx, definition: Definition): Promise<Set<string>> {
+  const named = new Set<string>();
+  for (const node of graphOf(definition).nodes) {
+    const { route, proxyEventConfig } = configOf(node);
+    if (typeof route === 'string') named.add(route.toLowerCase());
+    const filter = isRecord(proxyEventConfig) && Array.isArray(proxyEventConfig.routeFilter) ? proxyEventConfig.routeFilter : [];
+    for (const id of filter) if (typeof id === 'string') named.add(id.toLowerCase());
+  }
+  if (named.size === 0) return new Set();
+  const texts = [...named];
+  const found = await tx.routes.findMany({
+    where: { ...own(ctx), OR: [{ id: { in: texts.filter(isUuid) } }, { slug: { in: texts } }] },
+    select: { id: true, slug: true },
+  });
+  return new Set(found.flatMap(({ id, slug }) => (slug === null ? [id] : [id, slug])));
+}
+
+type Found = NamedSecret & { id: string | null };
+
+async function secretsFound(tx: Tx, ctx: Ctx, named: readonly NamedSecret[]): Promise<Found[]> {
+  if (named.length === 0) return [];
+  const of = (by: 'id' | 'name') => named.filter((one) => one.by === by).map(({ secret }) => secret);
+  const rows = await tx.secrets.findMany({
+    where: {
+      ...own(ctx),
+      secret_type: 'string',
+      OR: [{ id: { in: of('id').filter(isUuid) } }, { shortcode_name: { in: of('name') } }],
+    },
+    select: { id: true, shortcode_name: true },
+  });
+  return named.map((one) => {
+    const row = rows.find(({ id, shortcode_name }) => (one.by === 'id' ? id === one.secret.toLowerCase() : shortcode_name === one.secret));
+    return { ...one, id: row?.id ?? null };
+  });
+}
+
+/**
+ * Whoever writes a definition that names a secret must be able to read secrets, whether or not the secret exists yet: else a key that can't could have
+ * one sent to a host of its own. @throws Refusal forbidden, role_denied
+ */
+export async function mayNameSecrets(tx: Tx, ctx: Ctx, definition: Definition): Promise<void> {
+  const named = secretsNamed(definition);
+  if (named.length === 0) return;
+  if (!ctx.actor.capabilities.has('secret:read'))
+    throw new Refusal('forbidden', 'You need permission to read secrets (secret:read) to let a workflow send one.');
+  const ids = (await secretsFound(tx, ctx, named)).flatMap(({ id }) => id ?? []);
+  for (const id of new Set(ids)) {
+    const policy = await denyingPolicy(ctx, 'secret:read', { id });
+    if (policy) throw policyDenied(ctx, policy, 'secret:read');
+  }
+}
+
+/** Keeps everything that follows from a workflow in step with its row: schedule, subscription to events, URL, and who uses which secret. */
+export async function followWorkflow(tx: Tx, ctx: Ctx, row: WorkflowRow): Promise<void> {
+  const definition = graphOf(row.definition);
+  await syncSchedule(tx, ctx, row, (await limitOf(tx, ctx, 'workflow_schedule_min_minutes')) ?? 1);
+  await syncSubscription(tx, ctx, row);
+  if (row.trigger_type === 'webhook') await ensureHook(tx, ctx, row.id);
+  await forgetReferences(tx, ctx, row.id);
+  const uses = (await secretsFound(tx, ctx, secretsNamed(definition))).flatMap((one) => (one.id === null ? [] : [{ ...one, id: one.id }]));
+  if (uses.length > 0)
+    await tx.secret_references.createMany({
+      data: uses.map(({ id, node_id, field, by }) => ({
+        ...own(ctx),
+        ...{ id: newId(), secret_id: id, kind: 'workflow', referrer_id: row.id, referrer_env: null, field_path: `${node_id}.${field}`, by },
+      })),
+    });
+}
+
+export const forgetReferences = (tx: Tx, ctx: Ctx, workflowId: string) =>
+  tx.secret_references.deleteMany({ where: { ...own(ctx), kind: 'workflow', referrer_id: workflowId } });

@@ -1,0 +1,75 @@
+import type { Attempt, Channel } from '#server/domain/deliveries/service.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { inTransaction, type Tx } from '#server/kernel/database.ts';
+import { systemContext } from '#server/kernel/system-context.ts';
+import { db } from '#server/platform/db.ts';
+import { configOf, isRecord, triggerOf, triggerTypeOf } from './definition.shared.ts';
+import { member } from './expressions/reference.shared.ts';
+import { OPERATORS, type Operator, satisfies } from './expressions/rules.shared.ts';
+import { uuidOf } from './nodes/email.ts';
+import { matchesPattern } from './nodes/matching.ts';
+import { runsBehind } from './nodes/request-ids.ts';
+import { startAutomatically } from './starts.ts';
+
+/** Workflows whose runs may lead to another, one after the other (interface rule 62 §4.2). */
+const MOST_DEEP = 5;
+
+/** How events of calls start workflows: an event starts each of its workflows once, however often it is delivered. */
+export const workflowChannel = (): Channel => ({
+  async deliver(attempt) {
+    const ctx = systemContext(db(), { ...attempt, now: new Date(), label: 'workflow trigger' });
+    const found = await inTransaction(ctx, async (tx) => ({
+      workflow: await tx.workflows.findFirst({ where: { ...own(ctx), id: attempt.destination_id, enabled: true } }),
+      origin: await originOf(tx, ctx, attempt),
+    }));
+    const { workflow, origin } = found;
+    if (!workflow || triggerTypeOf(workflow.definition) !== 'proxy_event') return { result: 'dropped' };
+    const trigger = triggerOf(workflow.definition);
+    const config = trigger ? configOf(trigger).proxyEventConfig : undefined;
+    // Calls that its own runs make start it again for ever; those of others do when they lead back to it.
+    if (origin.includes(workflow.id) || origin.length > MOST_DEEP || !matches(config, attempt.event.data)) return { result: 'delivered' };
+    const { id, type, occurred_at, data } = attempt.event;
+    await startAutomatically(ctx, workflow, {
+      ...{ id: uuidOf(`workflow ${workflow.id} event ${id}`), trigger_type: 'proxy_event', label: type, chain: origin },
+      input: { type, data, timestamp: occurred_at.toISOString() },
+    });
+    return { result: 'delivered' };
+  },
+});
+
+/** The workflows behind the call of an event, the first first; none for a call from outside. */
+async function originOf(tx: Tx, ctx: Ctx, { event: { data } }: Attempt): Promise<string[]> {
+  const requestId = data.request_id;
+  if (typeof requestId !== 'string') return [];
+  const run = await tx.workflow_node_executions.findFirst({
+    where: { ...own(ctx), id: { in: runsBehind(requestId) }, node_type: 'route_request' },
+    select: { execution: { select: { workflow_id: true, chain: true } } },
+  });
+  return run ? [...run.execution.chain, run.execution.workflow_id] : [];
+}
+
+/** Where the fields of conditions stand in the data of request.* events (interface rule 60 §3.1). */
+const FIELDS: Record<string, readonly string[]> = {
+  status: ['response', 'status'],
+  method: ['request', 'method'],
+  path: ['request', 'path'],
+  latency_ms: ['response', 'latency_ms'],
+  environment: ['environment'],
+  route_name: ['route_name'],
+  origin: ['response', 'origin'],
+};
+
+/** All conditions of the trigger; a malformed one holds for nothing. */
+export function matches(config: unknown, data: Record<string, unknown>): boolean {
+  const conditions = isRecord(config) && Array.isArray(config.conditions) ? config.conditions : [];
+  return conditions.every((condition) => {
+    const { field, operator, value } = isRecord(condition) ? condition : {};
+    const path = FIELDS[String(field)];
+    if (!path || !OPERATORS.some((one) => one === operator)) return false;
+    try {
+      return satisfies(path.reduce<unknown>(member, data), operator as Operator, value, matchesPattern);
+    } catch {
+      return false;
+    }
+  });
+}

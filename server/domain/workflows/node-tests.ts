@@ -1,0 +1,107 @@
+import type { z } from 'zod';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { read, type Tx } from '#server/kernel/database.ts';
+import { notFound, Refusal } from '#server/kernel/errors.ts';
+import { isUuid } from '#server/kernel/fields.ts';
+import type { AnyOperation, Reveal } from '#server/kernel/operation.ts';
+import { take } from '#server/platform/throttle.ts';
+import { configOf, graphOf, type WorkflowNode } from './definition.shared.ts';
+import { testNode as run } from './engine/node-test.ts';
+import { nodeRunViews } from './engine/views.ts';
+import { secretsNamed } from './publishable.shared.ts';
+import type { TestNode } from './schema.ts';
+import { workflowById } from './store.ts';
+
+const PER_MINUTE = 20;
+
+type Input = z.output<typeof TestNode>;
+
+/** Row 3 of interface rule 32 §2: the gate stands before a step that resolves a secret; `plain` answers for every other. */
+export const revealOfNodeTest = (plain: AnyOperation): Reveal<Input> => ({
+  class: 'A',
+  scope: 'plaintext.reveal',
+  policy: 'workflow:test_credentialed',
+  subject: async (ctx, input) => {
+    const { workflow, node } = await read(ctx, (tx) => tested(tx, ctx, input));
+    return { resource_type: 'workflow', resource_id: workflow.id, name: workflow.name, details: { node_id: node.id } };
+  },
+  unguarded: async (ctx, input) => ((await read(ctx, (tx) => resolvesSecret(tx, ctx, input))) ? null : plain),
+});
+
+/** @throws Refusal not_found */
+async function tested(tx: Tx, ctx: Ctx, { id, node_id }: Pick<Input, 'id' | 'node_id'>) {
+  const workflow = await workflowById(tx, ctx, id);
+  const definition = graphOf(workflow.draft ?? workflow.definition);
+  const node = definition.nodes.find((one) => one.id === node_id);
+  if (!node) throw notFound();
+  return { workflow, definition, node };
+}
+
+/** Names one itself, or calls a route, which injects what it is set to inject. */
+async function resolvesSecret(tx: Tx, ctx: Ctx, input: Input): Promise<boolean> {
+  const { definition, node } = await tested(tx, ctx, input);
+  return secretsNamed(definition).some(({ node_id }) => node_id === node.id) || routeInjects(tx, ctx, node);
+}
+
+async function routeInjects(tx: Tx, ctx: Ctx, node: WorkflowNode): Promise<boolean> {
+  if (node.type !== 'route_request') return false;
+  const route = configOf(node).route;
+  // A reference decides only when it runs: it may be any route.
+  if (typeof route !== 'string' || route.includes('{{')) return true;
+  const found = await tx.routes.findFirst({
+    where: { ...own(ctx), ...(isUuid(route) ? { id: route.toLowerCase() } : { slug: route.toLowerCase() }) },
+    select: { id: true, configs: { select: { id: true } } },
+  });
+  if (!found) return false;
+  const referrers = [found.id, ...found.configs.map(({ id }) => id)];
+  return (await tx.secret_references.count({ where: { ...own(ctx), referrer_id: { in: referrers } } })) > 0;
+}
+
+/**
+ * Runs one step of what the editor shows, with real effects: mail and SMS go to the tester alone. Nothing of it is stored.
+ * @throws Refusal not_found, rate_limit_exceeded, forbidden when the step has come to need the gate meanwhile
+ */
+export async function testNode(ctx: Ctx, input: Input, { credentialed }: { credentialed: boolean }) {
+  const { workflow, definition, last, email, secret } = await read(ctx, async (tx) => {
+    const found = await tested(tx, ctx, input);
+    return {
+      ...found,
+      secret: await resolvesSecret(tx, ctx, input),
+      last: input.useLastRun ? await lastRun(tx, ctx, found.workflow.id) : {},
+      email: await ownAddress(tx, ctx),
+    };
+  });
+  if (secret && !credentialed) throw new Refusal('forbidden', 'This step sends a secret: test it again and confirm that it is you.');
+  await seldom(ctx);
+  return run(ctx, {
+    workflow: { id: workflow.id, environment: workflow.environment },
+    ...{ definition, node_id: input.node_id, input: input.input, context: { ...last, ...input.context }, own: { email, phone: null } },
+  });
+}
+
+/** Outputs of the newest run, by node. */
+async function lastRun(tx: Tx, ctx: Ctx, workflow_id: string): Promise<Record<string, unknown>> {
+  if (!ctx.actor.capabilities.has('workflow:read_execution_data')) return {};
+  const newest = await tx.workflow_executions.findFirst({
+    where: { ...own(ctx), workflow_id, completed_at: { not: null } },
+    orderBy: [{ created_at: 'desc' }, { id: 'desc' }],
+    select: { id: true },
+  });
+  if (!newest) return {};
+  const rows = await tx.workflow_node_executions.findMany({ where: { ...own(ctx), execution_id: newest.id, status: 'succeeded' } });
+  return Object.fromEntries((await nodeRunViews(ctx, rows)).map(({ node_id, output }) => [node_id, output]));
+}
+
+/** The verified address of the person. */
+async function ownAddress(tx: Tx, { actor }: Ctx): Promise<string | null> {
+  if (actor.type !== 'member') return null;
+  const person = await tx.users.findUnique({ where: { id: actor.id }, select: { email: true, email_verified_at: true } });
+  return person?.email_verified_at ? person.email : null;
+}
+
+async function seldom({ actor, now }: Ctx): Promise<void> {
+  const rule = { what: 'workflow-node-test', subject: String(actor.id), limit: PER_MINUTE, window_sec: 60 };
+  const { allowed, retry_after: retryAfter } = await take(rule, now);
+  if (!allowed)
+    throw new Refusal('rate_limit_exceeded', `Steps can be tested ${PER_MINUTE} times a minute. Try again shortly.`, { retryAfter });
+}
