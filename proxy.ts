@@ -55,6 +55,6 @@ function pageOf({ pathname, searchParams }: NextRequest['nextUrl']): string {
 
 export const config = {
   matcher: [
-    '/((?!_next/static|_next/image|v1/|admin/|auth/|api/|oauth/(?!consent/|device/)|scim/|\\.well-known/|[^/]+\\.(?:svg|png|ico|json|mjs|txt|woff2)$).*)',
+    '/((?!_next/static|_next/image|v1/|admin/|auth/|api/|oauth/(?!consent/|device/)|scim/|hooks/|\\.well-known/|[^/]+\\.(?:svg|png|ico|json|mjs|txt|woff2)$).*)',
   ],
 };

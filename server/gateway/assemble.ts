@@ -59,6 +59,7 @@ import { createDisk } from './snapshot/disk.ts';
 import { Snapshots } from './snapshot/store.ts';
 import type { TenantRow } from './snapshot/tenant.ts';
 import { createHotV1 } from './v1/hot.ts';
+import { workflowRequests } from './workflows/route-order.ts';
 
 export type Assembly = {
   gateway: Gateway;
@@ -171,6 +172,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
       ['/agent-tests', agentTests(runtime, env.PROXY_BASE_HOST)],
       ['/proxy-tests', proxyTests(runtime, env.PROXY_BASE_HOST)],
       ['/inbound-calls', inboundOrders(runtime, { routes: routesWithin(runtime), take: logs.take, baseHost: env.PROXY_BASE_HOST })],
+      ['/workflow-requests', workflowRequests(runtime, routesWithin(runtime), env.PROXY_BASE_HOST)],
     ]),
   });
   const frontDoor = createFrontDoor({

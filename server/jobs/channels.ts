@@ -5,6 +5,8 @@ import type { Channels } from '#server/domain/deliveries/service.ts';
 import { INBOX_CHANNEL, inboxChannel } from '#server/domain/notifications/service.ts';
 import { webhookChannel } from '#server/domain/webhooks/channel.ts';
 import { CHANNEL } from '#server/domain/webhooks/options.shared.ts';
+import { workflowChannel } from '#server/domain/workflows/event-channel.ts';
+import { CHANNEL as WORKFLOWS } from '#server/domain/workflows/schedules.ts';
 
 /** How events reach each kind of destination. */
 export const channels: Channels = {
@@ -12,4 +14,5 @@ export const channels: Channels = {
   [ALERT_CHANNEL]: alertChannel(),
   [SIGNALS]: signalChannel(),
   [INBOX_CHANNEL]: inboxChannel(),
+  [WORKFLOWS]: workflowChannel(),
 };

@@ -7,6 +7,8 @@ import { checkRootKey } from '#server/domain/keys/root-check.ts';
 import { watchKeys } from '#server/domain/keys/watch.ts';
 import { sweepLeases } from '#server/domain/leases/service.ts';
 import { runNotifications } from '#server/domain/notifications/service.ts';
+import { startWorkflows } from '#server/domain/workflows/engine/worker.ts';
+import { startScheduled } from '#server/domain/workflows/schedule-runs.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import type { LeaseHandlers } from '#server/kernel/lease.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
@@ -16,6 +18,7 @@ import { wipeKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
 import { startLoop } from '#server/platform/loop.ts';
 import { closeMail } from '#server/platform/mail.ts';
+import { flushMeters } from '#server/platform/monthly-meter.ts';
 import { channels } from './channels.ts';
 import { leaseHandlers } from './leases.ts';
 import { startWorker } from './worker.ts';
@@ -25,6 +28,8 @@ import { startWorker } from './worker.ts';
 const STOP_MS = 10_000;
 /** How late a key may be disabled or a lease released. */
 const LEASE_TICK_MS = 10_000;
+/** How late a scheduled workflow may start. */
+const SCHEDULE_TICK_MS = 2_000;
 /** How often alerts are looked at (interface rule 70 §7). */
 const ALERT_TICK_MS = 30_000;
 const NOTIFY_MS = 2_000;
@@ -50,6 +55,8 @@ try {
     ),
   ];
   const deliveries = startDeliveries(channels);
+  const workflows = startWorkflows();
+  const schedules = startLoop('starting scheduled workflows', SCHEDULE_TICK_MS, async () => (await startScheduled(db(), new Date())) > 0);
   const notifying = startLoop('notifying people', NOTIFY_MS, () => runNotifications(db(), new Date()));
   let stopping = false;
   const stop = async (signal: string) => {
@@ -58,10 +65,13 @@ try {
     log.info({ signal }, 'worker stopping');
     await Promise.all([
       worker.stop(STOP_MS),
-      Promise.race([Promise.all([...leases.map((loop) => loop.stop()), deliveries.stop(), notifying.stop()]), sleep(STOP_MS)]),
+      Promise.race([
+        Promise.all([...leases.map((loop) => loop.stop()), deliveries.stop(), workflows.stop(), schedules.stop(), notifying.stop()]),
+        sleep(STOP_MS),
+      ]),
     ]);
     await keys.close();
-    await Promise.race([Promise.all([backgroundSettled(), flushUses(), writeCounts()]), sleep(2_000)]);
+    await Promise.race([Promise.all([backgroundSettled(), flushUses(), flushMeters(), writeCounts()]), sleep(2_000)]);
     closeMail();
     wipeKeys();
     await Promise.race([closeDb(), sleep(1_000)]);

@@ -32,6 +32,7 @@ export type InProcessRequest = {
 export type InProcessAnswer = {
   readonly status: number;
   header(name: string): string | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
   /** There was more of the body. */
   readonly cut: boolean;
@@ -112,7 +113,13 @@ function exchange(
       let bytes = 0;
       const answer = (cut: boolean) => {
         const { statusCode: status = 0, headers: received } = res;
-        settle({ status, header: (name) => String(received[name] ?? '') || undefined, body: Buffer.concat(chunks), cut });
+        settle({
+          status,
+          header: (name) => String(received[name] ?? '') || undefined,
+          headers: received,
+          body: Buffer.concat(chunks),
+          cut,
+        });
       };
       res.on('data', (chunk: Buffer) => {
         const room = maxBytes - bytes;

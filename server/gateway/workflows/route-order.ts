@@ -1,0 +1,66 @@
+import { RouteOrder } from '#server/domain/workflows/route-order.schema.ts';
+import type { InProcess } from '../core/in-process.ts';
+import type { Order } from '../core/orders.ts';
+import type { Runtime } from '../core/runtime.ts';
+import type { Caller } from '../snapshot/model.ts';
+
+const MOST_BYTES = 5 * 1024 * 1024;
+
+/**
+ * Calls of routes that nodes of workflows make: through the route plane in this process, with everything that holds for its calls, in the name of the workflow.
+ * A route that lets in only its clients lets in no workflow.
+ */
+export function workflowRequests(runtime: Runtime, routes: InProcess, baseHost: string): Order {
+  return {
+    async take(given) {
+      const parsed = RouteOrder.safeParse(given);
+      if (!parsed.success) return { status: 400, body: {} };
+      const { data: order } = parsed;
+      // A workspace of a moment ago may not have been announced here yet.
+      if (!runtime.snapshots.byId(order.tenant_id)) await runtime.snapshots.refresh(order.tenant_id);
+      const entry = runtime.snapshots.byId(order.tenant_id);
+      if (!entry) return { status: 404, body: {} };
+      const test = order.space === 'test';
+      const [snapshot, otherSpace] = test ? [entry.test, entry.live] : [entry.live, entry.test];
+      const answer = await routes.send({
+        ...{ snapshot, otherSpace, caller: callerOf(order), method: order.method, target: order.target, body: order.body },
+        headers: [
+          ...order.headers.flat(),
+          ...(order.environment === null ? [] : ['X-Svc-Environment', order.environment]),
+          'Accept-Encoding',
+          'identity',
+        ],
+        host: `${test ? 'sandbox-' : ''}${entry.row.slug}.${baseHost}`,
+        sourceAddress: '127.0.0.1',
+        requestId: order.request_id,
+        timeoutMs: order.timeout_ms,
+        maxBytes: MOST_BYTES,
+      });
+      if (answer === null) return { status: 200, body: { answer: null } };
+      const headers = Object.fromEntries(Object.entries(answer.headers).filter(([, value]) => value !== undefined));
+      return { status: 200, body: { answer: { status: answer.status, headers, body: answer.body.toString('base64'), cut: answer.cut } } };
+    },
+    serves: () => false,
+  };
+}
+
+/** The workflow, with no rights but to call routes. */
+const callerOf = ({ workflow_id }: RouteOrder): Caller => ({
+  id: workflow_id,
+  kind: 'api_key',
+  ref: workflow_id,
+  label: `workflow ${workflow_id}`,
+  digest: NO_DIGEST,
+  mayInvoke: true,
+  mayDetokenize: false,
+  allows: null,
+  routes: null,
+  endsAt: Number.POSITIVE_INFINITY,
+  subject: {},
+  used: [],
+  apiKeyId: null,
+  oauthClientId: null,
+  userId: null,
+});
+
+const NO_DIGEST = new Uint8Array(32);
