@@ -48,6 +48,7 @@ import { sso } from './sso/family.ts';
 import { team } from './team/family.ts';
 import { vaults } from './vaults/family.ts';
 import { webhooks } from './webhooks/family.ts';
+import { workflows } from './workflows/family.ts';
 import { wrap } from './wrap/family.ts';
 
 /** Every family that has pages in the dashboard. The rail, the palette, shortcuts, links to the documentation and page tests derive from this list. */
@@ -100,6 +101,7 @@ export const families: readonly PageFamily[] = [
   sso,
   vaults,
   webhooks,
+  workflows,
   wrap,
   mcpServers,
 ];

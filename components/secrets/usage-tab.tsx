@@ -78,6 +78,8 @@ const PAGES: Readonly<Record<string, (id: string) => string>> = {
   ai_agent: (id) => `/ai/agents/${id}`,
   mcp_server: (id) => `/ai/mcp/${id}`,
   oauth2_secret: (id) => `/secrets/${id}`,
+  webhook: (id) => `/webhooks/${id}`,
+  workflow: (id) => `/workflows/${id}`,
   wrap_token: () => '/wrap',
 };
 

@@ -29,6 +29,8 @@ const ONE_CLICK: Readonly<Record<string, string>> = {
   'vaults.update': 'a switch',
   'wrap.deleteCredential': 'a confirmation',
   'wrap.deleteToken': 'a menu entry of the row',
+  'workflows.cancel': 'a button',
+  'workflows.retry': 'a button',
   'routes.updateAction': 'a switch of the row, or its place',
   'routes.deleteAction': 'a button of the row',
 };

@@ -1,0 +1,42 @@
+import { ListVideo, Workflow } from 'lucide-react';
+import type { PageFamily } from '#components/shell/page-family.ts';
+
+export const workflows: PageFamily = {
+  name: 'workflows',
+  pages: [
+    {
+      id: 'workflows',
+      label: 'Workflows',
+      icon: Workflow,
+      scope: 'space',
+      path: '/workflows',
+      group: 'automation',
+      order: 10,
+      keywords: ['automation', 'schedule', 'cron', 'trigger', 'steps'],
+      needs: 'workflow:list',
+      docs: 'workflows',
+    },
+    {
+      id: 'runs',
+      label: 'Runs',
+      icon: ListVideo,
+      scope: 'space',
+      path: '/runs',
+      group: 'automation',
+      order: 20,
+      keywords: ['executions', 'workflows', 'history'],
+      needs: 'workflow:read',
+      below: 'workflow:read_execution_data',
+      docs: 'workflows',
+    },
+  ],
+  resources: [
+    { type: 'workflow', noun: 'workflow', plural: 'workflows', icon: Workflow, path: (id) => `/workflows/${id}` },
+    { type: 'workflow_execution', noun: 'run', plural: 'runs', icon: ListVideo, path: (id) => `/runs/${id}` },
+  ],
+  picker: {
+    fields: ['workflow_id'],
+    list: (trpc, query) => trpc.workflows.list.queryOptions(query),
+    searches: true,
+  },
+};
