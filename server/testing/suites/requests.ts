@@ -46,10 +46,9 @@ export function requests({ byKey, sample, fixture }: Subject): void {
           assert.ok(answer.status < 500 && (!isInvalid(answer) || depends(message)), `${message}\n${JSON.stringify(body)}`);
         }
         const names = Object.keys(schema.properties ?? {});
-        for (const body of sampled(
-          mutationsOf(bodies, names).filter((one) => !fits(one)),
-          3 * RUNS,
-        )) {
+        // Filtered after sampling: a body that takes any value has no wrong one.
+        const wrong = sampled(mutationsOf(bodies, names), 20 * RUNS).filter((one) => !fits(one));
+        for (const body of wrong.slice(0, 3 * RUNS)) {
           const answer = await send(op, ids, key, { body });
           assert.ok(
             isInvalid(answer),
