@@ -19,7 +19,7 @@ import { refused } from './dashboard.ts';
 const PER_MINUTE = 120;
 
 /**
- * POST /admin/explorer/send: one call of /v1 as the signed-in person (interface rule 70 §11). No token is made for it: the call runs through the very
+ * `POST /admin/explorer/send`: one call of /v1 as the signed-in person (interface rule 70 §11). No token is made for it: the call runs through the very
  * pipeline of /v1 in this process, with the member as its actor and the member's rights narrowed to those a person's token may ever carry. So there is
  * no credential that could leak or outlive the call, no second way of authentication, and no address a form could point it at.
  */

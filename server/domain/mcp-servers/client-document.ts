@@ -3,7 +3,7 @@ import { env } from '#server/platform/env.ts';
 // What we are to authorization servers of upstreams: a public client with one redirect address (draft-ietf-oauth-client-id-metadata-document, SEP-991).
 
 /** Where a person's browser comes back to after a consent. */
-export const consentCallback = () => `${env.PUBLIC_ADMIN_URL}/auth/mcp/callback`;
+export const consentCallback = () => `${env.PUBLIC_ADMIN_URL}/admin/ai-gateway/mcp/callback`;
 
 /** Our client_id at authorization servers that read the document there instead of registering us. Live's host serves it, for both spaces. */
 export const clientDocumentUrl = () => `${new URL(env.PUBLIC_API_URL).origin}/.well-known/mcp-client.json`;

@@ -8,7 +8,7 @@ import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { finishConsent } from './consents.ts';
+import { connectPage, finishConsent } from './consents.ts';
 import { grantsEnd } from './grants.ts';
 import { ProtectedUpstream } from './protected-upstream.fixture.ts';
 import { aGateway } from './samples.fixture.ts';
@@ -64,7 +64,7 @@ test('a person connects their own account: registration, PKCE, resource and issu
   assert.equal(ended(await connect(s, alice)), 'yes');
   assert.equal(s.upstream.registrations.length, 1);
   assert.deepEqual(s.upstream.registrations[0]?.redirect_uris, [
-    `${new URL(String(s.upstream.registrations[0]?.client_uri)).origin}/auth/mcp/callback`,
+    `${new URL(String(s.upstream.registrations[0]?.client_uri)).origin}/admin/ai-gateway/mcp/callback`,
   ]);
   assert.equal(s.upstream.tokenRequests[0]?.get('resource'), s.upstream.url);
   const grant = await grantOf(s.w.live, s.id, { userId: alice.user.id });
@@ -109,6 +109,19 @@ test('an answer that is not for this person, session, issuer or moment connects 
   assert.equal(await finish(alice, s.upstream.authorize(await begin(), { code: null, error: 'access_denied' })), 'denied');
   assert.equal(s.upstream.tokenRequests.length, 0, 'no code was sent anywhere');
   assert.equal(await db().mcp_grants.count({ where: { mcp_server_id: s.id } }), 0);
+});
+
+test('the link of a grant_required answer leads members to the accounts of the server, and others home', async () => {
+  const s = await setting();
+  const alice = await person(s.w, 'Alice');
+  const mallory = await person(await workspace(), 'Mallory');
+  const home = (await connectPage(alice.signedIn, { id: 'no-such-server' })).location;
+  const { location } = await connectPage(alice.signedIn, { id: s.id });
+  assert.equal(location, `${home}${s.w.tenant.slug}/live/ai/mcp/${s.id}?tab=people`);
+  assert.equal((await connectPage(mallory.signedIn, { id: s.id })).location, home);
+  const elsewhere = { ...alice.signedIn, session: { ...alice.signedIn.session, scope_tenant_id: newId() } };
+  assert.equal((await connectPage(elsewhere, { id: s.id })).location, home, 'a session of another workspace');
+  assert.equal(await db().mcp_consents.count({ where: { mcp_server_id: s.id } }), 0, 'a link begins nothing');
 });
 
 test('metadata of another resource or issuer, or without PKCE, begins nothing', async () => {

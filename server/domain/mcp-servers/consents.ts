@@ -3,10 +3,11 @@ import { challengeOf, newState, verifierOf } from '#server/crypto/sign-in-attemp
 import { digest, digestEquals } from '#server/crypto/tokens.ts';
 import { sealTokens } from '#server/custody/mcp/grants.ts';
 import { openedSecret, SecretUnusable } from '#server/custody/mcp/secrets.ts';
-import { memberCtx } from '#server/domain/people/service.ts';
+import { memberCtx, withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
@@ -37,6 +38,21 @@ type Plan = ConsentPlan & {
   upstream_url: string;
 };
 
+/**
+ * Where the link of a `grant_required` answer leads: to the accounts of the server, where the person begins the consent themselves, since a link must
+ * not begin one. Servers of workspaces that aren't theirs lead home, as unknown ones do.
+ */
+export async function connectPage({ db, user, session }: SignedInCtx, { id }: { id: string }): Promise<{ location: string }> {
+  const workspaces = withinScope(await workspacesOf(db, user.id), session);
+  const mine = { id, tenant_id: { in: workspaces.map((workspace) => workspace.id) } };
+  const server = isUuid(id) ? await db.mcp_servers.findFirst({ where: mine, select: { id: true, tenant_id: true, sandbox: true } }) : null;
+  const workspace = workspaces.find((one) => one.id === server?.tenant_id);
+  const page = server && workspace ? `${accountsPage(workspace.slug, server)}?tab=people` : '/';
+  return { location: `${env.PUBLIC_ADMIN_URL}${page}` };
+}
+
+const accountsPage = (slug: string, { id, sandbox }: { id: string; sandbox: boolean }) => `/${slug}/${spaceOf(sandbox)}/ai/mcp/${id}`;
+
 /** Where the person's browser goes. @throws Refusal not_found, validation_error, forbidden to machines, dependency_unavailable */
 export async function startConsent(ctx: Ctx, { id }: { id: string }): Promise<{ location: string }> {
   const { actor } = ctx;
@@ -66,7 +82,7 @@ export async function startConsent(ctx: Ctx, { id }: { id: string }): Promise<{ 
           state_digest: digestOf(secrets.state),
           browser_digest: digestOf(secrets.browser),
           plan: plan as Prisma.InputJsonObject,
-          return_to: `/${slug}/${spaceOf(ctx.sandbox)}/ai/mcp/${row.id}`,
+          return_to: accountsPage(slug, row),
           created_at: ctx.now,
           expires_at: new Date(ctx.now.getTime() + OPEN_MS),
         },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation } from '#server/kernel/operation.ts';
 import { countApprovals, decideApproval, getApproval, listApprovals } from './approvals.ts';
-import { finishConsent, startConsent } from './consents.ts';
+import { connectPage, finishConsent, startConsent } from './consents.ts';
 import * as wire from './grants.schema.ts';
 import { listGrants, revokeGrant, revokeGrants } from './grants.ts';
 import { McpServerRef } from './schema.ts';
@@ -55,10 +55,23 @@ export const connect = operation({
   run: (ctx, input) => startConsent(ctx, input),
 });
 
+export const connect_page = operation({
+  id: 'mcp_servers.connect_page',
+  summary: 'Open the page where a person connects their account',
+  http: 'GET /admin/ai-gateway/mcp-servers/{id}/connect',
+  kind: 'read',
+  needs: 'session',
+  redirects: true,
+  refuses: [],
+  input: wire.ConnectMcp,
+  output: wire.McpConsent,
+  run: (ctx, input) => connectPage(ctx, input),
+});
+
 export const callback = operation({
   id: 'mcp_servers.callback',
   summary: 'Come back from the authorization server of an MCP server',
-  http: 'GET /auth/mcp/callback',
+  http: 'GET /admin/ai-gateway/mcp/callback',
   kind: 'change',
   needs: 'session',
   redirects: true,

@@ -128,7 +128,7 @@ export const samples: Record<string, Sample> = {
   'mcp_servers.approvals.deny': anApproval,
 };
 
-export const testedElsewhere = { 'mcp_servers.callback': 'consents.test.ts' };
+export const testedElsewhere = { 'mcp_servers.callback': 'consents.test.ts', 'mcp_servers.connect_page': 'consents.test.ts' };
 export const peopleOnly = ['mcp_servers.connect', 'mcp_servers.approvals.approve', 'mcp_servers.approvals.deny'];
 export const dependsOnState = [
   /is required for a server of type|is only for|are only for|only servers of type collection|send either document or url|is required: a tool of a collection/,

@@ -82,6 +82,7 @@ test('everything of Test goes but its history, Live keeps every row, and the sta
     vaults: 0,
     webhooks: 0,
     inbound_webhooks: 0,
+    workflows: 0,
   };
   assert.deepEqual(answer.deleted, { ...things, ...none });
   assert.deepEqual(await filled(w, false), live);

@@ -170,7 +170,7 @@ test('each auth type authenticates with the secrets it names, put in per attempt
   assert.equal(seen[0]?.headers['x-team'], 'team the-first-value-9f2');
   assert.ok(seen.slice(1).every(({ headers }) => headers.authorization === 'Bearer the-second-value-9f2'));
   const log = JSON.stringify(await attemptsOf(id), (_, value) =>
-    value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
+    value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : typeof value === 'bigint' ? String(value) : value,
   );
   assert.doesNotMatch(log, /-value-9f2/);
   const usage = await made(w.live, 'secrets.usage', { id: secret.id });

@@ -155,7 +155,9 @@ test('what a receiver answers stays in its log: cut, without control over any pa
   await send(w.live);
   await delivering(() => until('it ends', async () => (await statesOf(id)) === 'exhausted'));
   const row = await attemptOf(id);
-  const inClear = JSON.stringify({ ...row, value_ct: Buffer.from(row?.value_ct ?? []).toString('latin1') });
+  const inClear = JSON.stringify({ ...row, value_ct: Buffer.from(row?.value_ct ?? []).toString('latin1') }, (_, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
   assert.doesNotMatch(inClear, /canary-answer/);
   const { inspectAttempt, revealAttempt } = await import('./inspection.ts');
   const shown = await inspectAttempt(w.live, { id: row!.id });

@@ -42,7 +42,7 @@ export const descriptions: Descriptions = {
     'workflows.get_execution': {
       description:
         'Returns a run with what each step got and gave. Secrets are masked in it. Outputs above 256 KiB are cut, with `truncated`.',
-      success: 'The run.',
+      success: 'The run, with its steps.',
     },
     'workflows.cancel': {
       description:
