@@ -5,11 +5,16 @@
 export type Rollup = { minutes: string; quarters: string; blocks: string; by: Readonly<Record<string, string>>; counts: readonly string[] };
 
 const SPACE = { tenant_id: 'uuid', sandbox: 'boolean' };
-const CALLS = { route_id: 'uuid', environment: 'text', status_class: 'int' };
-const COUNTS = ['count', 'errors', 'rate_limited', 'bytes_in', 'bytes_out'];
-export const HISTOGRAMS = ['latency', 'upstream'];
+const CALLS = { route_id: 'uuid', environment: 'text', status_class: 'int', method: 'text', origin: 'text', plane: 'text', error: 'text' };
+const COUNTS = ['count', 'errors', 'rate_limited', 'bytes_in', 'bytes_out', 'latency_sum', 'overhead_sum'];
+export const HISTOGRAMS = ['latency', 'upstream', 'overhead'];
 /** The longest duration in each histogram, which caps its percentiles. */
-export const MAXIMA = ['latency_max', 'upstream_max'];
+export const MAXIMA = ['latency_max', 'upstream_max', 'overhead_max'];
+
+/** Methods that are told apart; a caller may send any word, and each would be a row of its own. */
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'];
+/** What the others are counted as. */
+export const OTHER_METHOD = 'OTHER';
 
 export const OF_ROUTES: Rollup = {
   minutes: 'request_rollups',

@@ -2,13 +2,14 @@ import type { z } from 'zod';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
+import { METHODS, OTHER_METHOD } from '../rollups.ts';
 import { annotationsOf } from './annotations.ts';
 import { namesOf } from './names.ts';
 import { figuresOfRollups, totalOfRollups } from './rollup-figures.ts';
 import { figuresOfRows } from './row-figures.ts';
 import type { Analytics } from './schema.ts';
 import { type Asked, type Group, pointsOf, type Span, spanOf } from './span.ts';
-import { type Dimension, MOST_POINTS, MOST_SERIES, OF_ROWS } from './words.shared.ts';
+import { type Dimension, MOST_POINTS, MOST_SERIES } from './words.shared.ts';
 
 /**
  * One metric over a span, by up to two dimensions, with the same figure of the span before (interface rule 70 §6). Read from the rollups where they know
@@ -19,8 +20,6 @@ export function queryAnalytics(ctx: Ctx, asked: Asked): Promise<z.input<typeof A
   const span = spanOf(ctx, asked);
   const most = Math.min(MOST_SERIES, Math.floor(MOST_POINTS / pointsOf(span).length));
   if (most < 1) throw invalid('interval', `must give at most ${MOST_POINTS} points; choose a longer interval or a shorter time`);
-  if (has(asked, 'client') && has(asked, 'api_key') && !fromRows(asked))
-    throw invalid('group_by', 'must not combine client with api_key: a call is counted once for each');
   return read(ctx, async (tx) => {
     const figures = fromRows(asked) ? await figuresOfRows(tx, ctx, asked, span, most) : await figuresOfRollups(tx, ctx, asked, span, most);
     return {
@@ -41,11 +40,10 @@ export function queryAnalytics(ctx: Ctx, asked: Asked): Promise<z.input<typeof A
 const has = ({ group_by, client_id, api_key_id }: Asked, name: 'client' | 'api_key') =>
   group_by.includes(name) || (name === 'client' ? client_id : api_key_id) !== undefined;
 
-/** Whether only the calls themselves know what is asked. */
-export const fromRows = ({ metric, group_by, method, origin, plane, error }: Asked): boolean =>
-  metric === 'overhead_p95' ||
-  group_by.some((name) => OF_ROWS.includes(name)) ||
-  [method, origin, plane, error].some((value) => value !== undefined);
+/** Whether only the calls themselves know what is asked: rollups count a call of a key and a client for both apart, and methods that are none by one name. */
+export const fromRows = (asked: Asked): boolean =>
+  (has(asked, 'api_key') && (has(asked, 'client') || asked.metric === 'unique_clients')) ||
+  (asked.method !== undefined && ![...METHODS, OTHER_METHOD].includes(asked.method.toUpperCase()));
 
 /** Every point of the span: a count of nothing is 0, anything else of nothing is unknown. */
 async function seriesOf(tx: Tx, ctx: Ctx, { metric, group_by }: Asked, span: Span, groups: readonly Group[]) {

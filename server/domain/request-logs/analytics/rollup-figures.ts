@@ -1,7 +1,6 @@
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { invalid } from '#server/kernel/errors.ts';
 import { LATENCY_BUCKETS, NO_ROUTE, percentile } from '../buckets.ts';
 import { byRoutesOf } from '../filters.ts';
 import { callsOf, inPartsOf, type Reading, readingOf } from '../read-plan.ts';
@@ -10,7 +9,7 @@ import type { Dimension, Metric } from './words.shared.ts';
 
 /** Which table, which rows of it, and which parts of the span. */
 type Source = { of: 'routes' | 'callers'; where: Prisma.Sql; reading: Reading };
-/** What a metric is made of; the histogram and the longest duration only where a percentile is asked for. */
+/** What a metric is made of; the histogram and the longest duration only where one is asked for. */
 type Sums = {
   first: string;
   second: string;
@@ -20,7 +19,7 @@ type Sums = {
   bytes: number;
   clients: number;
 } & Latencies;
-type Latencies = { latency: number[] | null; latency_max: number | null };
+type Latencies = { histogram: number[] | null; longest: number | null; sum: number };
 
 /** The figures of a span from the minutes, quarters of an hour and six hours that add up to it: the busiest `most` groups. */
 export async function figuresOfRollups(tx: Tx, ctx: Ctx, asked: Asked, span: Span, most: number): Promise<Figures> {
@@ -68,14 +67,14 @@ const NOTHING: Sums = {
   rate_limited: 0,
   bytes: 0,
   clients: 0,
-  latency: null,
-  latency_max: null,
+  histogram: null,
+  longest: null,
+  sum: 0,
 };
 const keyOf = ({ first, second }: Sums) => JSON.stringify([first, second]);
 const told = (name: Dimension, value: string) => (value === '' || (name === 'route' && value === NO_ROUTE) ? null : value);
 
 async function sourceOf(tx: Tx, ctx: Ctx, asked: Asked, { from, to }: Span): Promise<Source> {
-  if (asked.client_id && asked.api_key_id) throw invalid('client_id', 'must not be combined with api_key_id');
   const byRoutes = await byRoutesOf(tx, ctx, asked);
   const caller = asked.client_id ?? asked.api_key_id;
   const kind =
@@ -87,6 +86,10 @@ async function sourceOf(tx: Tx, ctx: Ctx, asked: Asked, { from, to }: Span): Pro
     'route_ids' in byRoutes && byRoutes.route_ids && Prisma.sql`route_id = any(${byRoutes.route_ids}::uuid[])`,
     asked.environment && Prisma.sql`environment = ${asked.environment}`,
     asked.status_class && Prisma.sql`status_class = ${asked.status_class}`,
+    asked.method && Prisma.sql`method = ${asked.method.toUpperCase()}`,
+    asked.origin && Prisma.sql`origin = ${asked.origin}`,
+    asked.plane && Prisma.sql`plane = ${asked.plane}`,
+    asked.error && Prisma.sql`error = ${asked.error}`,
     caller && Prisma.sql`caller_id = ${caller}::uuid`,
     // A caller is a key or a client, and a key that was deleted keeps its row.
     kind === 'api_key' && Prisma.sql`caller_id in ${keys}`,
@@ -99,48 +102,58 @@ async function sourceOf(tx: Tx, ctx: Ctx, asked: Asked, { from, to }: Span): Pro
   };
 }
 
-const COLUMNS: Partial<Record<Dimension, string>> = {
+const COLUMNS: Record<Dimension, string> = {
   route: 'route_id',
   environment: 'environment',
   client: 'caller_id',
   api_key: 'caller_id',
   status_class: 'status_class',
+  method: 'method',
+  origin: 'origin',
+  plane: 'plane',
+  error: 'error',
 };
-const textOf = (name: Dimension | undefined) => Prisma.raw(name ? `coalesce(c.${COLUMNS[name] ?? ''}::text, '')` : `''`);
+const textOf = (name: Dimension | undefined) => Prisma.raw(name ? `c.${COLUMNS[name]}::text` : `''`);
 
-const PERCENTILES: Partial<Record<Metric, number>> = { p50: 0.5, p95: 0.95, p99: 0.99 };
-const BUCKETS = Array.from({ length: LATENCY_BUCKETS }, (_, i) => i + 1);
+/** Which histogram a metric is read from, and at which share; without one it is the average. */
+const DURATIONS: Partial<Record<Metric, { of: 'latency' | 'overhead'; share?: number }>> = {
+  latency_avg: { of: 'latency' },
+  p50: { of: 'latency', share: 0.5 },
+  p95: { of: 'latency', share: 0.95 },
+  p99: { of: 'latency', share: 0.99 },
+  overhead_avg: { of: 'overhead' },
+  overhead_p95: { of: 'overhead', share: 0.95 },
+};
 /** Bucket by bucket: a third of the time that taking the arrays apart takes. */
-const HISTOGRAM = Prisma.raw(
-  `array[${BUCKETS.map((i) => `coalesce(sum(c.latency[${i}]), 0)`).join(', ')}]::float8[] as latency, max(c.latency_max) as latency_max`,
-);
-const NO_HISTOGRAM = Prisma.raw('null::float8[] as latency, null::int as latency_max');
+const histogramOf = (name: 'latency' | 'overhead') =>
+  `array[${Array.from({ length: LATENCY_BUCKETS }, (_, i) => `coalesce(sum(c.${name}[${i + 1}]), 0)`).join(', ')}]::float8[] as histogram,
+    max(c.${name}_max) as longest, coalesce(sum(c.${name}_sum), 0)::float8 as sum`;
+const NO_HISTOGRAM = 'null::float8[] as histogram, null::int as longest, 0::float8 as sum';
 
 /** What the metric is made of, by the dimensions and by what `at` adds. */
 function sumsBy({ metric, group_by: [first, second] }: Asked, { of, where, reading }: Source, at: Prisma.Sql): Prisma.Sql {
+  const duration = DURATIONS[metric]?.of;
   const columns = [
-    'route_id',
-    'environment',
-    'status_class',
-    'count',
-    'errors',
-    'rate_limited',
-    'bytes_in',
-    'bytes_out',
-    'latency',
-    'latency_max',
+    ...new Set([first, second].flatMap((name) => (name ? COLUMNS[name] : []))),
+    ...['count', 'errors', 'rate_limited', 'bytes_in', 'bytes_out'],
+    ...(duration ? [duration, `${duration}_max`, `${duration}_sum`] : []),
   ];
-  const calls = callsOf(of, reading, Prisma.raw([...columns, ...(of === 'callers' ? ['caller_id'] : [])].join(', ')), where);
-  const by = [first && '1', second && '2', at === Prisma.empty ? undefined : '10'].filter((one) => one !== undefined);
+  const withCaller = of === 'callers' && !columns.includes('caller_id') ? ['caller_id'] : [];
+  const calls = callsOf(of, reading, Prisma.raw([...columns, ...withCaller].join(', ')), where);
+  const by = [first && '1', second && '2', at === Prisma.empty ? undefined : '11'].filter((one) => one !== undefined);
   return Prisma.sql`select ${textOf(first)} as first, ${textOf(second)} as second, coalesce(sum(c.count), 0)::float8 as count, coalesce(sum(c.errors), 0)::float8 as errors,
       coalesce(sum(c.rate_limited), 0)::float8 as rate_limited, coalesce(sum(c.bytes_in + c.bytes_out), 0)::float8 as bytes,
-      ${Prisma.raw(of === 'callers' ? '(count(distinct c.caller_id) filter (where c.count > 0))::float8' : '0::float8')} as clients, ${metric in PERCENTILES ? HISTOGRAM : NO_HISTOGRAM}${at}
+      ${Prisma.raw(of === 'callers' ? '(count(distinct c.caller_id) filter (where c.count > 0))::float8' : '0::float8')} as clients, ${Prisma.raw(duration ? histogramOf(duration) : NO_HISTOGRAM)}${at}
     from ${calls} c${by.length > 0 ? Prisma.raw(` group by ${by.join(', ')}`) : Prisma.empty}`;
 }
 
-function figureOf(metric: Metric, { count, errors, rate_limited, bytes, clients, latency, latency_max }: Sums): number | null {
-  const share = PERCENTILES[metric];
-  if (share !== undefined) return percentile(latency ?? [], share, latency_max ?? undefined);
+function figureOf(metric: Metric, { count, errors, rate_limited, bytes, clients, histogram, longest, sum }: Sums): number | null {
+  const duration = DURATIONS[metric];
+  if (duration?.share !== undefined) return percentile(histogram ?? [], duration.share, longest ?? undefined);
+  if (duration) {
+    const measured = (histogram ?? []).reduce((all, n) => all + n, 0);
+    return measured > 0 ? sum / measured : null;
+  }
   const counts: Partial<Record<Metric, number>> = { requests: count, errors, rate_limited, bytes, unique_clients: clients };
   return metric === 'error_rate' ? (count > 0 ? (errors / count) * 100 : null) : (counts[metric] ?? null);
 }

@@ -2,6 +2,7 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { byRoutesOf, matching, REAL } from '../filters.ts';
+import { METHODS, OTHER_METHOD } from '../rollups.ts';
 import type { Asked, Figures, Group, Span } from './span.ts';
 import { type Dimension, type Metric, MOST_ROWS } from './words.shared.ts';
 
@@ -10,14 +11,18 @@ import { type Dimension, type Metric, MOST_ROWS } from './words.shared.ts';
 
 const FAILED = 'error is not null or status_code >= 500';
 const quantile = (p: number, of: string) => `percentile_disc(${p}) within group (order by ${of})::float8`;
+/** greatest() of a null and a number is the number: a call without an upstream has no overhead. */
+const OVERHEAD = 'case when latency_ms is not null and upstream_ms is not null then greatest(latency_ms - upstream_ms, 0) end';
 const VALUES: Record<Metric, string> = {
   requests: 'count(*)::float8',
   errors: `(count(*) filter (where ${FAILED}))::float8`,
   error_rate: `(count(*) filter (where ${FAILED}))::float8 / nullif(count(*), 0) * 100`,
+  latency_avg: 'avg(latency_ms)::float8',
   p50: quantile(0.5, 'latency_ms'),
   p95: quantile(0.95, 'latency_ms'),
   p99: quantile(0.99, 'latency_ms'),
-  overhead_p95: quantile(0.95, 'greatest(latency_ms - upstream_ms, 0)'),
+  overhead_avg: `avg(${OVERHEAD})::float8`,
+  overhead_p95: quantile(0.95, OVERHEAD),
   rate_limited: '(count(*) filter (where rate_limited))::float8',
   bytes: 'coalesce(sum(coalesce(request_bytes, 0) + coalesce(response_bytes, 0)), 0)::float8',
   unique_clients: 'count(distinct matched_client_id)::float8',
@@ -28,7 +33,7 @@ const COLUMNS: Record<Dimension, string> = {
   client: 'matched_client_id',
   api_key: 'api_key_id',
   status_class: 'status_code / 100',
-  method: 'method',
+  method: `case when method is null or method in (${METHODS.map((name) => `'${name}'`).join(', ')}) then method else '${OTHER_METHOD}' end`,
   origin: 'origin',
   plane: 'proxy_mode',
   error: 'error',

@@ -4,9 +4,11 @@ export const METRICS = [
   'requests',
   'errors',
   'error_rate',
+  'latency_avg',
   'p50',
   'p95',
   'p99',
+  'overhead_avg',
   'overhead_p95',
   'rate_limited',
   'bytes',
@@ -14,10 +16,9 @@ export const METRICS = [
 ] as const;
 export type Metric = (typeof METRICS)[number];
 
-/** What figures are told apart by. Those of `OF_ROWS` no rollup knows: they are counted from the calls themselves. */
+/** What figures are told apart by. */
 export const DIMENSIONS = ['route', 'environment', 'client', 'api_key', 'status_class', 'method', 'origin', 'plane', 'error'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
-export const OF_ROWS: readonly Dimension[] = ['method', 'origin', 'plane', 'error'];
 
 /** Seconds between two points, by the word in a query. */
 export const INTERVALS = { '1m': 60, '5m': 300, '15m': 900, '1h': 3_600, '6h': 21_600, '1d': 86_400 } as const;

@@ -25,36 +25,52 @@ const ADD_CALLERS = addingMinutes(OF_CALLERS, false);
 
 type Part = { calls: Tally; caller_id?: string };
 
-/** Calls of one minute, route, environment and class together, and of one caller where one is named: JSON as the statements take it. */
+/** Calls of one minute that are alike in what rollups know together, and of one caller where one is named: JSON as the statements take it. */
 function minutes(parts: readonly Part[]): string {
   const groups = new Map<string, ReturnType<typeof noCalls>>();
   for (const { calls, caller_id } of parts) {
-    const key = `${calls.tenant_id} ${calls.sandbox} ${caller_id} ${calls.minute} ${calls.route_id} ${calls.status_class} ${calls.environment}`;
+    const where = `${calls.tenant_id} ${calls.sandbox} ${caller_id} ${calls.minute} ${calls.route_id}`;
+    const key = `${where} ${calls.status_class} ${calls.method} ${calls.origin} ${calls.plane} ${calls.error} ${calls.environment}`;
     const sum = groups.get(key) ?? noCalls(calls, caller_id);
     groups.set(key, sum);
     addTo(sum, calls);
   }
-  return JSON.stringify(Array.from(groups.values(), (sum) => ({ ...sum, latency: `{${sum.latency}}`, upstream: `{${sum.upstream}}` })));
+  return JSON.stringify(
+    Array.from(groups.values(), (sum) => ({
+      ...sum,
+      latency: `{${sum.latency}}`,
+      upstream: `{${sum.upstream}}`,
+      overhead: `{${sum.overhead}}`,
+    })),
+  );
 }
 
-const noCalls = ({ tenant_id, sandbox, minute, route_id, environment, status_class }: Tally, caller_id: string | undefined) => ({
-  tenant_id,
-  sandbox,
+const noCalls = (calls: Tally, caller_id: string | undefined) => ({
+  tenant_id: calls.tenant_id,
+  sandbox: calls.sandbox,
   caller_id,
-  minute: `${minute}:00Z`,
-  route_id,
-  environment,
-  status_class,
+  minute: `${calls.minute}:00Z`,
+  route_id: calls.route_id,
+  environment: calls.environment,
+  status_class: calls.status_class,
+  method: calls.method,
+  origin: calls.origin,
+  plane: calls.plane,
+  error: calls.error,
   count: 0,
   trials: 0,
   errors: 0,
   rate_limited: 0,
   bytes_in: 0,
   bytes_out: 0,
+  latency_sum: 0,
+  overhead_sum: 0,
   latency: emptyBuckets(),
   upstream: emptyBuckets(),
+  overhead: emptyBuckets(),
   latency_max: 0,
   upstream_max: 0,
+  overhead_max: 0,
 });
 
 function addTo(sum: ReturnType<typeof noCalls>, calls: Tally): void {
@@ -67,11 +83,15 @@ function addTo(sum: ReturnType<typeof noCalls>, calls: Tally): void {
   sum.rate_limited += calls.rate_limited;
   sum.bytes_in += calls.bytes_in;
   sum.bytes_out += calls.bytes_out;
+  sum.latency_sum += calls.latency_sum;
+  sum.overhead_sum += calls.overhead_sum;
   sum.latency_max = Math.max(sum.latency_max, calls.latency_max);
   sum.upstream_max = Math.max(sum.upstream_max, calls.upstream_max);
+  sum.overhead_max = Math.max(sum.overhead_max, calls.overhead_max);
   for (let i = 0; i < sum.latency.length; i++) {
     sum.latency[i] = (sum.latency[i] ?? 0) + (calls.latency[i] ?? 0);
     sum.upstream[i] = (sum.upstream[i] ?? 0) + (calls.upstream[i] ?? 0);
+    sum.overhead[i] = (sum.overhead[i] ?? 0) + (calls.overhead[i] ?? 0);
   }
 }
 

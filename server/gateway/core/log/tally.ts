@@ -1,4 +1,5 @@
 import { bucketOf, emptyBuckets, NO_ROUTE } from '#server/domain/request-logs/buckets.ts';
+import { METHODS, OTHER_METHOD } from '#server/domain/request-logs/rollups.ts';
 import type { LogRow } from './row.ts';
 import { sameNames } from './same-names.ts';
 import { cameToLimits } from './trace.ts';
@@ -34,6 +35,10 @@ function alike(tally: Tally, row: LogRow): boolean {
     tally.sandbox === row.sandbox &&
     tally.status_class === classOf(row) &&
     tally.environment === environmentOf(row) &&
+    tally.method === methodOf(row) &&
+    tally.error === (row.error ?? '') &&
+    tally.origin === (row.origin ?? '') &&
+    tally.plane === (row.proxy_mode ?? '') &&
     row.ts.startsWith(tally.minute) &&
     sameNames(tally.secrets, row.secrets_used)
   );
@@ -47,7 +52,10 @@ function tallyOf(tallies: Map<string, Tally>, row: LogRow): Tally {
     row.route_id,
     environmentOf(row),
     classOf(row),
-    isTest(row),
+    methodOf(row),
+    row.origin,
+    row.proxy_mode,
+    row.error,
     row.api_key_id,
   ];
   const key = [...parts, row.matched_client_id, ...row.secrets_used].join('\n');
@@ -65,6 +73,10 @@ function newTally(row: LogRow) {
     route_id: row.route_id ?? NO_ROUTE,
     environment: environmentOf(row),
     status_class: classOf(row),
+    method: methodOf(row),
+    origin: row.origin ?? '',
+    plane: row.proxy_mode ?? '',
+    error: row.error ?? '',
     api_key_id: row.api_key_id,
     client_id: row.matched_client_id,
     secrets: row.secrets_used,
@@ -79,10 +91,14 @@ function newTally(row: LogRow) {
     kinds: [] as { status_code: number; method: string; count: number }[],
     bytes_in: 0,
     bytes_out: 0,
+    latency_sum: 0,
+    overhead_sum: 0,
     latency: emptyBuckets(),
     upstream: emptyBuckets(),
+    overhead: emptyBuckets(),
     latency_max: 0,
     upstream_max: 0,
+    overhead_max: 0,
     last_at: '',
   };
 }
@@ -98,9 +114,18 @@ function add(tally: Tally, row: LogRow): void {
   tally.bytes_out += row.response_bytes;
   observe(tally.latency, row.latency_ms);
   observe(tally.upstream, row.upstream_ms);
+  tally.latency_sum += row.latency_ms ?? 0;
+  if (row.latency_ms !== null && row.upstream_ms !== null) addOverhead(tally, Math.max(0, row.latency_ms - row.upstream_ms));
   tally.latency_max = Math.max(tally.latency_max, row.latency_ms ?? 0);
   tally.upstream_max = Math.max(tally.upstream_max, row.upstream_ms ?? 0);
   if (row.ts > tally.last_at) tally.last_at = row.ts;
+}
+
+/** Latency without the upstream's share, of a call that reached one. */
+function addOverhead(tally: Tally, ms: number): void {
+  tally.overhead_sum += ms;
+  tally.overhead_max = Math.max(tally.overhead_max, ms);
+  observe(tally.overhead, ms);
 }
 
 function addKind(kinds: Tally['kinds'], status_code: number, method: string): void {
@@ -120,6 +145,9 @@ function observe(buckets: number[], ms: number | null): void {
 
 /** Names that callers make up are counted as none: each would be a row of its own. */
 const environmentOf = (row: LogRow): string => (row.error === 'environment_not_configured' ? '' : (row.environment ?? ''));
+
+const TOLD_APART = new Set(METHODS);
+const methodOf = ({ method }: LogRow): string => (!method || TOLD_APART.has(method) ? (method ?? '') : OTHER_METHOD);
 
 const isTest = (row: LogRow): boolean => row.proxy_mode === 'test';
 
