@@ -113,8 +113,8 @@ export function AnalyticsExplorer({ search, now, onChange }: Props) {
             />
             {capped && (
               <Callout title="Counted from the newest 100,000 calls">
-                This figure covers calls since <Time value={data.covers_from} format="datetime" />. Choose a shorter time range, or group
-                by client or by API key alone.
+                This figure covers calls since <Time value={data.covers_from} format="datetime" />. Choose a shorter time range, or group by
+                client or by API key alone.
               </Callout>
             )}
             {lines.length === 0 ? (

@@ -8,9 +8,11 @@ const CHANGES = ['create', 'update', 'delete', 'rotate', 'promote'];
 const CAUSES = ['route', 'environment_config', 'secret', 'environment', 'client', 'ai_gateway', 'collection'];
 const MOST = 50;
 
-/** The changes of the span, the newest first; none for who may not list the audit log. */
+export const mayReadChanges = async (ctx: Ctx): Promise<boolean> =>
+  ctx.actor.capabilities.has('audit_log:list') && !(await denyingPolicy(ctx, 'audit_log:list'));
+
+/** The changes of the span, the newest first, for who may list the audit log. */
 export async function annotationsOf(tx: Tx, ctx: Ctx, { from, to }: Span) {
-  if (!ctx.actor.capabilities.has('audit_log:list') || (await denyingPolicy(ctx, 'audit_log:list'))) return [];
   const rows = await tx.audit_logs.findMany({
     where: { ...own(ctx), created_at: { gte: from, lt: to }, resource_type: { in: CAUSES }, action: { in: CHANGES } },
     orderBy: [{ created_at: 'desc' }, { seq: 'desc' }],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { insertRows } from '#server/gateway/core/log/insert.ts';
 import type { LogRow } from '#server/gateway/core/log/row.ts';
+import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
@@ -10,6 +11,7 @@ import { workspace } from '#server/testing/workspace.ts';
 import { bucketOf, emptyBuckets, percentile } from '../buckets.ts';
 import { call } from '../call.fixture.ts';
 import { METHODS } from '../rollups.ts';
+import { keptAnswer } from './kept-answers.ts';
 import { queryAnalytics } from './query.ts';
 import { Analytics, AnalyticsQuery } from './schema.ts';
 import { type Dimension, METRICS, type Metric } from './words.shared.ts';
@@ -193,4 +195,30 @@ test('what would be too many points, or too long is refused', async () => {
 test('nothing of another workspace or space is counted', async () => {
   const test_ = Analytics.parse(await queryAnalytics({ ...w.test, now }, AnalyticsQuery.parse({ metric: 'requests' })));
   assert.equal(test_.totals.value, 1);
+});
+
+test('the same question has the same answer for 15 seconds, in its own workspace, space and rights alone', async () => {
+  const [one, two] = [await workspace(), await workspace()];
+  const asked = AnalyticsQuery.parse({ metric: 'requests' });
+  const totalAt = async (ctx: Ctx, ms: number) => {
+    const at = { ...ctx, now: new Date(now.getTime() + ms) };
+    return Analytics.parse(await queryAnalytics(at, asked)).totals.value;
+  };
+  await insertRows(sql(), [call(one.live, { ts: new Date(now.getTime() - 1_000).toISOString() })]);
+  assert.equal(await totalAt(one.live, 0), 1);
+  await insertRows(sql(), [call(one.live, { ts: new Date(now.getTime() - 1_000).toISOString() })]);
+  assert.equal(await totalAt(one.live, 14_999), 1);
+  assert.deepEqual([await totalAt(one.test, 1), await totalAt(two.live, 1), await totalAt(two.test, 1)], [0, 0, 0]);
+  const blind = { ...one.live, actor: { ...one.live.actor, capabilities: new Set(['analytics:read' as const]) } };
+  assert.equal(await totalAt(blind, 1), 2, 'asked for itself: its answer has no changes');
+  assert.equal(await totalAt(one.live, 15_000), 2);
+});
+
+test('who asks while it is counted waits for that count, and a failure is not kept', async () => {
+  const ctx = { ...(await workspace()).live, now };
+  let counts = 0;
+  const asking = () => keptAnswer(ctx, [], { of: 'test' }, async () => ++counts);
+  assert.deepEqual(await Promise.all([asking(), asking(), asking()]), [1, 1, 1]);
+  await assert.rejects(keptAnswer(ctx, [], { of: 'failure' }, () => Promise.reject(new Error('down'))));
+  assert.equal(await keptAnswer(ctx, [], { of: 'failure' }, async () => 'up'), 'up');
 });

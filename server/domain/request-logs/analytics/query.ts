@@ -3,7 +3,8 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { METHODS, OTHER_METHOD } from '../rollups.ts';
-import { annotationsOf } from './annotations.ts';
+import { annotationsOf, mayReadChanges } from './annotations.ts';
+import { keptAnswer } from './kept-answers.ts';
 import { namesOf } from './names.ts';
 import { figuresOfRollups, totalOfRollups } from './rollup-figures.ts';
 import { figuresOfRows } from './row-figures.ts';
@@ -14,9 +15,15 @@ import { type Dimension, MOST_POINTS, MOST_SERIES } from './words.shared.ts';
 /**
  * One metric over a span, by up to two dimensions, with the same figure of the span before (interface rule 70 §6). Read from the rollups where they know
  * what is asked, so that a year costs no more than its quarters of an hour; else from the newest calls, and `covers_from` says since when.
+ * The same question within 15 seconds has the same answer.
  * @throws Refusal validation_error
  */
-export function queryAnalytics(ctx: Ctx, asked: Asked): Promise<z.input<typeof Analytics>> {
+export async function queryAnalytics(ctx: Ctx, asked: Asked): Promise<z.input<typeof Analytics>> {
+  const withChanges = await mayReadChanges(ctx);
+  return keptAnswer(ctx, [withChanges], asked, () => count(ctx, asked, withChanges));
+}
+
+async function count(ctx: Ctx, asked: Asked, withChanges: boolean): Promise<z.input<typeof Analytics>> {
   const span = spanOf(ctx, asked);
   const most = Math.min(MOST_SERIES, Math.floor(MOST_POINTS / pointsOf(span).length));
   if (most < 1) throw invalid('interval', `must give at most ${MOST_POINTS} points; choose a longer interval or a shorter time`);
@@ -32,7 +39,7 @@ export function queryAnalytics(ctx: Ctx, asked: Asked): Promise<z.input<typeof A
       totals: { value: figures.total },
       compared: fromRows(asked) ? null : await comparedOf(tx, ctx, asked, span),
       covers_from: figures.covers_from,
-      annotations: await annotationsOf(tx, ctx, span),
+      annotations: withChanges ? await annotationsOf(tx, ctx, span) : [],
     };
   });
 }
