@@ -1,4 +1,4 @@
-// npm run bench [-- proxy bodies latency memory payloads fields wrap connections hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads fields wrap connections events hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import fs from 'node:fs';
@@ -7,6 +7,7 @@ import path from 'node:path';
 import { measureAi } from './bench/ai.ts';
 import { measureAlerts } from './bench/alerts.ts';
 import { measureBodies } from './bench/bodies.ts';
+import { measureCallEvents } from './bench/call-events.ts';
 import { measureConnections } from './bench/connections.ts';
 import { measureCrypto } from './bench/crypto.ts';
 import { measureDatabases } from './bench/databases.ts';
@@ -41,6 +42,7 @@ const parts = [
   'fields',
   'wrap',
   'connections',
+  'events',
   'hot',
   'crypto',
   'tokens',
@@ -66,6 +68,7 @@ const proxyParts: Partial<Record<Part, (bench: Bench) => Promise<Row[]>>> = {
   fields: measureFields,
   wrap: measureWrap,
   connections: measureConnections,
+  events: measureCallEvents,
 };
 
 const machine = `${os.availableParallelism()} cores of ${os.cpus()[0]?.model.trim()}, Node ${process.versions.node}, ${process.platform}-${process.arch}`;

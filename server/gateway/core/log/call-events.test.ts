@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { startDeliveries } from '#server/domain/deliveries/service.ts';
+import { type EventFilter, passes, startDeliveries } from '#server/domain/deliveries/service.ts';
+import { call } from '#server/domain/request-logs/call.fixture.ts';
+import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { ask, makeRoute, makeSecret, served, startGateway, startUpstream, until } from '../../gateway.fixture.ts';
-import { typesOf } from './call-events.ts';
+import { insertRows } from './insert.ts';
+import type { LogRow } from './row.ts';
 
 await ownDatabase();
 const running = await startGateway();
@@ -53,16 +57,80 @@ const subscribe = (w: Awaited<ReturnType<typeof workspace>>, event_types: string
     .then(() => id);
 };
 
-test('every call raises exactly one class, completed, and received and error where they apply', () => {
-  const of = (status_code: number | null, error: string | null = null, attempts = 1) =>
-    typesOf({ status_code, error, attempts }).map((type) => type.slice('request.'.length));
-  assert.deepEqual(of(200), ['received', 'success', 'completed']);
-  assert.deepEqual(of(302), ['received', 'redirect', 'error', 'completed']);
-  assert.deepEqual(of(404), ['received', 'client_error', 'error', 'completed']);
-  assert.deepEqual(of(502, 'upstream_unreachable'), ['received', 'server_error', 'error', 'completed']);
-  assert.deepEqual(of(504, 'upstream_timeout'), ['received', 'timeout', 'error', 'completed']);
-  assert.deepEqual(of(429, 'route_rate_limit_exceeded', 0), ['client_error', 'error', 'completed'], 'a refusal of ours was not admitted');
-  assert.deepEqual(of(null), ['received', 'error', 'completed'], 'a caller that went away');
+/** The events that rows of these calls raise, by request. */
+async function raisedBy(rows: readonly LogRow[]): Promise<Map<string, string[]>> {
+  await insertRows(sql(), rows);
+  const ids = rows.map(({ request_id }) => request_id);
+  const events = await db().events.findMany({ where: { source_id: { in: ids } }, orderBy: { type: 'asc' } });
+  return new Map(
+    ids.map((id) => [id, events.filter(({ source_id }) => source_id === id).map(({ type }) => type.slice('request.'.length))]),
+  );
+}
+
+test('every call raises exactly one class, completed, and received and error where they apply', async () => {
+  const w = await workspace();
+  await subscribe(w, EVERY);
+  const cases: [string, Partial<LogRow>, string[]][] = [
+    ['answered', { status_code: 200 }, ['received', 'success', 'completed']],
+    ['redirected', { status_code: 302 }, ['received', 'redirect', 'error', 'completed']],
+    ['refused upstream', { status_code: 404 }, ['received', 'client_error', 'error', 'completed']],
+    ['unreachable', { status_code: 502, error: 'upstream_unreachable' }, ['received', 'server_error', 'error', 'completed']],
+    ['too slow', { status_code: 504, error: 'upstream_timeout' }, ['received', 'timeout', 'error', 'completed']],
+    ['not admitted', { status_code: 429, error: 'route_rate_limit_exceeded', attempts: 0 }, ['client_error', 'error', 'completed']],
+    ['left by its caller', { status_code: null }, ['received', 'error', 'completed']],
+    ['a test', { proxy_mode: 'test' }, []],
+    ['without a route', { route_id: null, status_code: 401 }, []],
+  ];
+  const rows = cases.map(([, fields]) => call(w.live, { route_id: newId(), attempts: 1, ...fields }));
+  const raised = await raisedBy(rows);
+  for (const [nth, [name, , types]] of cases.entries()) assert.deepEqual(raised.get(rows[nth]!.request_id), types.toSorted(), name);
+  // A batch that is written again after a crash, with one more.
+  const another = call(w.live, { route_id: newId(), attempts: 0, status_code: 200 });
+  const again = await raisedBy([...rows, another]);
+  assert.deepEqual(again, new Map([...raised, [another.request_id, ['completed', 'success']]]));
+});
+
+test('the database holds back the events of calls that no filter lets through, as deliveries do', async () => {
+  const [route, other] = [newId(), newId()];
+  const filters: [EventFilter, 'holds some back' | 'lets all through'][] = [
+    [{}, 'lets all through'],
+    [{ routes: [] }, 'lets all through'],
+    [{ routes: [route, other] }, 'lets all through'],
+    [{ audit: ['route.*'] }, 'lets all through'],
+    [{ routes: [route] }, 'holds some back'],
+    [{ methods: ['GET', 'PUT'] }, 'holds some back'],
+    [{ environments: ['staging'] }, 'holds some back'],
+    [{ status_codes: ['5xx'] }, 'holds some back'],
+    [{ status_codes: ['404', '2xx'] }, 'holds some back'],
+    [{ status_codes: ['429'], methods: ['POST'] }, 'holds some back'],
+    [{ routes: [other], status_codes: ['2xx', '3xx'], methods: ['POST'], environments: ['production'] }, 'holds some back'],
+  ];
+  for (const [filter, what] of filters) {
+    const w = await workspace();
+    await subscribe(w, EVERY, filter);
+    // The other space of the workspace wants nothing.
+    await subscribe(w, EVERY, { routes: [newId()] }, true);
+    const statuses = [200, 302, 404, 429, 503, null];
+    const rows = [route, other].flatMap((route_id) =>
+      ['GET', 'POST', null].flatMap((method) =>
+        ['production', 'staging', null].flatMap((environment) =>
+          statuses.map((status_code) => call(w.live, { route_id, method, environment, status_code, attempts: 1 } as Partial<LogRow>)),
+        ),
+      ),
+    );
+    const raised = await raisedBy([...rows, call(w.test, { route_id: route, status_code: 200, attempts: 1 })]);
+    let held = 0;
+    for (const row of rows) {
+      const facts = { route_id: row.route_id, status: row.status_code, method: row.method, environment: row.environment };
+      const lets = (type: string) => passes(type, filter, type === 'request.received' ? { ...facts, status: null } : facts);
+      const types = raised.get(row.request_id) ?? [];
+      assert.equal(types.includes('completed'), lets('request.completed'), JSON.stringify({ filter, facts }));
+      assert.equal(types.includes('received'), lets('request.received'), JSON.stringify({ filter, facts }));
+      held += types.includes('completed') ? 0 : 1;
+    }
+    assert.equal(await db().events.count({ where: { tenant_id: w.tenant.id, sandbox: true } }), 0);
+    assert.equal(held > 0 ? 'holds some back' : 'lets all through', what, JSON.stringify(filter));
+  }
 });
 
 test('a call is told with its log row, never with an injected secret; refused, foreign and unwanted calls are not', async () => {

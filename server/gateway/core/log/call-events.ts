@@ -1,15 +1,11 @@
 import type { PoolClient } from 'pg';
-import { type EventFacts, type EventFilter, passes } from '#server/domain/deliveries/matching.ts';
 import type { EventType } from '#server/domain/events/catalogue.shared.ts';
 import { EVENT_LIFE_MS } from '#server/domain/events/payload.ts';
-import { newId } from '#server/kernel/ids.ts';
-import type { LogRow } from './row.ts';
 import type { Tally } from './tally.ts';
 
 type CallEvent = Extract<EventType, `request.${string}`>;
-type Wanted = { tenant_id: string; sandbox: boolean; event_types: string[]; filter: EventFilter | null };
 
-const TYPES: readonly CallEvent[] = [
+export const CALL_EVENTS: readonly CallEvent[] = [
   'request.received',
   'request.success',
   'request.redirect',
@@ -24,76 +20,68 @@ const TYPES: readonly CallEvent[] = [
 const PAYLOADS_MS = 1_500;
 
 /**
- * Writes the events of calls in the transaction that writes their rows (interface rule 60 §3), so that they exist together or not at all. Where nobody
- * subscribes to calls, which is nearly everywhere, this is one look at an index for a batch, and its rows aren't read. The worker seals what is in them.
+ * Raises the events of calls in the transaction that wrote their rows (interface rule 60 §3), so that they exist together or not at all. The database makes
+ * them out of the rows it has just got: a row that was already there raises nothing again, and this process, whose CPU calls wait for, does nothing for
+ * each row. Where nobody subscribes to calls, which is nearly everywhere, it is one look at an index for a batch. The worker seals what is in them.
  */
-export async function raiseCallEvents(client: PoolClient, tallies: readonly Tally[], rows: () => readonly LogRow[]): Promise<void> {
-  const tenants = [...new Set(tallies.map(({ tenant_id }) => tenant_id))];
-  const { rows: wanted } = await client.query<Wanted>({ name: 'call-events-wanted', text: WANTED, values: [tenants, TYPES] });
-  if (wanted.length === 0) return;
-  const events = rows().flatMap((row) => {
-    const mine = wanted.filter(({ tenant_id, sandbox }) => tenant_id === row.tenant_id && sandbox === row.sandbox);
-    return mine.length === 0 || !raises(row) ? [] : eventsOf(row, mine);
+export async function raiseCallEvents(client: PoolClient, tallies: readonly Tally[]): Promise<void> {
+  const { rows } = await client.query<{ tenant_id: string }>({
+    name: 'call-events-wanted',
+    text: WANTED,
+    values: [[...new Set(tallies.map(({ tenant_id }) => tenant_id))], CALL_EVENTS],
   });
-  if (events.length > 0) await client.query({ name: 'call-events', text: INSERT, values: [JSON.stringify(events)] });
+  if (rows.length === 0) return;
+  const wanted = rows.map(({ tenant_id }) => tenant_id);
+  const minutes = tallies.map(({ minute }) => minute).sort();
+  await client.query({ name: 'call-events', text: RAISE, values: [wanted, CALL_EVENTS, `${minutes[0]}:00Z`, `${minutes.at(-1)}:00Z`] });
 }
 
-const WANTED = `select tenant_id, sandbox, event_types, filter from event_subscriptions where enabled and tenant_id = any($1::uuid[]) and event_types && $2::text[]`;
+const WANTED =
+  'select distinct tenant_id from event_subscriptions where enabled and tenant_id = any($1::uuid[]) and event_types && $2::text[]';
 
-const INSERT = `
-  insert into events (id, tenant_id, sandbox, type, source_id, facts, occurred_at, expires_at, dispatch_at)
-  select id, tenant_id, sandbox, type, source_id, facts, occurred_at, occurred_at + interval '${EVENT_LIFE_MS} milliseconds', now() + wait_ms * interval '1 millisecond'
-  from jsonb_to_recordset($1::jsonb) as e(id uuid, tenant_id uuid, sandbox boolean, type text, source_id text, facts jsonb, occurred_at timestamptz, wait_ms int)`;
+/** Exactly one of the classes, `completed`, and `received` and `error` where they apply. A refusal of ours was not received; status is null when the caller went away. */
+const TYPES_OF_ROW = `array_remove(array[
+      case when r.attempts > 0 then 'request.received' end,
+      case when r.error = 'upstream_timeout' then 'request.timeout' else
+        case r.status_code / 100 when 2 then 'request.success' when 3 then 'request.redirect' when 4 then 'request.client_error' when 5 then 'request.server_error' end end,
+      case when r.error = 'upstream_timeout' or coalesce(r.status_code / 100, 0) <> 2 then 'request.error' end,
+      'request.completed'], null)`;
 
-/** Tests raise nothing, and neither does a call without a route or whose credential was not accepted: its row names no route. */
-const raises = ({ route_id, proxy_mode }: LogRow): boolean => route_id !== null && proxy_mode !== 'test';
+/** Whether a list of the filter `s.filter` is empty or not there. */
+const noList = (name: string): string => `coalesce(jsonb_array_length(s.filter -> '${name}'), 0) = 0`;
 
-function eventsOf(row: LogRow, wanted: readonly Wanted[]) {
-  const facts: EventFacts = { route_id: row.route_id, status: row.status_code, method: row.method, environment: row.environment };
-  return typesOf(row).flatMap((type) => {
-    const known = type === 'request.received' ? { ...facts, status: null } : facts;
-    if (!wanted.some(({ event_types, filter }) => event_types.includes(type) && passes(type, filter, known))) return [];
-    const { tenant_id, sandbox, request_id: source_id, ts } = row;
-    const received = type === 'request.received';
-    const occurred_at = received ? ts : new Date(Date.parse(ts) + row.latency_ms).toISOString();
-    const wait_ms = row.payload_flags ? PAYLOADS_MS : 0;
-    return [{ id: newId(), tenant_id, sandbox, type, source_id, occurred_at, wait_ms, facts: { ...known, call: callOf(row, received) } }];
-  });
-}
-
-/** Exactly one of the classes, `completed`, and `received` and `error` where they apply. */
-export function typesOf({ status_code, error, attempts }: Pick<LogRow, 'status_code' | 'error' | 'attempts'>): CallEvent[] {
-  const ok = status_code !== null && status_code >= 200 && status_code < 300;
-  const timeout = error === 'upstream_timeout';
-  const own = timeout ? 'request.timeout' : CLASSES[Math.floor((status_code ?? 0) / 100)];
-  return [
-    ...(attempts > 0 ? (['request.received'] as const) : []),
-    ...(own ? [own] : []),
-    ...(ok && !timeout ? [] : (['request.error'] as const)),
-    'request.completed',
-  ];
-}
-
-const CLASSES: Readonly<Partial<Record<number, CallEvent>>> = {
-  2: 'request.success',
-  3: 'request.redirect',
-  4: 'request.client_error',
-  5: 'request.server_error',
-};
+/** What `passes` (domain/deliveries/matching.ts) says of an event of a call. */
+const PASSES = `(s.filter is null or (
+      (${noList('routes')} or s.filter -> 'routes' ? r.route_id::text)
+      and (${noList('status_codes')} or t.status is null or s.filter -> 'status_codes' ?| array[t.status::text, t.status / 100 || 'xx'])
+      and (${noList('methods')} or coalesce(s.filter -> 'methods' ? r.method, false))
+      and (${noList('environments')} or coalesce(s.filter -> 'environments' ? r.environment, false))))`;
 
 /** The data of the event as far as the row has it: masked paths, and neither headers nor bodies. */
-function callOf(row: LogRow, received: boolean) {
-  const mark = (row.path ?? '').indexOf('?');
-  const path = mark === -1 ? (row.path ?? '/') : (row.path ?? '').slice(0, mark);
-  const query = mark === -1 ? {} : { query: (row.path ?? '').slice(mark + 1) };
-  return {
-    route_id: row.route_id,
-    route_name: row.route_name,
-    environment: row.environment,
-    request: { method: row.method, path, ip: row.src_ip, ...query },
-    response: received
-      ? { status: null, latency_ms: null }
-      : { status: row.status_code, latency_ms: row.latency_ms, origin: row.origin, error: row.error },
-    request_id: row.request_id,
-  };
-}
+const CALL = `jsonb_build_object(
+      'route_id', r.route_id, 'route_name', r.route_name, 'environment', r.environment, 'request_id', r.request_id,
+      'request', jsonb_build_object('method', r.method, 'path', coalesce(split_part(r.path, '?', 1), '/'), 'ip', r.src_ip)
+        || case when r.path like '%?%' then jsonb_build_object('query', substr(r.path, strpos(r.path, '?') + 1)) else '{}' end,
+      'response', jsonb_build_object('status', t.status, 'latency_ms', case when t.received then null else r.latency_ms end)
+        || case when t.received then '{}' else jsonb_build_object('origin', r.origin, 'error', r.error) end)`;
+
+/**
+ * Rows of this transaction lie above the floor of its IDs (migration request_log_ids), and their minutes name the partitions. Tests raise nothing, and neither
+ * does a call without a route or whose credential was not accepted: its row names no route.
+ */
+const RAISE = `
+  with wanted as materialized (
+    select tenant_id, sandbox, event_types, filter from event_subscriptions where enabled and tenant_id = any($1::uuid[]) and event_types && $2::text[])
+  insert into events (id, tenant_id, sandbox, type, source_id, facts, occurred_at, expires_at, dispatch_at)
+  select gen_random_uuid(), r.tenant_id, r.sandbox, t.type, r.request_id::text,
+    jsonb_build_object('route_id', r.route_id, 'status', t.status, 'method', r.method, 'environment', r.environment, 'call', ${CALL}),
+    t.at, t.at + interval '${EVENT_LIFE_MS} milliseconds', now() + case when coalesce(r.payload_flags, 0) <> 0 then ${PAYLOADS_MS} else 0 end * interval '1 millisecond'
+  from (select distinct tenant_id, sandbox from wanted) w
+  join request_logs r on r.tenant_id = w.tenant_id and r.sandbox = w.sandbox and r.id > current_setting('app.log_floor')::bigint << 11
+    and r.ts >= $3::timestamptz and r.ts < $4::timestamptz + interval '1 minute' and r.txid = pg_current_xact_id()::text::bigint
+    and r.route_id is not null and r.proxy_mode is distinct from 'test'
+  cross join lateral (
+    select type, type = 'request.received' as received, case when type = 'request.received' then null else r.status_code end as status,
+      r.ts + case when type = 'request.received' then 0 else coalesce(r.latency_ms, 0) end * interval '1 millisecond' as at
+    from unnest(${TYPES_OF_ROW}) as type) t
+  where exists (select from wanted s where s.tenant_id = r.tenant_id and s.sandbox = r.sandbox and t.type = any(s.event_types) and ${PASSES})`;

@@ -35,29 +35,25 @@ export const insertRows = (pool: Pool, rows: readonly LogRow[]): Promise<void> =
 
 const UNIQUE_VIOLATION = '23505';
 
-/** What a statement wrote: its tallies, and the rows themselves for whoever needs them. */
-type Written = { tallies: readonly Tally[]; rows: () => readonly LogRow[] };
-
-async function inTransaction(client: PoolClient, work: () => Promise<Written>): Promise<void> {
+async function inTransaction(client: PoolClient, work: () => Promise<readonly Tally[]>): Promise<void> {
   await client.query('begin');
-  const { tallies, rows } = await work();
+  const tallies = await work();
   if (tallies.length > 0) {
     await tell(client, tallies);
-    await raiseCallEvents(client, tallies, rows);
+    await raiseCallEvents(client, tallies);
   }
   await client.query('commit');
 }
 
-async function copyAll(client: PoolClient, batch: LogBatch): Promise<Written> {
+async function copyAll(client: PoolClient, batch: LogBatch): Promise<readonly Tally[]> {
   await copyIn(client, 'request_logs', COLUMNS, batch.message());
-  return { tallies: batch.tallies(), rows: () => batch.rows() };
+  return batch.tallies();
 }
 
-async function insertNew(client: PoolClient, rows: readonly LogRow[]): Promise<Written> {
+async function insertNew(client: PoolClient, rows: readonly LogRow[]): Promise<readonly Tally[]> {
   const inserted = await client.query<{ request_id: string }>({ name: 'log-insert', text: INSERT, values: [JSON.stringify(rows)] });
   const fresh = new Set(inserted.rows.map((row) => row.request_id));
-  const written = rows.filter((row) => fresh.has(row.request_id));
-  return { tallies: batchOf(written).tallies(), rows: () => written };
+  return batchOf(rows.filter((row) => fresh.has(row.request_id))).tallies();
 }
 
 /** Counts the rows and says that they are there. */
