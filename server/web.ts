@@ -3,6 +3,7 @@ import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { writeCounts } from './custody/counts.ts';
+import { measureCustody } from './custody/meters.ts';
 import { flushUses } from './custody/uses.ts';
 import { checkRootKey } from './domain/keys/root-check.ts';
 import { watchKeys } from './domain/keys/watch.ts';
@@ -13,6 +14,7 @@ import { places } from './platform/geoip.ts';
 import { log } from './platform/log.ts';
 import { ownedFolder } from './platform/private-folder.ts';
 import { staticFiles } from './platform/static-files.ts';
+import { startTelemetry } from './platform/telemetry/start.ts';
 
 // The web process: Next on a private unix socket. The gateway owns every public port and forwards here what is not a data plane.
 
@@ -36,6 +38,8 @@ server.requestTimeout = 300_000;
 server.keepAliveTimeout = 75_000; // longer than the gateway's pool keeps a connection, so that this side never closes first
 
 await claimSocket();
+const telemetry = await startTelemetry('web');
+measureCustody();
 await refuseWrongRootKey();
 watchKeys();
 void places(); // so that the log says at the start, and not at the first page, when the database of countries cannot be used
@@ -80,6 +84,6 @@ async function claimSocket(): Promise<void> {
 /** Open requests get 15 s; then the process ends whatever they do. */
 function stop(): void {
   setTimeout(() => process.exit(0), 15_000).unref();
-  server.close(() => void Promise.allSettled([app.close(), flushUses(), writeCounts()]).finally(() => process.exit(0)));
+  server.close(() => void Promise.allSettled([app.close(), flushUses(), writeCounts(), telemetry.close()]).finally(() => process.exit(0)));
   server.closeIdleConnections();
 }

@@ -6,6 +6,7 @@ import { type AnyOperation, isChange, streamOf, takesIdempotencyKey } from '#ser
 import { textOf } from '#server/kernel/raw-body.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
+import { countOperation } from '#server/platform/telemetry/operation-meter.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { clientAnswer, isClientPath, preflight } from './client-calls.ts';
@@ -30,6 +31,7 @@ export async function handle(req: Request, edge: Edge | null = edgeOf(req.header
   if (!edge) return new Response(null, { status: 404 });
   // Whoever sends proofs learns the nonce of the next one with every answer (RFC 9449 §8.2).
   const headers: Record<string, string> = req.headers.has('dpop') ? { 'dpop-nonce': freshNonce(new Date()) } : {};
+  const began = performance.now();
   const call: Call = { req, edge, version: NEWEST, headers, changed: null, reader: readerOf(req) };
   let wire: Wire;
   try {
@@ -44,6 +46,7 @@ export async function handle(req: Request, edge: Edge | null = edgeOf(req.header
     edge.request_id,
     call.reader,
   );
+  countOperation('v1', response.status, performance.now() - began);
   // The gateway waits until its snapshot has the change before it relays this answer: a change is visible on the next call.
   if (call.changed) response.headers.set('x-sallyport-changed', call.changed);
   return response;

@@ -117,6 +117,13 @@ export class Keyring {
     this.#now = now;
   }
 
+  /** How many keys are in memory. */
+  get size(): number {
+    let size = 0;
+    for (const versions of this.#keys.values()) size += versions.size;
+    return size;
+  }
+
   /** The tenant key of a version. Throws TenantKeyUnavailable, DecryptFailed, or what `load` threw. */
   async tmk(tenantId: string, version: number): Promise<TenantKey> {
     return this.#cached(tenantId, version) ?? this.#fetch(tenantId, version);

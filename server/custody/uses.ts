@@ -99,6 +99,12 @@ export function recordUse(ctx: HotCtx, entry: AuditEntry): void {
   push(ctx, merged, now);
 }
 
+/** Entries that were noted and aren't written yet, and how long the oldest of them has waited. */
+export function usesWaiting(): { count: number; oldestMs: number } {
+  const [oldest] = state.waiting;
+  return { count: state.waiting.length, oldestMs: oldest ? performance.now() - oldest.since : 0 };
+}
+
 function push(ctx: HotCtx, row: AuditRow, since: number): void {
   state.waiting.push({ space: { tenant_id: ctx.tenant_id, sandbox: ctx.sandbox }, row, since });
   expectFlush(FLUSH_MS);

@@ -46,6 +46,7 @@ import { wrapPlane } from './ephemeral/wrap-plane.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
 import { createWebForward } from './front-door/web-forward.ts';
 import { createGateway, type Gateway } from './gateway.ts';
+import { measureGateway } from './gateway-meters.ts';
 import { writeAiDenials } from './governance/denials.ts';
 import { flushCalls } from './governance/log/writer.ts';
 import { inboundOrders } from './inbound/inbound-orders.ts';
@@ -158,6 +159,8 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
   const usageTimer = setInterval(() => void loadUsage(), USAGE_RELOAD_MS);
   usageTimer.unref();
 
+  const endMeters = measureGateway({ runtime, logs, spill, pool });
+
   const web = createWebForward({ socketPath: env.WEB_SOCKET });
   const tunnels = createTunnels(known.agents, frontDoorToken(roots.current));
   const controlSocket = createControlSocket({
@@ -235,6 +238,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     },
     async close(drainMs) {
       clearInterval(usageTimer);
+      endMeters();
       web.endStreams();
       tunnels.close();
       await Promise.all([gateway.close(drainMs), controlSocket.close()]);

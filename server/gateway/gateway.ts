@@ -5,6 +5,7 @@ import { uuidV7 } from '#server/crypto/random.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { asksForTunnel, type Tunnels } from './agents/tunnels.ts';
 import { newCall, type Upgrade } from './core/call.ts';
+import { countRefusal } from './core/call-meter.ts';
 import { type RequestOrigin, requestOrigin } from './core/client-address.ts';
 import { afterReads } from './core/event-loop-turn.ts';
 import { GatewayResponse } from './core/gateway-response.ts';
@@ -218,6 +219,7 @@ function tenantCall(
     // Without a confirmed snapshot, the workspace may exist.
     const known = runtime.snapshots.fresh;
     const type = known ? 'tenant_not_found' : 'dependency_unavailable';
+    countRefusal(type);
     const message = known ? 'No workspace found at this address.' : 'The service is starting. Try again shortly.';
     return bare(req, res, known ? 404 : 503, { error: { type, message, request_id: requestId } }, requestId);
   }
@@ -330,6 +332,7 @@ function refuseHead(
     const call = newCall({ planeName: plane.name, state, req, res, requestId, snapshot, otherSpace, target, sourceAddress, host });
     return pipeline.refuse(call, refused(fault.type, fault.message));
   }
+  countRefusal(fault.type);
   if (!pipeline && match.plane !== 'unknown' && match.plane !== 'wrap')
     return options.frontDoor.refuse(req, res, { match, requestId }, fault);
   bare(req, res, fault.status, { error: { type: fault.type, message: fault.message, request_id: requestId } }, requestId);

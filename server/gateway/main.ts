@@ -4,6 +4,7 @@ import { asRefusal } from '#server/kernel/errors.ts';
 import { EnvError, env } from '#server/platform/env.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { log } from '#server/platform/log.ts';
+import { startTelemetry } from '#server/platform/telemetry/start.ts';
 import { assemble } from './assemble.ts';
 import type { PortPlane } from './core/hosts.ts';
 
@@ -16,6 +17,7 @@ try {
     // Without the database the sealed snapshot serves; it opens with the right key only.
     if (asRefusal(error).type !== 'dependency_unavailable') throw error;
   });
+  const telemetry = await startTelemetry('gateway');
   const { gateway, controlSocket, close } = await assemble();
   const ports = Object.entries(env.PLANE_PORTS) as [Exclude<PortPlane, null>, number][];
   const wanted: [PortPlane, number][] = ports.length > 0 ? ports : [[null, env.PORT]];
@@ -32,13 +34,15 @@ try {
       if (stopping) return;
       stopping = true;
       log.info({ signal }, 'gateway stopping');
-      close(DRAIN_MS).then(
-        () => process.exit(0),
-        (error: unknown) => {
-          log.error({ err: error }, 'the gateway did not stop cleanly');
-          process.exit(1);
-        },
-      );
+      close(DRAIN_MS)
+        .finally(() => telemetry.close())
+        .then(
+          () => process.exit(0),
+          (error: unknown) => {
+            log.error({ err: error }, 'the gateway did not stop cleanly');
+            process.exit(1);
+          },
+        );
     });
   }
   // A fault in one call must not take down the calls beside it; the state of this process is per call and rebuilt from the database.

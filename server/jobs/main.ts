@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeCounts } from '#server/custody/counts.ts';
+import { measureCustody } from '#server/custody/meters.ts';
 import { flushUses } from '#server/custody/uses.ts';
 import { evaluateAlerts } from '#server/domain/alerts/evaluation.ts';
 import { startDeliveries } from '#server/domain/deliveries/service.ts';
@@ -19,9 +20,11 @@ import { log } from '#server/platform/log.ts';
 import { startLoop } from '#server/platform/loop.ts';
 import { closeMail } from '#server/platform/mail.ts';
 import { flushMeters } from '#server/platform/monthly-meter.ts';
+import { startTelemetry } from '#server/platform/telemetry/start.ts';
 import { channels } from './channels.ts';
 import { leaseHandlers } from './leases.ts';
 import { startWorker } from './worker.ts';
+import { measureWorker } from './worker-meters.ts';
 
 // The worker process: scheduled and queued jobs on graphile-worker, and loops of their own for what must not wait for a free job slot.
 
@@ -36,6 +39,8 @@ const NOTIFY_MS = 2_000;
 
 try {
   await fittingRootKey();
+  const telemetry = await startTelemetry('worker');
+  const endMeters = [measureCustody(), measureWorker()];
   const keys = watchKeys();
   const worker = startWorker();
   const sweep = (handlers: LeaseHandlers) => async (signal: AbortSignal) => {
@@ -72,6 +77,8 @@ try {
     ]);
     await keys.close();
     await Promise.race([Promise.all([backgroundSettled(), flushUses(), flushMeters(), writeCounts()]), sleep(2_000)]);
+    for (const end of endMeters) end();
+    await Promise.race([telemetry.close(), sleep(2_000)]);
     closeMail();
     wipeKeys();
     await Promise.race([closeDb(), sleep(1_000)]);

@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Job } from '#server/kernel/family.ts';
 import { log } from '#server/platform/log.ts';
 import { connection } from '#server/platform/sql.ts';
+import { tally } from '#server/platform/telemetry/meters.ts';
 import { crontab, jobs, retiredJobs } from './schedules.ts';
 
 export type Worker = {
@@ -11,6 +12,11 @@ export type Worker = {
   /** Waits for running jobs, for at most `withinMs`. */
   stop: (withinMs: number) => Promise<void>;
 };
+
+// Jobs are named in code.
+const runs = tally({ name: 'sallyport_job_runs', help: 'Runs of jobs that ended well' }, 'job');
+const failures = tally({ name: 'sallyport_job_failures', help: 'Runs of jobs that failed' }, 'job');
+const seconds = tally({ name: 'sallyport_job_run_seconds', help: 'Time spent in runs of jobs', unit: 's' }, 'job');
 
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 10_000;
@@ -95,11 +101,23 @@ const perform =
   (name: string, job: Job): Task =>
   async (payload, { abortSignal }) => {
     const began = performance.now();
-    const result = await job.run({
-      now: new Date(),
-      payload: (payload ?? {}) as Record<string, unknown>,
-      signal: abortSignal ?? new AbortController().signal,
-    });
+    const result = await job
+      .run({
+        now: new Date(),
+        payload: (payload ?? {}) as Record<string, unknown>,
+        signal: abortSignal ?? new AbortController().signal,
+      })
+      .then(
+        (done) => {
+          runs.add(name);
+          return done;
+        },
+        (error: unknown) => {
+          failures.add(name);
+          throw error;
+        },
+      )
+      .finally(() => seconds.add(name, (performance.now() - began) / 1_000));
     const ms = Math.round(performance.now() - began);
     log[isNews(result) ? 'info' : 'debug']({ job: name, result, ms }, 'job done');
   };

@@ -151,3 +151,19 @@ function listOf<T>(parse: (entry: string) => T | undefined, message: string) {
     return z.NEVER;
   });
 }
+
+/** Samplers of OpenTelemetry that need nothing from outside. */
+export const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
+/** From 0 to 1. */
+export const share = z
+  .string()
+  .regex(/^(?:0(?:\.\d{1,12})?|1(?:\.0{1,12})?)$/, 'must be a number from 0 to 1')
+  .transform(Number);

@@ -9,6 +9,15 @@ export type { AllowedRange, Plane, Role, TestHost } from './env-fields.ts';
 /** Every setting of the deployment, keyed by its variable name (interface rule 01 §16.2), parsed and frozen. */
 export type Env = Readonly<ReturnType<typeof withDefaults>>;
 
+/** What goes to the operator's collector. `share` of traces that begin here, 0 to 1; `every_ms` between two exports of metrics. */
+export type Otlp = {
+  readonly traces: string | undefined;
+  readonly metrics: string | undefined;
+  readonly sampler: (typeof field.samplers)[number];
+  readonly share: number;
+  readonly every_ms: number;
+};
+
 /** The environment is unusable; `problems` has one `NAME message` line each and never a value. */
 export class EnvError extends Error {
   readonly problems: readonly string[];
@@ -139,7 +148,16 @@ const variables = z.object({
   AI_PRICES_FILE: field.text.regex(/\.json$/, 'must name a .json file').optional(),
   PRESIDIO_URL: field.httpUrl.optional(),
   MANIFEST_TTL_SECONDS: field.whole(10, 3600).default(60),
+  METRICS_PORT: field.whole(1, 65_533).optional(),
+  METRICS_HOST: field.ipAddress.default('127.0.0.1'),
   OPS_OTLP_ENDPOINT: field.httpUrl.optional(),
+  OTEL_SDK_DISABLED: field.flag.default(false),
+  OTEL_EXPORTER_OTLP_ENDPOINT: field.httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: field.httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: field.httpUrl.optional(),
+  OTEL_TRACES_SAMPLER: z.enum(field.samplers, `must be one of ${field.samplers.join(', ')}`).default('parentbased_traceidratio'),
+  OTEL_TRACES_SAMPLER_ARG: field.share.default(0.01),
+  OTEL_METRIC_EXPORT_INTERVAL: field.whole(1_000, 3_600_000).default(60_000),
   PKI_PUB_HTTP: field.flag.default(false),
   PKI_DNS_RESOLVERS: field.resolvers.default([]),
   SVC_STRICT_BUILD_CHECK: field.flag.default(false),
@@ -149,7 +167,6 @@ const variables = z.object({
 const LATER = [
   'CAPTCHA_SECRET',
   'MANIFEST_TTL_SECONDS',
-  'OPS_OTLP_ENDPOINT',
   'PRESIDIO_URL',
   'SMS_PROVIDER_URL',
   'SVC_STRICT_BUILD_CHECK',
@@ -188,9 +205,20 @@ function withDefaults(given: z.output<typeof variables>, source: Readonly<Record
     WEBAUTHN_RP_ID: given.WEBAUTHN_RP_ID ?? getDomain(admin, { allowPrivateDomains: true }) ?? new URL(admin).hostname,
     MAIL_FROM: given.MAIL_FROM ?? `Sallyport <no-reply@${new URL(admin).hostname}>`,
     DEFAULT_PLAN: given.DEFAULT_PLAN ?? ('enterprise' as const),
+    OTLP: otlpOf(given),
     /** Client secrets of customer vaults, by full variable name. */
     AZURE_BYOK: Object.freeze(Object.fromEntries(Object.entries(source).filter(([name]) => name.startsWith('AZURE_BYOK_')))),
   };
+}
+
+/** Where traces and metrics are sent, by the rules of OpenTelemetry: the address of one signal is whole, that of both gets the signal's path. */
+function otlpOf(given: z.output<typeof variables>): Otlp | undefined {
+  const base = given.OTEL_EXPORTER_OTLP_ENDPOINT ?? given.OPS_OTLP_ENDPOINT;
+  const traces = given.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base && `${base}/v1/traces`);
+  const metrics = given.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT ?? (base && `${base}/v1/metrics`);
+  if (given.OTEL_SDK_DISABLED || (traces === undefined && metrics === undefined)) return undefined;
+  const { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: share, OTEL_METRIC_EXPORT_INTERVAL: every_ms } = given;
+  return Object.freeze({ traces, metrics, sampler, share, every_ms });
 }
 
 /** What only shows when several variables are looked at together. */

@@ -8,6 +8,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, type ErrorType, Refusal } from '#server/kernel/errors.ts';
 import { isChange, type Operation } from '#server/kernel/operation.ts';
 import { log } from '#server/platform/log.ts';
+import { countOperation } from '#server/platform/telemetry/operation-meter.ts';
 
 /** What a dashboard call carries: the request's id and the way to the acting member, resolved only when a procedure asks. */
 export type DashboardContext = {
@@ -95,6 +96,7 @@ async function carriedOut<I extends z.ZodType, O extends z.ZodType>(
   raw: unknown,
   needs: { space: boolean },
 ): Promise<Answer<O>> {
+  const began = performance.now();
   try {
     if (op.kind === 'reveal' && context.batched)
       throw new Refusal('invalid', 'A call that shows a secret must be the only one of its request.');
@@ -105,9 +107,12 @@ async function carriedOut<I extends z.ZodType, O extends z.ZodType>(
     const { output, result } = await perform(row, ctx, raw);
     if (isChange(row) || ctx.changed_elsewhere) context.changed(ctx);
     const body = procedureBody(row, output, result, ctx.warnings);
+    countOperation('dashboard', 200, performance.now() - began);
     return (ctx.reveals_left === undefined ? body : { ...(body as object), reveals_left: ctx.reveals_left }) as Answer<O>;
   } catch (error) {
-    throw asTrpc(asRefusal(error), context.request_id);
+    const refusal = asRefusal(error);
+    countOperation('dashboard', refusal.status, performance.now() - began);
+    throw asTrpc(refusal, context.request_id);
   }
 }
 

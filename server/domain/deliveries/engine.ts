@@ -5,6 +5,8 @@ import { batching } from '#server/platform/batching.ts';
 import { log } from '#server/platform/log.ts';
 import { startLoop } from '#server/platform/loop.ts';
 import { connection } from '#server/platform/sql.ts';
+import { tally } from '#server/platform/telemetry/meters.ts';
+import { watchPool } from '#server/platform/telemetry/pool-meters.ts';
 import type { Attempt, Channels, Outcome } from './channel.ts';
 import { type DispatchPoint, dispatchEvents } from './dispatch.ts';
 import { type Claimed, claim, type Finished, finish, giveBack, LOCK_SECONDS } from './store.ts';
@@ -19,6 +21,12 @@ type Options = {
   /** Called at each point between an event and its deliveries. */
   mark?: (point: DispatchPoint) => void;
 };
+
+const attempts = tally(
+  { name: 'sallyport_delivery_attempts', help: 'Attempts of deliveries that ended, by channel and outcome' },
+  'channel',
+  'outcome',
+);
 
 const ATTEMPT_MS = (LOCK_SECONDS - 30) * 1_000;
 
@@ -42,7 +50,7 @@ const ended = batching<Ending, Error | null>('ends of deliveries', {
 export function startDeliveries(channels: Channels, { concurrency = 500, pauseMs = 1_000, mark }: Options = {}): Deliveries {
   const names = Object.keys(channels);
   const owner = newId();
-  const pool = new pg.Pool({ ...connection(), max: 4, application_name: 'sallyport-deliveries' });
+  const pool = watchPool('deliveries', new pg.Pool({ ...connection(), max: 4, application_name: 'sallyport-deliveries' }));
   // A lost connection rejects the query that ran on it; without these handlers its event would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => void client.on('error', () => {}));
@@ -52,6 +60,7 @@ export function startDeliveries(channels: Channels, { concurrency = 500, pauseMs
   const attempt = async (delivery: Claimed): Promise<void> => {
     const outcome = await makeAttempt(channels, delivery, stopping.signal);
     if (!outcome) return giveBack(pool, delivery, owner);
+    attempts.add([delivery.channel, outcome.result]);
     const refused = await ended(owner, { pool, channels, item: { delivery, owner, outcome } });
     if (refused) throw refused;
   };

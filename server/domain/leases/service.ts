@@ -2,7 +2,11 @@ import type { Db } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { Lease, LeaseHandler, LeaseHandlers } from '#server/kernel/lease.ts';
 import { log } from '#server/platform/log.ts';
+import { tally } from '#server/platform/telemetry/meters.ts';
 import { assertHeld, claimDue, giveBack, LeaseLost, postpone, settle, TRANSACTION_MS } from './store.ts';
+
+const handled = tally({ name: 'sallyport_leases_handled', help: 'Leases that something was done about' }, 'kind');
+const failures = tally({ name: 'sallyport_lease_failures', help: 'Leases that could not be handled and are tried again' }, 'kind');
 
 type Sweep = { db: Db; now: Date; signal?: AbortSignal /** Overrides the handlers' batch size. */; batch?: number };
 
@@ -26,7 +30,10 @@ export async function sweepLeases(handlers: LeaseHandlers, sweep: Sweep): Promis
       const run = { ...sweep, kind, handler, owner: newId() };
       const due = await claimDue(sweep.db, kind, run.owner, sweep.now, batch);
       const done = due.length === 0 ? 0 : await handleBatch(run, await released(run, due));
-      if (done > 0) acted[kind] = (acted[kind] ?? 0) + done;
+      if (done > 0) {
+        acted[kind] = (acted[kind] ?? 0) + done;
+        handled.add(kind, done);
+      }
       if (due.length === batch) more.push(kind);
     }
     open = more;
@@ -104,6 +111,7 @@ async function complete({ db, kind, handler, owner, now }: Run, leases: readonly
 }
 
 async function failed({ db, kind, owner, now }: Run, lease: Lease, error: unknown): Promise<void> {
+  failures.add(kind);
   const retry_at = await postpone(db, kind, owner, lease, now);
   log.error({ err: error, kind, resource_id: lease.resource_id, attempts: lease.attempts + 1, retry_at }, 'a lease could not be handled');
 }

@@ -186,6 +186,8 @@ export function newCall<State>(start: CallStart<State>) {
     // outcome
     attempts: 0,
     upstreamMs: -1,
+    /** The same unrounded; 0 when the core didn't measure it. */
+    upstreamSpent: 0,
     upstreamStatus: 0,
     /** Slug of a route that covers the call, for the response block. */
     promotedRoute: null as string | null,

@@ -394,6 +394,7 @@ export class Exchange implements UpstreamHandler {
     if (this.#dispatchedAt === 0) return;
     this.#spentMs += performance.now() - this.#dispatchedAt;
     this.#dispatchedAt = 0;
+    this.#call.upstreamSpent = this.#spentMs;
     this.#call.upstreamMs = Math.round(this.#spentMs);
   }
 }

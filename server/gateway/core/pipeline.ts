@@ -1,5 +1,6 @@
 import { log } from '#server/platform/log.ts';
 import type { Call } from './call.ts';
+import { type CallMeter, callMeter } from './call-meter.ts';
 import { Exchange } from './exchange.ts';
 import { leaveWorkspace } from './limits.ts';
 import { discardBody } from './listener.ts';
@@ -13,10 +14,12 @@ import type { Tunnel } from './websocket/tunnel.ts';
 export class Pipeline {
   readonly plane: Plane;
   readonly runtime: Runtime;
+  readonly #count: CallMeter;
 
   constructor(plane: Plane, runtime: Runtime) {
     this.plane = plane;
     this.runtime = runtime;
+    this.#count = callMeter(plane.name);
   }
 
   /** Serves the call: answers exactly once and records it. Never throws, and returns nothing: the response is the result. */
@@ -118,6 +121,7 @@ export class Pipeline {
     if (call.finished) return;
     call.finished = true;
     this.plane.ended?.(call);
+    this.#count(call);
     // Until the caller has taken the response it occupies our memory, so the call still counts as running.
     if (call.inFlight && call.res.writableLength > 0 && !call.res.destroyed) call.res.once('close', () => this.#release(call));
     else this.#release(call);

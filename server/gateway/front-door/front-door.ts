@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Network } from '#server/platform/http-out/networks.ts';
+import { countOperation } from '#server/platform/telemetry/operation-meter.ts';
 import { networkOf, type RequestOrigin, requestOrigin } from '../core/client-address.ts';
 import { within } from '../core/hosts.ts';
 import { discardBody } from '../core/listener.ts';
@@ -116,10 +117,12 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
       const hotCall = match.plane === 'api' && { target, space: match.space, address: origin.address, requestId, body: readOnce };
       const hot = hotCall && (surface === 'oauth' ? options.hotOAuth : options.hot)?.answer(req, hotCall);
       if (!hot) return forward();
+      const began = performance.now();
       void hot.then(async (answer) => {
         const sent = await read;
         if (res.closed || res.destroyed) return;
         if (answer === null) return sent?.state === 'stalled' ? refuse(FAILURES.slow_body) : forward(sent?.body ?? undefined);
+        countOperation('hot_v1', answer.status, performance.now() - began);
         const headers = headersFromWeb(Object.entries(answer.headers).sort().flat(), surface, fill);
         res.writeHead(answer.status, headers).end(answer.body ?? undefined);
       });

@@ -54,6 +54,7 @@ export class Snapshots {
   #pollAgain = false;
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
+  #version = 0;
   #closed = false;
 
   constructor(options: SnapshotOptions) {
@@ -93,6 +94,23 @@ export class Snapshots {
       for (const slice of SLICES)
         for (const space of SPACES) sizes[slice.name] = (sizes[slice.name] ?? 0) + slice.size(spaces[space].rows as unknown as RowLists);
     return sizes;
+  }
+
+  /** How often a workspace was taken in, or forgotten, since the start. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Failed looks at the database since the last one that succeeded. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Workspaces whose key is out of reach. */
+  get sealed(): number {
+    let sealed = 0;
+    for (const { entry } of this.#held.values()) if (entry.row.sealed !== null && entry.row.sealed !== undefined) sealed++;
+    return sealed;
   }
 
   /** Milliseconds since the snapshot was last confirmed against the database. */
@@ -245,6 +263,7 @@ export class Snapshots {
     entry.test = test;
     this.#bySlug.set(row.slug, entry);
     this.#held.set(id, { entry, fingerprint, spaces });
+    this.#version++;
   }
 
   #remove(tenantId: string): void {
@@ -252,6 +271,7 @@ export class Snapshots {
     if (!held) return;
     const { entry } = held;
     this.#held.delete(tenantId);
+    this.#version++;
     if (this.#bySlug.get(entry.row.slug) === entry) this.#bySlug.delete(entry.row.slug);
     this.#options.onTenant?.(tenantId);
     void this.#options.disk?.forget(tenantId);

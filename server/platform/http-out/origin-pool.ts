@@ -14,6 +14,8 @@ export type OriginPoolOptions = {
   maxAgeMs: number;
 };
 
+export type ConnectionCounts = { used: number; idle: number; opening: number; waiting: number };
+
 /** The connections to one origin, and the calls that wait for one. */
 export class OriginPool implements Carrier, ConnectionOwner {
   readonly #options: OriginPoolOptions;
@@ -37,6 +39,13 @@ export class OriginPool implements Carrier, ConnectionOwner {
 
   get idleOnly(): boolean {
     return this.#open.size === this.#idle.length && this.#opening + this.#waiting.length === 0;
+  }
+
+  countInto(all: ConnectionCounts): void {
+    all.used += this.#open.size - this.#idle.length;
+    all.idle += this.#idle.length;
+    all.opening += this.#opening;
+    all.waiting += this.#waiting.length;
   }
 
   /** Sends a request, at once when a connection is free. Nothing is told to the handler before this returns. */

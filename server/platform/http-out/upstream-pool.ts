@@ -1,6 +1,6 @@
 import { createConnect, type Endpoint } from './connector.ts';
 import { UpstreamFault } from './faults.ts';
-import { OriginPool } from './origin-pool.ts';
+import { type ConnectionCounts, OriginPool } from './origin-pool.ts';
 import type { Resolver } from './resolver.ts';
 
 /** What separates pools: nothing is ever shared between tenants, spaces, origins or TLS identities (interface rule 12 §10). */
@@ -15,6 +15,8 @@ export type UpstreamPools = {
   /** The pool of a key, opened on first use. Call `send` on the answer at once: an unused pool is closed after 30 s. */
   get(key: PoolKey): OriginPool;
   readonly size: number;
+  /** Of all pools together: connections in use, idle and being opened, and calls that wait for one. */
+  connections(): ConnectionCounts;
   /** Closes the connections of a TLS identity that was replaced; running calls finish. */
   retire(identity: string): void;
   /** Lets running calls finish, refuses new ones. */
@@ -82,6 +84,11 @@ export function createUpstreamPools({
         last = undefined;
         void pool.close();
       }
+    },
+    connections() {
+      const all: ConnectionCounts = { used: 0, idle: 0, opening: 0, waiting: 0 };
+      for (const pool of pools.values()) pool.countInto(all);
+      return all;
     },
     get size() {
       return pools.size;

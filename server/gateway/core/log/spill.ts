@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'n
 import path from 'node:path';
 import { log } from '#server/platform/log.ts';
 import { privateFolder } from '#server/platform/private-folder.ts';
+import { counter } from '#server/platform/telemetry/meters.ts';
 import type { LogRow } from './row.ts';
 
 export type Spill = {
@@ -11,6 +12,9 @@ export type Spill = {
   drain(write: (rows: LogRow[]) => Promise<void>): Promise<void>;
   readonly holds: boolean;
 };
+
+const lost = counter({ name: 'sallyport_request_log_lost', help: 'Rows of the request log that neither the database nor the disk took' });
+const spilled = counter({ name: 'sallyport_request_log_spilled_rows', help: 'Rows of the request log that went to the disk' });
 
 const BATCH = 500;
 const MAX_FILE_ROWS = 20_000;
@@ -34,8 +38,10 @@ export function createSpill(folder: string): Spill {
         }
         appendFileSync(open.file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''), { mode: 0o600 });
         open.rows += rows.length;
+        spilled.cells[0] = (spilled.cells[0] as number) + rows.length;
         return true;
       } catch (error) {
+        lost.cells[0] = (lost.cells[0] as number) + rows.length;
         log.error({ err: error, rows: rows.length }, 'request log rows lost: neither the database nor the disk accepts them');
         return false;
       }

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { log } from '#server/platform/log.ts';
+import { counter } from '#server/platform/telemetry/meters.ts';
 import type { Call } from '../call.ts';
 import { networkOf } from '../client-address.ts';
 import { batchOf, type LogBatch, memoryFor, newBatch } from './batch.ts';
@@ -29,6 +30,9 @@ export type LogWriterOptions = {
   maxBatch?: number;
   everyMs?: number;
 };
+
+const written = counter({ name: 'sallyport_request_log_rows', help: 'Rows of the request log that the database took' });
+const rejected = counter({ name: 'sallyport_request_log_rejected', help: 'Rows of the request log that the database refused' });
 
 const RETRY_MS = 2_000;
 const UNAUTHENTICATED_PER_MINUTE = 60;
@@ -64,6 +68,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       for (const row of batch.rows()) {
         await insertRows(pool, [row]).catch((cause: unknown) => {
           if (!isDataFault(cause)) throw cause;
+          rejected.cells[0] = (rejected.cells[0] as number) + 1;
           log.error({ err: cause, request_id: row.request_id }, 'the database rejected a request log row');
         });
       }
@@ -101,6 +106,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       for (let batch = full[0]; batch; batch = full[0]) {
         await write(batch);
         full.shift();
+        written.cells[0] = (written.cells[0] as number) + batch.size;
         queued -= batch.size;
       }
       if (spill.holds) await spill.drain((rows) => write(batchOf(rows)));

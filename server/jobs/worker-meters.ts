@@ -1,0 +1,70 @@
+import { sql } from '#server/platform/sql.ts';
+import { observe, type Sample } from '#server/platform/telemetry/meters.ts';
+import { watchPool } from '#server/platform/telemetry/pool-meters.ts';
+
+/** Beyond this nothing is counted on: whoever looks knows that it is too many. */
+const MOST = 100_000;
+
+/** What waits in the database for workers, all of them together. One statement over partial indexes, asked when somebody scrapes. */
+const BACKLOG = `
+  select
+    (select count(*) from (select from events where dispatch_at is not null limit ${MOST}) w)::int as outbox,
+    (select extract(epoch from now() - min(created_at)) from events where dispatch_at is not null)::float8 as outbox_age,
+    (select count(*) from (select from deliveries where state = 'pending' limit ${MOST}) w)::int as deliveries_pending,
+    (select count(*) from (select from deliveries where state = 'in_flight' limit ${MOST}) w)::int as deliveries_running,
+    (select extract(epoch from now() - min(next_attempt_at)) from deliveries where state = 'pending' and next_attempt_at < now())::float8 as delivery_delay,
+    (select count(*) from (select from graphile_worker.jobs where attempts < max_attempts and locked_at is null and run_at <= now() limit ${MOST}) w)::int as jobs_due,
+    (select count(*) from (select from graphile_worker.jobs where locked_at is not null limit ${MOST}) w)::int as jobs_running,
+    (select count(*) from (select from graphile_worker.jobs where attempts >= max_attempts limit ${MOST}) w)::int as jobs_failed,
+    (select count(*) from (select from leases where next_at <= now() limit ${MOST}) w)::int as leases_due,
+    (select extract(epoch from now() - min(next_at)) from leases where next_at <= now())::float8 as lease_delay`;
+
+type Backlog = Record<
+  'outbox' | 'deliveries_pending' | 'deliveries_running' | 'jobs_due' | 'jobs_running' | 'jobs_failed' | 'leases_due',
+  number
+> &
+  Record<'outbox_age' | 'delivery_delay' | 'lease_delay', number | null>;
+
+const REUSE_MS = 5_000;
+
+/** Has the backlog of the workers read when somebody asks, at most every five seconds. Returns what ends it. */
+export function measureWorker(): () => void {
+  watchPool('worker', sql());
+  let last: { at: number; backlog: Promise<Backlog> } | undefined;
+  const backlog = (): Promise<Backlog> => {
+    if (last === undefined || Date.now() - last.at > REUSE_MS) last = { at: Date.now(), backlog: readBacklog() };
+    return last.backlog;
+  };
+  const gauge = (name: string, help: string, read: (found: Backlog) => readonly Sample[], unit?: 's') =>
+    observe('gauge', { name, help, unit }, async () => read(await backlog()));
+  const one = (value: number | null): Sample[] => [{ labels: {}, value: value ?? 0 }];
+  const removals = [
+    gauge('sallyport_outbox_events', `Events that are not dispatched yet, at most ${MOST}`, ({ outbox }) => one(outbox)),
+    gauge('sallyport_outbox_age_seconds', 'Age of the oldest of them', ({ outbox_age }) => one(outbox_age), 's'),
+    gauge('sallyport_deliveries_waiting', `Deliveries by state, at most ${MOST} each`, ({ deliveries_pending, deliveries_running }) => [
+      { labels: { state: 'pending' }, value: deliveries_pending },
+      { labels: { state: 'in_flight' }, value: deliveries_running },
+    ]),
+    gauge(
+      'sallyport_delivery_delay_seconds',
+      'How long the oldest delivery that is due has waited',
+      ({ delivery_delay }) => one(delivery_delay),
+      's',
+    ),
+    gauge('sallyport_jobs_waiting', `Jobs by state, at most ${MOST} each`, ({ jobs_due, jobs_running, jobs_failed }) => [
+      { labels: { state: 'due' }, value: jobs_due },
+      { labels: { state: 'running' }, value: jobs_running },
+      { labels: { state: 'given_up' }, value: jobs_failed },
+    ]),
+    gauge('sallyport_leases_due', `Leases that have run out and are not handled yet, at most ${MOST}`, ({ leases_due }) => one(leases_due)),
+    gauge('sallyport_lease_delay_seconds', 'How long the oldest of them has waited', ({ lease_delay }) => one(lease_delay), 's'),
+  ];
+  return () => {
+    for (const remove of removals) remove();
+  };
+}
+
+async function readBacklog(): Promise<Backlog> {
+  const { rows } = await sql().query<Backlog>({ text: BACKLOG, query_timeout: 4_000 } as { text: string });
+  return rows[0] as Backlog; // one row always
+}
