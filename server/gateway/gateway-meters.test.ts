@@ -16,7 +16,8 @@ test('calls are counted by plane, status and outcome, with their time and withou
   await served(gateway, w);
   const before = await scrape();
   const secret = 'sk_live_of_the_caller';
-  for (const _ of [1, 2, 3]) assert.equal((await ask(gateway.port, w.tenant.slug, `/metered-route/x?token=${secret}`, { key })).status, 200);
+  for (const _ of [1, 2, 3])
+    assert.equal((await ask(gateway.port, w.tenant.slug, `/metered-route/x?token=${secret}`, { key })).status, 200);
   assert.equal((await ask(gateway.port, w.tenant.slug, '/no-such-route', { key })).status, 404);
   assert.equal((await ask(gateway.port, 'no-such-workspace', '/')).status, 404);
   const after = await scrape();
@@ -33,5 +34,6 @@ test('calls are counted by plane, status and outcome, with their time and withou
   assert.equal(after.value('sallyport_snapshot_fresh'), 1);
   assert.ok((after.value('sallyport_snapshot_version') ?? 0) >= 1);
   assert.ok((after.value('sallyport_snapshot_entries{slice="workspaces"}') ?? 0) >= 1);
-  for (const name of [w.tenant.slug, w.tenant.id, 'metered-route', 'no-such', secret, key, upstream.url]) assert.ok(!after.text.includes(name), name);
+  for (const name of [w.tenant.slug, w.tenant.id, 'metered-route', 'no-such', secret, key, upstream.url])
+    assert.ok(!after.text.includes(name), name);
 });

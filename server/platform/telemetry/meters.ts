@@ -37,14 +37,13 @@ export function counter(named: Named, labels: Readonly<Record<string, readonly s
     const cells = new Float64Array(sets.reduce((product, values) => product * values.length, 1));
     const index = (...values: string[]) => sets.reduce((at, set, i) => at * set.length + Math.max(0, set.indexOf(values[i] ?? '')), 0);
     const labelsOf = (cell: number): Labels => {
-      const found: Record<string, string> = {};
       let rest = cell;
-      for (let i = sets.length - 1; i >= 0; i--) {
-        const set = sets[i] as readonly string[];
-        found[names[i] as string] = set[rest % set.length] as string;
+      const values = sets.toReversed().map((set) => {
+        const value = set[rest % set.length] as string;
         rest = Math.floor(rest / set.length);
-      }
-      return found;
+        return value;
+      });
+      return Object.fromEntries(names.map((name, i) => [name, values[names.length - 1 - i] as string]));
     };
     // Combinations that never happened would be most of several labels; with one label a zero lets the first rise be seen.
     const read = () => [...cells].flatMap((value, cell) => (value === 0 && sets.length > 1 ? [] : [{ labels: labelsOf(cell), value }]));
