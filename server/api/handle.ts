@@ -6,7 +6,7 @@ import { type AnyOperation, isChange, streamOf, takesIdempotencyKey } from '#ser
 import { textOf } from '#server/kernel/raw-body.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
-import { countOperation } from '#server/platform/telemetry/operation-meter.ts';
+import { operationEnded } from '#server/platform/telemetry/operation-meter.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { clientAnswer, isClientPath, preflight } from './client-calls.ts';
@@ -32,7 +32,7 @@ export async function handle(req: Request, edge: Edge | null = edgeOf(req.header
   // Whoever sends proofs learns the nonce of the next one with every answer (RFC 9449 §8.2).
   const headers: Record<string, string> = req.headers.has('dpop') ? { 'dpop-nonce': freshNonce(new Date()) } : {};
   const began = performance.now();
-  const call: Call = { req, edge, version: NEWEST, headers, changed: null, reader: readerOf(req) };
+  const call: Call = { req, edge, version: NEWEST, headers, changed: null, reader: readerOf(req), op: undefined, tenant_id: undefined };
   let wire: Wire;
   try {
     wire = await answer(call, plane);
@@ -46,13 +46,22 @@ export async function handle(req: Request, edge: Edge | null = edgeOf(req.header
     edge.request_id,
     call.reader,
   );
-  countOperation('v1', response.status, performance.now() - began);
+  const { op, tenant_id } = call;
+  operationEnded({
+    ...{ surface: 'v1', began, status: response.status, request_id: edge.request_id, tenant_id, operation: op?.id },
+    ...(op && { route: op.http.replace(' ', ` ${PREFIX}`) }),
+    traceparent: req.headers.get('traceparent'),
+  });
   // The gateway waits until its snapshot has the change before it relays this answer: a change is visible on the next call.
   if (call.changed) response.headers.set('x-sallyport-changed', call.changed);
   return response;
 }
 
-type Call = { req: Request; edge: Edge; version: string; headers: Record<string, string>; changed: string | null; reader: Reader };
+type Call = { req: Request; edge: Edge; version: string; headers: Record<string, string>; changed: string | null; reader: Reader } & {
+  /** As soon as they are known. */
+  op: AnyOperation | undefined;
+  tenant_id: string | undefined;
+};
 
 const readerOf = (req: Request): Reader => (req.method === 'HEAD' ? null : { accept: req.headers.get('accept-encoding') });
 
@@ -69,6 +78,7 @@ async function answer(call: Call, plane: Plane): Promise<Wire> {
     });
   if (edge.fault) throw new Refusal(edge.fault, 'The request is too large.');
   const { op, params } = match;
+  call.op = op;
   const body = await bodyOf(req, op.body?.limit);
   call.version = resolveVersion(req.headers.get('service-version'));
 
@@ -79,6 +89,7 @@ async function answer(call: Call, plane: Plane): Promise<Wire> {
   }
   const { ctx: caller, limit, legacy_key, legacy_key_auth } = await plane.authenticate(req, edge);
   const ctx: Ctx = { ...caller, db: db() };
+  call.tenant_id = ctx.tenant_id;
   recordVersionUse(ctx, call.version, req.headers.has('service-version'));
   const counted = await countAgainstLimit(limit, ctx.now);
   Object.assign(call.headers, counted.headers);

@@ -4,6 +4,7 @@ import type { Job } from '#server/kernel/family.ts';
 import { log } from '#server/platform/log.ts';
 import { connection } from '#server/platform/sql.ts';
 import { tally } from '#server/platform/telemetry/meters.ts';
+import { spanSink } from '#server/platform/telemetry/spans.ts';
 import { crontab, jobs, retiredJobs } from './schedules.ts';
 
 export type Worker = {
@@ -109,18 +110,25 @@ const perform =
       })
       .then(
         (done) => {
-          runs.add(name);
+          ended(name, began, true);
           return done;
         },
         (error: unknown) => {
-          failures.add(name);
+          ended(name, began, false);
           throw error;
         },
-      )
-      .finally(() => seconds.add(name, (performance.now() - began) / 1_000));
+      );
     const ms = Math.round(performance.now() - began);
     log[isNews(result) ? 'info' : 'debug']({ job: name, result, ms }, 'job done');
   };
+
+function ended(job: string, began: number, well: boolean): void {
+  const now = performance.now();
+  (well ? runs : failures).add(job);
+  seconds.add(job, (now - began) / 1_000);
+  const error = well ? {} : { error: 'job_failed' };
+  spanSink()?.({ name: `job ${job}`, kind: 'internal', began, ended: now, attributes: { 'sallyport.job': job }, ...error });
+}
 
 /** A run that found nothing to do is logged at debug level only. */
 const isNews = (result: unknown): boolean =>

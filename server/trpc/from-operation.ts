@@ -8,7 +8,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, type ErrorType, Refusal } from '#server/kernel/errors.ts';
 import { isChange, type Operation } from '#server/kernel/operation.ts';
 import { log } from '#server/platform/log.ts';
-import { countOperation } from '#server/platform/telemetry/operation-meter.ts';
+import { operationEnded } from '#server/platform/telemetry/operation-meter.ts';
 
 /** What a dashboard call carries: the request's id and the way to the acting member, resolved only when a procedure asks. */
 export type DashboardContext = {
@@ -96,7 +96,7 @@ async function carriedOut<I extends z.ZodType, O extends z.ZodType>(
   raw: unknown,
   needs: { space: boolean },
 ): Promise<Answer<O>> {
-  const began = performance.now();
+  const told = { surface: 'dashboard', began: performance.now(), request_id: context.request_id, operation: op.id } as const;
   try {
     if (op.kind === 'reveal' && context.batched)
       throw new Refusal('invalid', 'A call that shows a secret must be the only one of its request.');
@@ -107,11 +107,11 @@ async function carriedOut<I extends z.ZodType, O extends z.ZodType>(
     const { output, result } = await perform(row, ctx, raw);
     if (isChange(row) || ctx.changed_elsewhere) context.changed(ctx);
     const body = procedureBody(row, output, result, ctx.warnings);
-    countOperation('dashboard', 200, performance.now() - began);
+    operationEnded({ ...told, status: 200, tenant_id: ctx.tenant_id });
     return (ctx.reveals_left === undefined ? body : { ...(body as object), reveals_left: ctx.reveals_left }) as Answer<O>;
   } catch (error) {
     const refusal = asRefusal(error);
-    countOperation('dashboard', refusal.status, performance.now() - began);
+    operationEnded({ ...told, status: refusal.status });
     throw asTrpc(refusal, context.request_id);
   }
 }

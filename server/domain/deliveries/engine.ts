@@ -7,6 +7,7 @@ import { startLoop } from '#server/platform/loop.ts';
 import { connection } from '#server/platform/sql.ts';
 import { tally } from '#server/platform/telemetry/meters.ts';
 import { watchPool } from '#server/platform/telemetry/pool-meters.ts';
+import { idsOf, spanSink } from '#server/platform/telemetry/spans.ts';
 import type { Attempt, Channels, Outcome } from './channel.ts';
 import { type DispatchPoint, dispatchEvents } from './dispatch.ts';
 import { type Claimed, claim, type Finished, finish, giveBack, LOCK_SECONDS } from './store.ts';
@@ -58,9 +59,11 @@ export function startDeliveries(channels: Channels, { concurrency = 500, pauseMs
   const running = new Set<Promise<void>>();
 
   const attempt = async (delivery: Claimed): Promise<void> => {
+    const began = performance.now();
     const outcome = await makeAttempt(channels, delivery, stopping.signal);
     if (!outcome) return giveBack(pool, delivery, owner);
     attempts.add([delivery.channel, outcome.result]);
+    tellSpan(delivery, outcome, began);
     const refused = await ended(owner, { pool, channels, item: { delivery, owner, outcome } });
     if (refused) throw refused;
   };
@@ -90,6 +93,27 @@ export function startDeliveries(channels: Channels, { concurrency = 500, pauseMs
       await pool.end();
     },
   };
+}
+
+/** In the trace of the call that it tells of; else in one of its own, by the IDs that its receiver is told. */
+function tellSpan({ id, channel, event, tenant_id }: Claimed, outcome: Outcome, began: number): void {
+  const sink = spanSink();
+  if (sink === null) return;
+  const { trace } = traceOf(event.facts);
+  sink({
+    ...{ name: `deliver ${channel}`, kind: 'client', began, ended: performance.now(), parent: trace, trusted: true },
+    ids: { trace: idsOf(event.id).trace, span: idsOf(id).span },
+    attributes: {
+      ...{
+        'sallyport.channel': channel,
+        'sallyport.delivery_id': id,
+        'sallyport.tenant_id': tenant_id,
+        'sallyport.outcome': outcome.result,
+      },
+      ...('status' in outcome && typeof outcome.status === 'number' && { 'http.response.status_code': outcome.status }),
+    },
+    error: outcome.result === 'failed' ? outcome.error : undefined,
+  });
 }
 
 /** Undefined if the attempt was cut off by a stop. */

@@ -1,6 +1,8 @@
 import { log } from '#server/platform/log.ts';
+import { type SpanSink, spanSink } from '#server/platform/telemetry/spans.ts';
 import type { Call } from './call.ts';
 import { type CallMeter, callMeter } from './call-meter.ts';
+import { tellSpan } from './call-span.ts';
 import { Exchange } from './exchange.ts';
 import { leaveWorkspace } from './limits.ts';
 import { discardBody } from './listener.ts';
@@ -122,6 +124,8 @@ export class Pipeline {
     call.finished = true;
     this.plane.ended?.(call);
     this.#count(call);
+    const sink = spanSink();
+    if (sink !== null) this.#trace(sink, call);
     // Until the caller has taken the response it occupies our memory, so the call still counts as running.
     if (call.inFlight && call.res.writableLength > 0 && !call.res.destroyed) call.res.once('close', () => this.#release(call));
     else this.#release(call);
@@ -129,6 +133,15 @@ export class Pipeline {
     if (!call.req.complete && !call.res.destroyed) discardBody(call.req);
     // A dry test request was never sent: it isn't a call and isn't logged as one.
     if (!call.test?.dry && this.plane.logged !== false) this.runtime.record(call, this.plane);
+  }
+
+  /** A span must not cost the call its log row. */
+  #trace(sink: SpanSink, call: Call): void {
+    try {
+      tellSpan(sink, call, this.plane);
+    } catch (error) {
+      log.debug({ err: error, request_id: call.requestId }, 'a call could not be traced');
+    }
   }
 
   #release(call: Call): void {

@@ -1,4 +1,5 @@
 import { counter, histogram } from './meters.ts';
+import { idsOf, spanSink } from './spans.ts';
 
 const SURFACES = ['v1', 'dashboard', 'hot_v1'] as const;
 const CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
@@ -21,3 +22,39 @@ export function countOperation(surface: (typeof SURFACES)[number], status: numbe
   operations.cells[cell] = (operations.cells[cell] as number) + 1;
   duration.observe(ms / 1_000, duration.row(surface));
 }
+
+/** An operation that was answered; what it was asked with isn't part of it. */
+export type OperationEnd = {
+  surface: Exclude<(typeof SURFACES)[number], 'hot_v1'>;
+  /** On performance.now()'s clock. */
+  began: number;
+  status: number;
+  request_id: string;
+  /** Undefined when the request named none. */
+  operation?: string | undefined;
+  /** `METHOD /path/{template}`. */
+  route?: string | undefined;
+  traceparent?: string | null | undefined;
+  tenant_id?: string | undefined;
+};
+
+/** Counts an operation, and tells its span if anybody wants spans. */
+export function operationEnded({ surface, began, status, request_id, operation, route, traceparent, tenant_id }: OperationEnd): void {
+  const ended = performance.now();
+  countOperation(surface, status, ended - began);
+  const sink = spanSink();
+  if (sink === null) return;
+  sink({
+    ...{ name: operation ?? surface, kind: 'server', began, ended, parent: traceparent ?? undefined, trusted: tenant_id !== undefined },
+    ids: traceparent || !UUID.test(request_id) ? undefined : idsOf(request_id),
+    attributes: {
+      ...{ 'http.response.status_code': status, 'sallyport.plane': surface, 'sallyport.request_id': request_id },
+      ...(operation !== undefined && { 'sallyport.operation': operation }),
+      ...(route !== undefined && { 'http.request.method': route.split(' ')[0] as string, 'http.route': route.split(' ')[1] as string }),
+      ...(tenant_id !== undefined && { 'sallyport.tenant_id': tenant_id }),
+    },
+    error: status >= 500 ? String(status) : undefined,
+  });
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
