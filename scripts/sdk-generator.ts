@@ -9,10 +9,16 @@ const document = 'public/openapi.json';
 
 /**
  * Makes sdk/generated from public/openapi.json when the document or the generator changed: a typed function of every operation, and operations.json,
- * the table that service-cli builds its commands from. Takes a second; true when it was made.
+ * the table that service-cli builds its commands from, and configuration.json, the schema of the files that it applies. Takes a second; true when it was made.
  */
 export function generateSdk(): Promise<boolean> {
-  const made = hashOf(document, 'scripts/sdk-generator.ts', 'scripts/operation-table.ts', 'node_modules/@hey-api/openapi-ts/package.json');
+  const made = hashOf(
+    document,
+    'scripts/sdk-generator.ts',
+    'scripts/operation-table.ts',
+    'scripts/configuration-schema.ts',
+    'node_modules/@hey-api/openapi-ts/package.json',
+  );
   return refresh(path.join(folder, '.made-from'), made, async () => {
     // The generator needs the programming interface of TypeScript 5; the project is checked with TypeScript 7, which has none.
     const hooks = registerHooks({
@@ -36,8 +42,10 @@ export function generateSdk(): Promise<boolean> {
       logs: { level: 'silent' },
     });
     const { operationTable } = await import('./operation-table.ts');
-    const table = operationTable(JSON.parse(fs.readFileSync(document, 'utf8')));
-    fs.writeFileSync(path.join(folder, 'operations.json'), JSON.stringify(table));
+    const { configurationSchema } = await import('./configuration-schema.ts');
+    const described = JSON.parse(fs.readFileSync(document, 'utf8'));
+    fs.writeFileSync(path.join(folder, 'operations.json'), JSON.stringify(operationTable(described)));
+    fs.writeFileSync(path.join(folder, 'configuration.json'), JSON.stringify(configurationSchema(described)));
     // service-cli.mjs compares this before it starts, in a way that needs nothing installed.
     fs.writeFileSync(path.join(folder, '.document'), createHash('sha256').update(fs.readFileSync(document)).digest('hex'));
   });

@@ -6,6 +6,7 @@ import { addAccountCommands } from './account-commands.ts';
 import { addAiCommands } from './ai/commands.ts';
 import { addApiCommand } from './api-command.ts';
 import { addCallCommand } from './call.ts';
+import { addConfigCommands } from './config/commands.ts';
 import { EXIT, report } from './exit.ts';
 import { addLoginCommand } from './login.ts';
 import { addLogsCommand } from './logs.ts';
@@ -29,7 +30,8 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     return code ?? (terminal.signal.aborted ? EXIT.interrupted : EXIT.ok);
   } catch (error) {
     // Its message has been printed. Help that was asked for is no failure.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 ? EXIT.ok : error.code === 'service-cli.refused' ? EXIT.refused : EXIT.usage;
     return report(error, terminal);
   }
 }
@@ -62,6 +64,7 @@ export function programOf(shared: Shared): Command {
   addLogsCommand(program, shared);
   addRunCommand(program, shared);
   addAiCommands(program, shared);
+  addConfigCommands(program, shared);
   addOperationCommands(program, shared);
   program.commandsGroup('Other:');
   addApiCommand(program, shared);

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import test from 'node:test';
+import { db } from '#server/platform/db.ts';
+import { applyPlan } from './apply.ts';
+import { configurationOf } from './check.ts';
+import { file, home, quiet } from './config.fixture.ts';
+import { readFiles } from './files.ts';
+import { planOf } from './plan.ts';
+import { remoteOf } from './remote.ts';
+
+// Configuration as code against the running service: `service-cli` over sockets, each test with workspaces of its own.
+
+const EVERYTHING = `
+format: 1
+environments:
+  - name: production
+    color: '#22c55e'
+    is_default: true
+  - name: staging
+    display_name: Staging
+    color: '#ABCDEF'
+secrets:
+  - name: PARTNER_KEY
+    collection: Payments
+    tags: [billing]
+    allowed_hosts: [api.example.com]
+    value_from: { env: PARTNER_KEY }
+    environments:
+      staging: { value_from: { env: PARTNER_KEY_STAGING } }
+  - name: SIGNING_KEY
+    value_from: { env: SIGNING_KEY }
+collections:
+  - name: Payments
+    description: Everything about money
+    color: '#FF0000'
+    variables:
+      region: { value: eu, description: Where it runs }
+      key: { secret: PARTNER_KEY }
+    expected_environments: [production, staging]
+    environment_defaults:
+      staging: { base_url: https://staging.example.com, clients: [Backend] }
+clients:
+  - name: Backend
+    ip_address: 203.0.113.9/24
+    collection: Payments
+    description: The shop
+    ip_notes: { rack: 4 }
+    credentials:
+      - { kind: ip, data: { value: 198.51.100.7 }, label: Second line }
+      - { kind: signature_hmac, data: { secret: SIGNING_KEY } }
+  - name: Worker
+    type: user
+    ip_address: 2001:DB8::1
+    enabled: false
+routes:
+  - name: Orders
+    slug: orders
+    collection: Payments
+    base_environment: production
+    target_base_url: https://api.example.com/v1
+    inject_headers_json: { Authorization: 'Bearer {{secret:PARTNER_KEY}}', X-Region: '{{var:region}}' }
+    allowed_methods: [POST, GET]
+    rate_limit_enabled: true
+    rate_limit_requests: 100
+    rate_limit_window_sec: 60
+    ip_allowlist: [198.51.100.9/24, 2001:db8::/32]
+    requires_clients: true
+    method_configs:
+      - { method: POST, timeout_ms: 9000 }
+    clients: [Backend]
+    environments:
+      staging:
+        target_base_url: https://staging.example.com/v1
+        requires_clients: false
+        rate_limit_requests: 10
+        clients: [Backend, Worker]
+    actions:
+      - { direction: response, action: mask, selectors: [$.card.number], mask: last4 }
+  - name: Plain
+    target_base_url: https://plain.example.com
+    enabled: false
+`;
+const VALUES = {
+  PARTNER_KEY: 'value-of-partner',
+  PARTNER_KEY_STAGING: 'value-of-staging',
+  SIGNING_KEY: 'value-of-signing-0123456789-0123456789',
+};
+
+test('what was exported makes an empty workspace the same, and exports equal (journey G2)', async () => {
+  const first = await home('live', VALUES);
+  const made = await first.run(['apply', '-f', file(EVERYTHING), '--yes']);
+  assert.equal(made.code, 0, made.err + made.out);
+  assert.doesNotMatch(made.err, /not stored as/);
+  const exported = await first.run(['export']);
+  assert.equal(exported.code, 0, exported.err);
+  assert.doesNotMatch(exported.out + made.out + made.err, /value-of-/);
+  assert.doesNotMatch(exported.out, /[0-9a-f]{8}-[0-9a-f]{4}-/);
+  const second = await home('live', VALUES);
+  const copied = await second.run(['apply', '-f', file(exported.out), '--yes']);
+  assert.equal(copied.code, 0, copied.err + copied.out);
+  assert.equal((await second.run(['export'])).out, exported.out);
+  const values = await db().secrets.findMany({ where: second.own, select: { shortcode_name: true } });
+  assert.deepEqual(values.map((one) => one.shortcode_name).sort(), ['PARTNER_KEY', 'SIGNING_KEY']);
+  const route = await second.get<{ requires_clients: boolean; environments: { environment_name: string; requires_clients: boolean }[] }>(
+    '/routes/orders',
+  );
+  assert.deepEqual(
+    route.environments.map((one) => [one.environment_name, one.requires_clients]),
+    [
+      ['production', true],
+      ['staging', false],
+    ],
+  );
+});
+
+test('a second apply changes nothing and says so, and writes no audit entry', async () => {
+  const { run, w } = await home('live', VALUES);
+  const source = file(EVERYTHING);
+  assert.equal((await run(['apply', '-f', source, '--yes'])).code, 0);
+  const before = await db().audit_logs.count({ where: { tenant_id: w.tenant.id } });
+  const again = await run(['apply', '-f', source]);
+  assert.equal(again.code, 0, again.err);
+  assert.match(again.out, /nothing to do, 9 unchanged/);
+  assert.equal(await db().audit_logs.count({ where: { tenant_id: w.tenant.id } }), before);
+  assert.equal((await run(['diff', '-f', source])).code, 0);
+});
+
+test('what somebody changed by hand shows as drift, and apply mends it', async () => {
+  const { run, get } = await home('live', VALUES);
+  const source = file(EVERYTHING);
+  await run(['apply', '-f', source, '--yes']);
+  assert.equal((await run(['routes', 'update', 'orders', '--timeout-ms', '5000', '--no-requires-clients'])).code, 0);
+  const clients = await get<{ id: string; name: string }[]>('/clients');
+  const worker = clients.find(({ name }) => name === 'Worker')?.id ?? '';
+  assert.equal((await run(['clients', 'update', worker, '--enabled'])).code, 0);
+  const drift = await run(['diff', '-f', source]);
+  assert.equal(drift.code, 2, drift.err);
+  assert.match(drift.out, /~ update route Orders\n(?: {4}.*\n)* {4}timeout_ms: 5000 → 30000\n/);
+  assert.match(drift.out, /requires_clients: false → true/);
+  assert.match(drift.out, /~ update client Worker\n {4}enabled: true → false/);
+  const dry = await run(['apply', '-f', source, '--dry-run']);
+  assert.deepEqual([dry.code, (await run(['diff', '-f', source])).code], [0, 2], 'a dry run changes nothing');
+  const unsure = await run(['apply', '-f', source]);
+  assert.deepEqual([unsure.code, /needs --yes/.test(unsure.err)], [2, true]);
+  assert.equal((await run(['apply', '-f', source, '--yes'])).code, 0);
+  assert.equal((await run(['diff', '-f', source])).code, 0);
+  const json = JSON.parse((await run(['diff', '-f', source, '--json'])).out) as { update: number; unchanged: number };
+  assert.deepEqual([json.update, json.unchanged], [0, 9]);
+});
+
+test('a secret that exists is left alone, whatever its variable says', async () => {
+  const { run, own } = await home('live', VALUES);
+  await run(['secrets', 'create', '--name', 'PARTNER_KEY', '--value-from-env', 'SIGNING_KEY', '--tags', 'mine']);
+  const before = await db().secrets.findFirstOrThrow({ where: own });
+  const source = file('format: 1\nsecrets: [{ name: PARTNER_KEY, value_from: { env: PARTNER_KEY } }]\n');
+  const done = await run(['apply', '-f', source, '--yes']);
+  assert.match(done.out, /nothing to do, 1 unchanged/);
+  assert.deepEqual((await db().secrets.findFirstOrThrow({ where: own })).updated_at, before.updated_at);
+  const missing = await run(['apply', '-f', file('format: 1\nsecrets: [{ name: OTHER, value_from: { env: NOT_SET } }]\n'), '--yes']);
+  assert.deepEqual([missing.code, /OTHER\]: takes its value from NOT_SET, which is not set/.test(missing.err)], [2, true], missing.err);
+  const unknown = await run(['diff', '-f', file('format: 1\nsecrets: [{ name: NOBODY }]\n')]);
+  assert.deepEqual([unknown.code, /NOBODY\]: does not exist/.test(unknown.err)], [1, true], unknown.err);
+});
+
+test('only what is listed, or what an earlier apply made, is deleted', async () => {
+  const { run } = await home();
+  const state = `${file('')}.state.json`;
+  const two = 'format: 1\nclients: [{ name: A, ip_address: 203.0.113.1 }, { name: B, ip_address: 203.0.113.2 }]\n';
+  await run(['clients', 'create', '--name', 'By hand', '--ip-address', '203.0.113.3']);
+  assert.equal((await run(['apply', '-f', file(two), '--yes', '--state', state])).code, 0);
+  assert.equal(fs.statSync(state).mode & 0o777, 0o600);
+  const one = file('format: 1\nclients: [{ name: A, ip_address: 203.0.113.1 }]\n');
+  assert.match((await run(['diff', '-f', one])).out, /nothing to do/);
+  assert.deepEqual((await run(['apply', '-f', one, '--prune', '--yes'])).code, 2);
+  const pruned = await run(['apply', '-f', one, '--prune', '--state', state, '--yes']);
+  assert.match(pruned.out, /- delete client B\n[\s\S]*Deleted client B/);
+  const names = async () => (await run(['clients', 'list', '--json'])).out.match(/"name": "[^"]+"/g)?.sort();
+  assert.deepEqual(await names(), ['"name": "A"', '"name": "By hand"']);
+  const gone = file('format: 1\n_delete: { clients: [By hand, Never there] }\n');
+  assert.equal((await run(['apply', '-f', gone, '--yes'])).code, 0);
+  assert.deepEqual(await names(), ['"name": "A"']);
+  const elsewhere = await home();
+  assert.match((await elsewhere.run(['apply', '-f', one, '--prune', '--state', state, '--yes'])).err, /is the state of/);
+});
+
+test('a run that is killed converges when it is run again', async () => {
+  const { run } = await home('live', VALUES);
+  const source = file(EVERYTHING);
+  for (const after of ['Created environment staging', 'Created client Backend', 'Created route Orders']) {
+    const stop = new AbortController();
+    const killed = await run(['apply', '-f', source, '--yes'], {
+      signal: stop.signal,
+      until: (out) => out.includes(after) && stop.abort(),
+    });
+    assert.equal(killed.code, 130, killed.out + killed.err);
+    assert.match(killed.err, /changes were made. Not made, or in part: /);
+  }
+  assert.equal((await run(['apply', '-f', source, '--yes'])).code, 0);
+  assert.equal((await run(['diff', '-f', source])).code, 0);
+  assert.equal((await run(['export'])).out.match(/name: Orders/g)?.length, 1);
+});
+
+test('it stops at the first change that is refused, and says what was done', async () => {
+  const { run } = await home();
+  const source = file(`
+format: 1
+clients: [{ name: First, ip_address: 203.0.113.1 }]
+routes:
+  - { name: A, target_base_url: 'https://a.example.com' }
+  - { name: B, target_base_url: 'https://b.example.com', rate_limit_enabled: true }
+  - { name: C, target_base_url: 'https://c.example.com' }
+`);
+  const stopped = await run(['apply', '-f', source, '--yes']);
+  assert.equal(stopped.code, 1, stopped.out);
+  assert.match(stopped.out, /Created client First\nCreated route A\n$/);
+  assert.match(stopped.err, /2 of 4 changes were made. Not made, or in part: route B, route C/);
+  assert.match(stopped.err, /rate_limit_requests/);
+});
+
+test('what changed after the plan was made is not overwritten', async () => {
+  const { run, sallyport } = await home();
+  const source = file(
+    "format: 1\nroutes: [{ name: A, target_base_url: 'https://a.example.com' }, { name: B, target_base_url: 'https://b.example.com' }]\n",
+  );
+  await run(['apply', '-f', source, '--yes']);
+  const next = file(fs.readFileSync(source, 'utf8').replaceAll('.com', '.org'));
+  const remote = remoteOf(sallyport, new AbortController().signal);
+  const plan = await planOf(configurationOf(await readFiles([next], quiet)), remote, {});
+  assert.equal((await run(['routes', 'update', 'b', '--target-base-url', 'https://mine.example.net'])).code, 0);
+  await assert.rejects(
+    applyPlan(plan, { remote, env: {} }, () => {}, quiet),
+    /The route B was changed by somebody else/,
+  );
+  const targets = async (slug: string) => (await sallyport.routes.get({ path: { id: slug } })).data.target_base_url;
+  assert.deepEqual([await targets('a'), await targets('b')], ['https://a.example.org', 'https://mine.example.net']);
+});
