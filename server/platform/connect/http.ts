@@ -6,6 +6,8 @@ import { createUpstreamPools } from '../http-out/upstream-pool.ts';
 export type GuardedRequest = OutboundRequest & {
   /** Redirects to follow, of GET and HEAD only; none by default. Each hop is judged by the guard and loses the credentials when the origin changes. */
   redirects?: number;
+  /** Names of headers, in lower case, that are credentials beside the usual ones: they are lost with them. */
+  credentials?: readonly string[];
 };
 
 export type OutboundHttp = {
@@ -27,13 +29,13 @@ export function openHttp({ connections = 10, connectTimeoutMs, resolver = egress
   const pools = createUpstreamPools({ resolver, connections, connectTimeoutMs });
   const send = createRequestOut(pools, resolver.settings);
   return {
-    async request({ redirects = 0, ...request }) {
+    async request({ redirects = 0, credentials = [], ...request }) {
       const safe = request.method === undefined || request.method === 'GET' || request.method === 'HEAD';
       for (let hop = 0, next = request; ; hop++) {
         const answer = await send(next);
         const url = safe && hop < redirects ? redirectOf(answer, next.url) : undefined;
         if (url === undefined) return answer;
-        next = { ...next, url, headers: sameOrigin(url, next.url) ? next.headers : withoutCredentials(next.headers) };
+        next = { ...next, url, headers: sameOrigin(url, next.url) ? next.headers : withoutCredentials(next.headers, credentials) };
       }
     },
     close: () => pools.close(),
@@ -54,5 +56,8 @@ function redirectOf({ status, headers }: OutboundResponse, asked: string): strin
 const sameOrigin = (a: string, b: string) => URL.parse(a)?.origin === URL.parse(b)?.origin;
 
 const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization']);
-const withoutCredentials = (headers: GuardedRequest['headers']) =>
-  headers && Object.fromEntries(Object.entries(headers).filter(([name]) => !CREDENTIALS.has(name.toLowerCase())));
+const withoutCredentials = (headers: GuardedRequest['headers'], more: readonly string[]) =>
+  headers &&
+  Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !CREDENTIALS.has(name.toLowerCase()) && !more.includes(name.toLowerCase())),
+  );

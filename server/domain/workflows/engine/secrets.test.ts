@@ -34,6 +34,24 @@ const request = (config: Record<string, unknown>): [string, Record<string, unkno
   { method: 'POST', url, ...config },
 ];
 
+test('a redirect takes no secret to another origin, in whatever header it stands', async () => {
+  const { live } = await workspace();
+  await made(live, 'secrets.create', { name: 'TOKEN', value: VALUE });
+  const away = await listen(
+    createServer((_, res) => {
+      res.writeHead(302, { location: `http://localhost:${port}/elsewhere` }).end();
+    }),
+  );
+  const config = {
+    ...{ method: 'GET', url: `http://127.0.0.1:${away}/`, followRedirects: true },
+    headers: { 'X-Api-Key': '{{secret:TOKEN}}', 'X-Plain': 'kept' },
+  };
+  seen.length = 0;
+  const execution = await ended(await started(live, await stored(live, definitionOf({ a: ['http_request', config] }, ['trigger>a'])), {}));
+  assert.deepEqual([execution.status, execution.error_message], ['completed', null]);
+  assert.deepEqual([seen[0]?.url, seen[0]?.headers['x-plain'], seen[0]?.headers['x-api-key']], ['/elsewhere', 'kept', undefined]);
+});
+
 test('a secret goes to where its config says and nowhere else: not into runs, events, or what is at rest', async () => {
   const { live } = await workspace();
   await made(live, 'secrets.create', { name: 'TOKEN', value: VALUE });

@@ -40,6 +40,7 @@ export const httpRequest: NodeKind = async (call) => {
       maxBytes: MOST_BODY,
       overflow: 'truncate',
       redirects: followRedirects === true ? REDIRECTS : 0,
+      credentials: built.secretHeaders,
       signal: call.signal,
     });
     return resultOf(call, built, answer, secrets);
@@ -55,6 +56,8 @@ type Request = {
   method: Method;
   headers: Record<string, string>;
   body: string | undefined;
+  /** Headers that hold a secret: they go to no other origin. */
+  secretHeaders: string[];
   /** As it is stored: without secrets. */
   shown: { method: string; url: string; headers: Record<string, string>; body?: unknown };
 };
@@ -99,6 +102,7 @@ async function build(call: NodeCall, base: string, secrets: Secrets): Promise<Re
     method,
     headers,
     body: body?.sent,
+    secretHeaders: Object.keys(headers).filter((name) => headers[name] !== shown[name]),
     shown: {
       method,
       url: withQuery(
