@@ -39,7 +39,7 @@ test('E3: failed calls open an incident, which is mailed, shown with its calls, 
   const channel = page.getByRole('dialog', { name: 'New channel' });
   await channel.getByLabel('Name').fill('On-call');
   await channel.getByRole('button', { name: 'Create channel' }).click();
-  await expect(channel.getByText(/is required/).first()).toBeVisible();
+  await expect(channel.getByText(/is required/i).first()).toBeVisible();
   await channel.getByLabel('Email addresses').fill(onCall);
   await accessible(page, 'a new channel');
   await channel.getByRole('button', { name: 'Create channel' }).click();

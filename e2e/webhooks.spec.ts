@@ -76,7 +76,7 @@ test('E1: add a webhook, test it, get a real failure within a second; stop the r
   await page.waitForURL(`**/${slug}/test/webhooks/*`);
   expect(await page.content()).not.toContain(secret);
 
-  await page.getByRole('link', { name: 'Test', exact: true }).click();
+  await page.getByRole('navigation', { name: 'Webhook' }).getByRole('link', { name: 'Test', exact: true }).click();
   await page.getByRole('button', { name: 'Send test' }).click();
   await expect(page.getByText('Delivered: status 200')).toBeVisible();
   const signed = ({ body, signature }: Got) => expect(signature).toBe(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`);

@@ -40,7 +40,7 @@ test('E2: a workflow started by a real 5xx event posts to a receiver with a secr
   await page.goto(`/${slug}/test/workflows`);
   await accessible(page, 'without workflows');
   await page.screenshot({ path: '/tmp/shots/w3/01.png' });
-  await page.getByRole('button', { name: 'Begin with Blank' }).click();
+  await page.getByRole('button', { name: 'Begin with it: Blank' }).click();
   const sheet = page.getByRole('dialog', { name: 'New workflow' });
   await sheet.getByRole('textbox', { name: 'Name' }).fill('Tell the chat');
   await accessible(page, 'a new workflow');

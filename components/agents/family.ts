@@ -6,7 +6,7 @@ export const agents: PageFamily = {
   pages: [
     {
       id: 'agents',
-      label: 'Agents',
+      label: 'On-host agents',
       icon: MonitorCog,
       scope: 'space',
       path: '/agents',

@@ -13,7 +13,7 @@ import { Pagination } from '#components/ui/pagination.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
-import { INCIDENT_STATES } from '#server/domain/alerts/schema.ts';
+import { INCIDENT_STATES } from '#server/domain/alerts/conditions.shared.ts';
 import { AlertTabs } from './alert-tabs.tsx';
 import { type IncidentRow, lasted, SEVERITY_LABELS, SEVERITY_TONES, valueText } from './labels.ts';
 

@@ -15,7 +15,7 @@ import { Select } from '#components/ui/select.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
-import { WANTED, type Wanted } from '#server/domain/access-requests/schema.ts';
+import { WANTED, type Wanted } from '#server/domain/access-requests/wanted.shared.ts';
 
 const WORDS: Record<Wanted, string> = { reveal_secrets: 'Reveal secrets', viewer: 'Viewer role', editor: 'Editor role' };
 const STATES = { open: ['pending', 'Open'], approved: ['ok', 'Approved'], denied: ['blocked', 'Denied'] } as const;

@@ -1,14 +1,12 @@
 'use client';
 
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Copy, Download, RefreshCw, Trash2 } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
-import { z } from 'zod';
 import { revealCall } from '#components/reveals/reveal-call.ts';
 import { useRevealForbidden } from '#components/reveals/use-reveal-forbidden.ts';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
-import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { usePath, useScope, useTRPC, useTRPCClient } from '#components/trpc/provider.tsx';
 import { refusalView } from '#components/trpc/refusal.ts';
@@ -16,16 +14,17 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
-import { Field } from '#components/ui/field.tsx';
-import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
-import { Input, Textarea } from '#components/ui/input.tsx';
+import { KeyValueList } from '#components/ui/key-value.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { RevealField } from '#components/ui/reveal-field.tsx';
 import { saveJson } from '#components/ui/save-json.ts';
-import { Select } from '#components/ui/select.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
-import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
+import { DEFAULT_TIMEOUT_SECONDS } from '#server/domain/workflows/definition.shared.ts';
 import type { Detail } from './workflow-labels.ts';
+
+const GeneralSheet = lazyOverlay(() => import('./general-sheet.tsx').then((module) => module.GeneralSheet), whenOpen);
 
 /** Name and limits of a workflow, its webhook URL, copies of it, and its end. */
 export function SettingsTab({ workflow }: { workflow: Detail }) {
@@ -98,91 +97,28 @@ function HookCard({ workflow }: { workflow: Detail }) {
   );
 }
 
-const General = z.object({
-  name: z.string().trim().min(1, 'is required').max(200),
-  description: z.string().max(1_000),
-  environment: z.string(),
-  timeout_seconds: z
-    .string()
-    .refine((text) => text === '' || (/^[0-9]{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 3_600), 'must be 1 to 3,600'),
-});
-const valuesOf = ({ name, description, environment, timeout_seconds }: Detail): z.output<typeof General> => ({
-  name,
-  description: description ?? '',
-  environment: environment ?? '',
-  timeout_seconds: timeout_seconds === null ? '' : timeout_seconds.toString(),
-});
-const bodyOf = (value: z.output<typeof General>) => ({
-  name: value.name,
-  description: value.description || null,
-  environment: value.environment || null,
-  timeout_seconds: value.timeout_seconds === '' ? null : Number(value.timeout_seconds),
-});
-const LABELS = { name: 'Name', description: 'Description', environment: 'Environment', timeout_seconds: 'Timeout' };
-
 function GeneralCard({ workflow }: { workflow: Detail }) {
-  const trpc = useTRPC();
-  const queryClient = useQueryClient();
+  const [editing, setEditing] = useState(false);
   const forbidden = useForbidden('workflow:update');
-  const environments = useQuery(trpc.environments.list.queryOptions({}));
-  const form = useZodForm({ schema: General, defaultValues: valuesOf(workflow) });
-  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, { row: workflow, values: valuesOf, labels: LABELS });
-  const dirty = form.formState.isDirty;
-  useUnsavedGuard(dirty);
-  const update = useMutation(
-    trpc.workflows.update.mutationOptions({
-      onError: refuse,
-      onSuccess: async (row) => {
-        form.reset(valuesOf(row));
-        await queryClient.invalidateQueries({ queryKey: trpc.workflows.get.queryKey({ id: workflow.id }) });
-        void queryClient.invalidateQueries(trpc.workflows.list.pathFilter());
-        notifyDone('Workflow saved');
-      },
-    }),
-  );
-  const environment = form.watch('environment');
+  const { name, description, environment, timeout_seconds } = workflow;
   return (
-    <SectionCard title="General">
-      <Form
-        form={form}
-        refusal={refusal}
-        onSubmit={(value) => {
-          clear();
-          update.mutate({ id: workflow.id, ...bodyOf(value), expected_updated_at: started() });
-        }}
-      >
-        {panel}
-        <Field label="Name" required error={fieldError(form, 'name')}>
-          <Input maxLength={200} {...form.register('name')} />
-        </Field>
-        <Field label="Description" optional error={fieldError(form, 'description')}>
-          <Textarea {...form.register('description')} />
-        </Field>
-        <Field label="Environment" optional hint="Steps that call routes use it, unless they name another.">
-          <Select
-            value={environment}
-            onValueChange={(next) => form.setValue('environment', next, { shouldDirty: true })}
-            options={[
-              { value: '', label: 'The default' },
-              ...(environments.data?.data ?? []).map(({ name }) => ({ value: name, label: name })),
-            ]}
-          />
-        </Field>
-        <Field label="Timeout in seconds" optional error={fieldError(form, 'timeout_seconds')} hint="300 unless set. Delays don’t count.">
-          <Input inputMode="numeric" className="w-28" {...form.register('timeout_seconds')} />
-        </Field>
-        <ApiEquivalent method="PATCH" path={`/workflows/${workflow.id}`} body={bodyOf(form.watch())} />
-        <div>
-          <Button
-            type="submit"
-            variant="primary"
-            loading={update.isPending}
-            disabledReason={forbidden ?? (dirty ? undefined : 'No changes to save')}
-          >
-            Save
-          </Button>
-        </div>
-      </Form>
+    <SectionCard
+      title="General"
+      actions={
+        <Button size="sm" disabledReason={forbidden} onClick={() => setEditing(true)}>
+          Edit settings
+        </Button>
+      }
+    >
+      <KeyValueList
+        items={[
+          { label: 'Name', value: name },
+          { label: 'Description', value: description || 'None' },
+          { label: 'Environment', value: environment ?? 'The default', hint: 'Steps that call routes use it, unless they name another.' },
+          { label: 'Timeout', value: counted(timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS, 'second'), hint: 'Delays don’t count.' },
+        ]}
+      />
+      <GeneralSheet open={editing} workflow={workflow} onClose={() => setEditing(false)} />
     </SectionCard>
   );
 }

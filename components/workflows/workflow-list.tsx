@@ -276,7 +276,7 @@ function Templates({ disabledReason, onPick }: { disabledReason: string | undefi
           <h3 className="font-medium">{title}</h3>
           <p className="flex-1 text-ink-2">{description}</p>
           <div>
-            <Button size="sm" disabledReason={disabledReason} aria-label={`Begin with ${title}`} onClick={() => onPick(value)}>
+            <Button size="sm" disabledReason={disabledReason} aria-label={`Begin with it: ${title}`} onClick={() => onPick(value)}>
               Begin with it
             </Button>
           </div>

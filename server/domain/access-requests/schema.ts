@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { pathId, text, time } from '#server/kernel/fields.ts';
+import { WANTED } from './wanted.shared.ts';
 
-export const WANTED = ['reveal_secrets', 'viewer', 'editor'] as const;
-export type Wanted = (typeof WANTED)[number];
 export const REQUEST_STATES = ['open', 'approved', 'denied'] as const;
 
 /** What a member asks Owners and Admins for: to reveal the values of secrets, or a larger role. */

@@ -9,7 +9,8 @@ import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import type { MemberRole } from '#server/kernel/role-matrix.ts';
-import type { AccessRequest, CreateAccessRequest, DecideAccessRequest, Wanted } from './schema.ts';
+import type { AccessRequest, CreateAccessRequest, DecideAccessRequest } from './schema.ts';
+import type { Wanted } from './wanted.shared.ts';
 
 type Row = Prisma.access_requestsGetPayload<object>;
 type View = z.input<typeof AccessRequest>;

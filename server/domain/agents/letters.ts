@@ -3,7 +3,7 @@ import { named } from '#server/domain/mail/templates.ts';
 
 export type AboutAgent = { workspace: string; space: string; name: string; agent_id: string; url: string };
 const place = ({ workspace, space }: AboutAgent) => `${named(workspace)} (${space})`;
-const agent = ({ name, agent_id }: AboutAgent) => `${named(name, 'an agent')} (${agent_id})`;
+const agent = ({ name, agent_id }: AboutAgent) => `${named(name, 'the agent', 'the agent')} (${agent_id})`;
 const button = ({ url }: AboutAgent) => ({ label: 'View the agent', url });
 const from = (ip: string | null) => (ip === null ? '' : ` from ${ip}`);
 
@@ -14,7 +14,7 @@ export const agentMinted = (
 ): Letter => ({
   subject: `A new on-host agent in ${about.workspace}`,
   paragraphs: [
-    `${by} created the agent ${agent(about)} in ${place(about)}${from(ip)} on ${at.toUTCString()}. Its mode is ${mode}.`,
+    `${by} created ${agent(about)} in ${place(about)}${from(ip)} on ${at.toUTCString()}. Its mode is ${mode}.`,
     'If this was not intended, revoke the agent, then the credential that created it.',
   ],
   button: button(about),
@@ -24,7 +24,7 @@ export const agentMinted = (
 export const agentInstalled = (about: AboutAgent, { hostname, ip, at }: { hostname: string; ip: string | null; at: Date }): Letter => ({
   subject: `The agent ${about.name} was installed`,
   paragraphs: [
-    `An install token of the agent ${agent(about)} in ${place(about)} was used on the host ${named(hostname, 'a host')}${from(ip)} on ${at.toUTCString()}.`,
+    `An install token of ${agent(about)} in ${place(about)} was used on ${named(hostname, 'a host', 'the host')}${from(ip)} on ${at.toUTCString()}.`,
     'If you don’t know this host, revoke the agent.',
   ],
   button: button(about),
@@ -34,7 +34,7 @@ export const agentInstalled = (about: AboutAgent, { hostname, ip, at }: { hostna
 export const fingerprintMismatch = (about: AboutAgent, { ip, at }: { ip: string | null; at: Date }): Letter => ({
   subject: `Another machine used the secret of the agent ${about.name}`,
   paragraphs: [
-    `On ${at.toUTCString()} a machine that is not the one of the agent ${agent(about)} in ${place(about)} asked for a session${from(ip)}. It was refused.`,
+    `On ${at.toUTCString()} a machine that is not the one of ${agent(about)} in ${place(about)} asked for a session${from(ip)}. It was refused.`,
     'If the host was rebuilt, reset the fingerprint of the agent. Otherwise its secret may have been copied: rotate it.',
   ],
   button: button(about),
@@ -44,7 +44,7 @@ export const fingerprintMismatch = (about: AboutAgent, { ip, at }: { ip: string 
 export const buildRefused = (about: AboutAgent, { version, ip, at }: { version: string; ip: string | null; at: Date }): Letter => ({
   subject: `The agent ${about.name} runs an unknown build`,
   paragraphs: [
-    `On ${at.toUTCString()} the agent ${agent(about)} in ${place(about)} asked for a session${from(ip)} with a build that is not known (version ${named(version, 'unknown')}). It was refused.`,
+    `On ${at.toUTCString()} ${agent(about)} in ${place(about)} asked for a session${from(ip)} with a build that is not known (${named(version, 'of an unknown version', 'version')}). It was refused.`,
     'Install the agent again from the dashboard. If nobody changed it, treat the host as compromised.',
   ],
   button: button(about),

@@ -186,3 +186,6 @@ export const TEMPLATES: readonly Template[] = [
     condition: DEFAULTS.reveal_spike,
   },
 ];
+
+/** What an incident is in. */
+export const INCIDENT_STATES = ['open', 'resolved'] as const;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { atLeastOne, isoTime, label, pathId, text, time, uuid } from '#server/kernel/fields.ts';
 import { pageQuery } from '#server/kernel/page.ts';
-import { ALERT_STATES, ALERT_TYPES, SEVERITIES } from './conditions.shared.ts';
+import { ALERT_STATES, ALERT_TYPES, INCIDENT_STATES, SEVERITIES } from './conditions.shared.ts';
 
 /** The members of all types; the service says which belong to which (conditions.shared.ts). */
 export const ConditionInput = z.strictObject({
@@ -146,7 +146,6 @@ export const Sparkline = z
 
 // --- incidents ---------------------------------------------------------------------------------------------------------------------
 
-export const INCIDENT_STATES = ['open', 'resolved'] as const;
 export const ENTRY_KINDS = ['opened', 'message', 'acknowledged', 'note', 'resolved'] as const;
 export const MESSAGE_KINDS = ['opened', 'reminder', 'resolved'] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];

@@ -64,8 +64,8 @@ export const signUpLink = (workspace: string, url: string): Letter => ({
  * Anybody may sign up with anybody's address: a name that mail programs would turn into a link, or that could pass for a message, is a stranger's letter
  * under our name, and is left out.
  */
-export const named = (workspace: string, otherwise = 'your workspace'): string =>
-  workspace.length > 40 || /[/@:]|www\.|[a-z0-9]\.[a-z]{2}/i.test(workspace) ? otherwise : `the workspace "${workspace}"`;
+export const named = (name: string, otherwise = 'your workspace', what = 'the workspace'): string =>
+  name.length > 40 || /[/@:]|www\.|[a-z0-9]\.[a-z]{2}/i.test(name) ? otherwise : `${what} "${name}"`;
 
 /** To an address that signed up and has one: the link signs in, the sign-up goes no further. */
 export const knownAddressLink = (url: string): Letter => ({

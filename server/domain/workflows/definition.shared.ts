@@ -152,3 +152,6 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;
+
+/** How long a run may take that sets no limit of its own; delays don't count. */
+export const DEFAULT_TIMEOUT_SECONDS = 300;

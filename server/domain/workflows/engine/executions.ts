@@ -4,7 +4,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { type Definition, type ExecutionTrigger, isTerminal, TRIGGER_NODE } from '../definition.shared.ts';
+import { DEFAULT_TIMEOUT_SECONDS, type Definition, type ExecutionTrigger, isTerminal, TRIGGER_NODE } from '../definition.shared.ts';
 import { type ExecutionValue, type NodeValue, openValue, sealValue } from './values.ts';
 
 /** A workflow as far as starting it takes. */
@@ -40,7 +40,6 @@ export type TriggerOutput = {
 
 /** Executions that may wait for a worker in a workspace (interface rule 62 §4.2). */
 const MOST_QUEUED = 10_000;
-const TIMEOUT_SECONDS = 300;
 
 /**
  * Puts an execution into the queue, in the caller's transaction; a worker claims it once that commits. Idempotency is the pipeline's: a replayed call
@@ -58,7 +57,7 @@ export async function enqueueExecution(tx: Tx, ctx: Ctx, start: Start): Promise<
       ...{ id, workflow_id: workflow.id, workflow_version: version, environment: workflow.environment, trigger_type: start.trigger_type },
       ...(version === null ? { definition: start.definition as object } : {}),
       triggered_by: start.triggered_by,
-      timeout_seconds: workflow.timeout_seconds ?? TIMEOUT_SECONDS,
+      timeout_seconds: workflow.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS,
       retry_of: start.retry_of ?? null,
       chain: [...(start.chain ?? [])],
       created_at: ctx.now,
