@@ -153,7 +153,9 @@ test('an inbound webhook: its address takes what the sender signs, through the f
   await page.goto(`/${slug}/test/logs?mode=inbound`);
   await expect(async () => {
     await page.reload();
-    await expect(page.getByRole('row', { name: /\/in\/repository/ })).toHaveCount(2, { timeout: 2_000 });
+    await expect(page.getByRole('list', { name: 'Calls' }).getByRole('button', { name: /\/in\/repository/ })).toHaveCount(2, {
+      timeout: 2_000,
+    });
   }).toPass({ timeout: 20_000 });
   await accessible(page, 'its calls in the log');
   target.close();

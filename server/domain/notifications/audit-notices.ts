@@ -66,7 +66,10 @@ const MAKERS: Readonly<Record<string, Maker>> = {
           page: `/secrets/${row.resource_id}`,
         }
       : undefined,
-  'agent.create': (row, details) => agentNotice(row, `A new agent, ${name(details)}, was created`, 'agent', `/agents/${row.resource_id}`),
+  'agent.create': (row, details) => ({
+    ...agentNotice(row, `A new agent, ${name(details)}, was created`, 'agent', `/agents/${row.resource_id}`),
+    mailed: true,
+  }),
   'ai_agent.create': (row, details) =>
     agentNotice(row, `A new AI agent, ${name(details)}, was created`, 'ai_agent', `/ai/agents/${row.resource_id}`),
   'agent.reset': (row, details) =>
@@ -77,7 +80,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     body: 'Calls with it are refused. If something still uses it, create a new key and replace it there.',
   }),
   'member.create': (row, details) => ({
-    ...{ kind: 'team', severity: 'info', to: ADMINS, except: row.actor_id, page: '/settings/team' },
+    ...{ kind: 'team', severity: 'info', to: ADMINS, except: [row.actor_id, row.member_id], page: '/settings/team' },
     title: `${name(details)} joined the workspace`,
     body: 'They can use it from now on. Roles are changed under Team.',
   }),

@@ -20,8 +20,8 @@ export type Notice = {
   resource?: { type: string; id: string };
   /** All people of these roles, or single people of any role. Followers of the resource come on top. */
   to: { roles: readonly string[] } | { users: readonly string[] };
-  /** Who did it hears nothing of it. */
-  except?: string | null;
+  /** Who did it, or whom it is about, hears nothing of it. */
+  except?: string | null | readonly (string | null)[];
   /** A mail with more in it is sent already, to everybody or to these addresses: none about the notification. */
   mailed?: true | readonly string[];
 };
@@ -42,7 +42,7 @@ export async function writeNotices(db: Pick<Db, '$queryRaw' | 'notifications'>, 
 }
 
 function isConcerned({ kind, to, except, resource }: Notice, { user_id, role, settings }: Person): boolean {
-  if (user_id === except) return false;
+  if (Array.isArray(except) ? except.includes(user_id) : user_id === except) return false;
   const { in_app, email } = settings.channels[kind];
   if (!in_app && !email) return false;
   const mode = resource && settings.resources.find((one) => one.resource_type === resource.type && one.resource_id === resource.id)?.mode;
