@@ -10,6 +10,7 @@ import { type RequestOrigin, requestOrigin } from './core/client-address.ts';
 import { afterReads } from './core/event-loop-turn.ts';
 import { GatewayResponse } from './core/gateway-response.ts';
 import { type HostConfig, type PlaneMatch, type PortPlane, planeOf, within } from './core/hosts.ts';
+import { type Http2Door, openHttp2 } from './core/http2/http2-door.ts';
 import { createListener, discardBody, type HeadRefusal, inspectHead, type ListenerOptions } from './core/listener.ts';
 import type { Pipeline } from './core/pipeline.ts';
 import { refused } from './core/refusal.ts';
@@ -49,6 +50,7 @@ export type Gateway = {
 /** The public side: steps 1 and 2 of every request, then the data plane or the front door. */
 export function createGateway(options: GatewayOptions): Gateway {
   const servers = new Set<Server>();
+  const doors = new Set<Http2Door>();
   let closing = false;
   return {
     async listen(portPlane, port, address) {
@@ -58,6 +60,11 @@ export function createGateway(options: GatewayOptions): Gateway {
         ...upgradesOf(options, portPlane, () => closing),
       });
       servers.add(server);
+      if (options.trustedProxies.length > 0) {
+        const onRequest = (req: IncomingMessage, res: GatewayResponse, arrivedAt: number) =>
+          receive(options, portPlane, req, res, arrivedAt, closing, undefined, true);
+        doors.add(openHttp2(server, { onRequest, trustedProxies: options.trustedProxies }));
+      }
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
         server.listen(port, address, () => resolve());
@@ -67,6 +74,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     async close(ms) {
       closing = true;
       options.runtime.webSockets.endAll();
+      for (const door of doors) door.close();
       const all = [...servers].map(
         (server) =>
           new Promise<void>((resolve) => {
@@ -80,6 +88,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       }, 100);
       const late = setTimeout(() => {
         for (const server of servers) server.closeAllConnections();
+        for (const door of doors) door.destroy();
       }, ms);
       await Promise.all(all);
       clearInterval(sweep);
@@ -147,6 +156,7 @@ function receive(
   arrivedAt: number,
   closing: boolean,
   upgrade?: Upgrade,
+  http2 = false,
 ) {
   // Bytes after a malformed request may be part of it, although node has already parsed them as a request: they are ignored.
   if (spoiled.has(req.socket)) return;
@@ -168,7 +178,7 @@ function receive(
   if (match.plane === 'wrap') return;
   if (match.plane === 'api' && pipeline) return void untenantedCall(options, pipeline, match, req, res, arrivedAt, requestId, origin);
   if (match.plane !== 'tenant' || !pipeline) return options.frontDoor.serve(req, res, { match, head, requestId, origin });
-  return tenantCall(options, pipeline, match, req, res, arrivedAt, requestId, origin.address, origin.host, upgrade);
+  return tenantCall(options, pipeline, match, req, res, arrivedAt, requestId, origin.address, origin.host, upgrade, http2);
 }
 
 function pipelineOf({ pipelines }: GatewayOptions, match: PlaneMatch): Pipeline | undefined {
@@ -212,6 +222,7 @@ function tenantCall(
   sourceAddress: string,
   host: string,
   upgrade: Upgrade | undefined,
+  http2: boolean,
 ) {
   const { runtime } = options;
   const entry = runtime.snapshots.bySlug(match.slug);
@@ -235,7 +246,21 @@ function tenantCall(
   const { target } = match;
   const state = plane.newState();
   pipeline.serve(
-    newCall({ planeName: plane.name, state, req, res, arrivedAt, requestId, snapshot, otherSpace, target, sourceAddress, host, upgrade }),
+    newCall({
+      planeName: plane.name,
+      state,
+      req,
+      res,
+      arrivedAt,
+      requestId,
+      snapshot,
+      otherSpace,
+      target,
+      sourceAddress,
+      host,
+      upgrade,
+      http2,
+    }),
   );
 }
 

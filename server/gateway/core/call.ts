@@ -76,6 +76,8 @@ export type CallStart<State> = {
   host: string;
   test?: Test;
   upgrade?: Upgrade | undefined;
+  /** It came by HTTP/2, in which trailers can be sent. */
+  http2?: boolean;
   /** Of a call that another plane makes for its own caller; it brings no credential. */
   caller?: Caller;
   /** Of a call that came to a receiver of webhooks, with a signature that holds. */
@@ -84,7 +86,7 @@ export type CallStart<State> = {
 
 export function newCall<State>(start: CallStart<State>) {
   const { req, res, arrivedAt = performance.now(), requestId, snapshot, otherSpace, target, sourceAddress, host } = start;
-  const { planeName, state, test = null, caller = null, verified = false, upgrade = null } = start;
+  const { planeName, state, test = null, caller = null, verified = false, upgrade = null, http2 = false } = start;
   return {
     planeName,
     /** What only its plane knows. */
@@ -104,6 +106,7 @@ export function newCall<State>(start: CallStart<State>) {
     verified,
     /** Null for most calls. */
     upgrade: upgrade as Upgrade | null,
+    http2,
     method: req.method ?? '',
     receivedAt: Date.now(),
     began: arrivedAt,

@@ -65,7 +65,8 @@ function peerAddress(req: IncomingMessage): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address;
 }
 
-function isTrusted(address: string, trustedProxies: readonly Network[]): boolean {
+/** Whether an address, spelled as canonicalAddress does, is a trusted proxy's. */
+export function isTrusted(address: string, trustedProxies: readonly Network[]): boolean {
   return trustedProxies.length > 0 && ipaddr.isValid(address) && inNetworks(ipaddr.process(address), trustedProxies);
 }
 

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
+import { bareRefusal } from './bare-refusal.ts';
 import { afterReads, flushTurn } from './event-loop-turn.ts';
 import { GatewayResponse } from './gateway-response.ts';
 import { boundIdleConnections } from './idle-connections.ts';
@@ -84,7 +85,7 @@ export function createListener(options: ListenerOptions): Server {
   server.on('request', take);
   server.on('checkContinue', take);
   server.on('checkExpectation', (req: IncomingMessage, res: GatewayResponse) => {
-    const body = refusalBody('invalid_request', 'The only supported Expect header is 100-continue.', newRequestId());
+    const body = bareRefusal('invalid_request', 'The only supported Expect header is 100-continue.', newRequestId());
     res.writeHead(417, { ...body.headers, connection: 'close' }).end(body.text);
     req.resume();
   });
@@ -151,18 +152,6 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [number, string, string]>>
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'invalid_request', 'The request was not received in time.'],
 };
 
-function refusalBody(type: string, message: string, requestId: string) {
-  const text = JSON.stringify({ error: { type, message, request_id: requestId } });
-  const headers = {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': String(Buffer.byteLength(text)),
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    'x-request-id': requestId,
-  };
-  return { text, headers };
-}
-
 /** Answers on the bare socket, reads on for a moment so that the answer is not lost in a reset, then hangs up. */
 function refuseSocket(
   socket: Duplex,
@@ -172,7 +161,7 @@ function refuseSocket(
   requestId: string,
   more: readonly string[] = [],
 ): void {
-  const { text, headers } = refusalBody(type, message, requestId);
+  const { text, headers } = bareRefusal(type, message, requestId);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.on('error', () => undefined);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${[...lines, ...more].join('\r\n')}\r\nconnection: close\r\n\r\n${text}`);
