@@ -4,11 +4,12 @@ import type { Capture } from './capture.ts';
 import { isEventStream, namesOf, responseHead } from './upstream-response.ts';
 
 export const STREAM_IDLE_MS = 60_000;
-const EVENTS_IDLE_MS = 300_000;
+/** Of an event stream, and of a call of gRPC in either direction. */
+export const EVENTS_IDLE_MS = 300_000;
 
 /** How long an answer that is streamed may be silent, in milliseconds. */
-export const idleOf = ({ forwarding }: Call, headers: HeaderList): number =>
-  forwarding?.idleMs ?? (isEventStream(headers) ? EVENTS_IDLE_MS : STREAM_IDLE_MS);
+export const idleOf = ({ forwarding, grpc }: Call, headers: HeaderList): number =>
+  forwarding?.idleMs ?? (grpc !== null || isEventStream(headers) ? EVENTS_IDLE_MS : STREAM_IDLE_MS);
 
 /** A phrase that node writes as it is; others get the usual one. */
 const REASON = /^[\t\x20-\x7e]+$/;

@@ -8,6 +8,7 @@ import type { SpaceSnapshot } from '../snapshot/slices.ts';
 import type { AnswerEdit, AnswerScrub, LineEdit } from './answer-edit.ts';
 import type { Capture } from './capture.ts';
 import type { GatewayResponse } from './gateway-response.ts';
+import type { Grpc } from './grpc/grpc.ts';
 import type { Refused } from './refusal.ts';
 
 /** The caller's credential, verified; the admission decides what follows from it (interface rule 12 §5.1). */
@@ -107,6 +108,8 @@ export function newCall<State>(start: CallStart<State>) {
     /** Null for most calls. */
     upgrade: upgrade as Upgrade | null,
     http2,
+    /** What a call of gRPC says of itself; null for most calls. */
+    grpc: null as Grpc | null,
     method: req.method ?? '',
     receivedAt: Date.now(),
     began: arrivedAt,

@@ -1,14 +1,19 @@
 import { freeBytes } from '#server/platform/free-bytes.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
-import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from '#server/platform/http-out/upstream-call.ts';
+import type { Pool } from '#server/platform/http-out/upstream-pool.ts';
+import { EVENTS_IDLE_MS } from './answer-head.ts';
 import type { Call } from './call.ts';
+import { trailersFor } from './grpc/trailers.ts';
 import { type Refused, refused } from './refusal.ts';
 import { BodyRefused, BodyRelay, BodyStalled, BodyTooLarge, LineRelay, PiecesSource, STREAMED_LIMIT } from './request-body.ts';
 import type { Runtime } from './runtime.ts';
 import type { Tunnel } from './websocket/tunnel.ts';
 
 // What an exchange asks without being changed by it.
+
+/** So much of an answer is read away before the call is sent again. */
+export const DISCARDED_RESPONSE = 64 * 1024;
 
 /** Called once, at the end: with a refusal to answer, or after the response was written. */
 export type Outcome = {
@@ -20,15 +25,16 @@ export type Outcome = {
 
 /** The connections that a call goes by. @throws UpstreamFault when the echo upstream isn't running */
 export function poolOf(
-  { snapshot, echo, upstreamTls }: Call,
+  { snapshot, echo, upstreamTls, grpc }: Call,
   runtime: Runtime,
   { scheme, host, port }: NonNullable<Call['upstream']>,
-): OriginPool {
+): Pool {
   if (!echo)
     return runtime.pools.get({
       ...{ tenant: snapshot.tenant.id, space: snapshot.space, scheme, host, port },
       identity: upstreamTls?.identity,
       tls: upstreamTls?.tls,
+      http2: grpc !== null,
     });
   if (!runtime.echo) throw new UpstreamFault('upstream_unreachable', 'The echo upstream is not running.', { phase: 'connect' });
   return runtime.echo;
@@ -46,7 +52,8 @@ export const scrubbedFor = (call: Call, runtime: Runtime, next: UpstreamHandler,
 /** The way of a body that streams; its lines are changed where the plane says so. */
 export function relayOf(call: Call, runtime: Runtime, failed: (error: Error) => void): BodyRelay | LineRelay {
   const tap = call.keepsRequest ? call.capture : null;
-  if (call.lineEdit === null) return new BodyRelay(call.req, call.forwarding?.bodyLimit ?? STREAMED_LIMIT, failed, tap);
+  const idleMs = call.grpc === null ? undefined : EVENTS_IDLE_MS;
+  if (call.lineEdit === null) return new BodyRelay(call.req, call.forwarding?.bodyLimit ?? STREAMED_LIMIT, failed, tap, idleMs);
   // What is kept of its lines is what may be shown of them.
   const lines = { edit: call.lineEdit, mayHold: (bytes: number) => runtime.bodies.hold(call, bytes), tap: call.capture };
   return new LineRelay(call.req, STREAMED_LIMIT, failed, lines);
@@ -74,7 +81,9 @@ export function freeBody({ body, attempts, test }: Call, sent: UpstreamCall | un
 export function requestOf(call: Call, headers: string[], relay: BodyRelay | LineRelay | undefined): UpstreamRequest {
   const length = call.contentLength < 0 || call.lineEdit !== null ? null : call.contentLength;
   const body = relay ? { source: relay, length } : call.bodyPieces ? inPieces(call.bodyPieces) : call.body;
-  return { path: call.upstreamPath, method: call.method, headers, body, upgrade: call.upgrade === null ? undefined : 'websocket' };
+  const upgrade = call.upgrade === null ? undefined : 'websocket';
+  const trailers = call.grpc === null ? undefined : () => trailersFor(call.req.rawTrailers);
+  return { path: call.upstreamPath, method: call.method, headers, body, upgrade, trailers };
 }
 
 export function flush({ res }: Call): void {

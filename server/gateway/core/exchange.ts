@@ -6,10 +6,23 @@ import type { AnswerFlow, AnswerPlan } from './answer-edit.ts';
 import { type AnswerHead, idleOf, STREAM_IDLE_MS, writeHead } from './answer-head.ts';
 import { BufferedResponse, writeCopy } from './buffered-response.ts';
 import type { Call } from './call.ts';
+import { CallTimer } from './call-timer.ts';
 import type { Capture } from './capture.ts';
 import { ChangedAnswer } from './changed-answer.ts';
 import { afterReads } from './event-loop-turn.ts';
-import { causeOf, flush, freeBody, type Outcome, poolOf, refusalOf, relayOf, requestOf, scrubbedFor } from './exchange-parts.ts';
+import {
+  causeOf,
+  DISCARDED_RESPONSE,
+  flush,
+  freeBody,
+  type Outcome,
+  poolOf,
+  refusalOf,
+  relayOf,
+  requestOf,
+  scrubbedFor,
+} from './exchange-parts.ts';
+import { endAnswer, noteStatus, noteTrailers } from './grpc/trailers.ts';
 import { acceptBody } from './listener.ts';
 import { type Refused, refused } from './refusal.ts';
 import { renewing } from './renewing-handler.ts';
@@ -20,8 +33,6 @@ import { upstreamHeaders } from './upstream-headers.ts';
 import { bufferedLength, fieldOf } from './upstream-response.ts';
 import { openTunnel } from './websocket/open-tunnel.ts';
 import { refuseUpgrade } from './websocket/refuse-upgrade.ts';
-
-const DISCARDED_RESPONSE = 64 * 1024;
 
 /**
  * Steps 12 and 13: one call to its upstream and back (interface rules 12 §10, §11, §13). It owns the upstream request, its timer and the
@@ -37,10 +48,8 @@ export class Exchange implements UpstreamHandler {
   /** The answer of `#sent`, or what comes out of its scrub. */
   #answer: AnswerFlow | undefined;
   #relay: BodyRelay | LineRelay | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #timer = new CallTimer(() => this.#timedOut());
   #state: 'waiting' | 'buffering' | 'discarding' | 'changing' | 'streaming' | 'upgraded' | 'over' = 'waiting';
-  #dispatchedAt = 0;
-  #spentMs = 0;
   /** An answer that is awaited whole. */
   #held: BufferedResponse | undefined;
   #received = 0;
@@ -66,7 +75,8 @@ export class Exchange implements UpstreamHandler {
       acceptBody(req, res);
       this.#relay = relayOf(this.#call, this.#runtime, (error) => this.#bodyFailed(error));
     }
-    this.#arm(this.#call.forwarding?.timeoutMs ?? 30_000);
+    this.#timer.arm(this.#call.forwarding?.timeoutMs ?? 30_000);
+    if (this.#call.grpc !== null) this.#timer.deadline(this.#call.grpc.timeoutMs);
     this.#dispatch();
   }
 
@@ -75,7 +85,7 @@ export class Exchange implements UpstreamHandler {
     const target = call.upstream;
     if (!target) return this.#refuse(refused('internal_error', 'The call has no target.'));
     this.#state = 'waiting';
-    this.#dispatchedAt = performance.now();
+    this.#timer.dispatched();
     call.attempts++;
     const scrubbed = scrubbedFor(call, this.#runtime, this, () => this.#sent);
     try {
@@ -95,6 +105,7 @@ export class Exchange implements UpstreamHandler {
 
   onHead(status: number, headers: HeaderList, reason: string): void {
     this.#head = { status, reason, headers };
+    if (this.#call.grpc !== null) noteStatus(this.#call, headers);
     if (this.#retries.afterStatus(status, fieldOf(headers, 'retry-after'))) {
       this.#state = 'discarding';
       return;
@@ -113,7 +124,7 @@ export class Exchange implements UpstreamHandler {
     if (length < 0 || !this.#runtime.bodies.hold(this.#call, this.#call.bufferedBytes + length)) this.#startStream();
     else {
       this.#state = 'buffering';
-      if (this.#call.forwarding?.idleMs !== undefined) this.#arm(this.#call.forwarding.idleMs);
+      if (this.#call.forwarding?.idleMs !== undefined) this.#timer.arm(this.#call.forwarding.idleMs);
       this.#held = new BufferedResponse(length);
     }
   }
@@ -134,7 +145,7 @@ export class Exchange implements UpstreamHandler {
         this.#retryLater();
         break;
       case 'streaming':
-        this.#timer?.refresh();
+        this.#timer.refresh();
         if (writeCopy(this.#call, bytes)) break;
         this.#answer?.pause();
         this.#waitForDrain();
@@ -145,21 +156,25 @@ export class Exchange implements UpstreamHandler {
   onEnd(): void {
     switch (this.#state) {
       case 'changing':
-        this.#spend();
+        this.#timer.spend(this.#call);
         this.#changed?.end();
         break;
       case 'buffering':
-        this.#spend();
+        this.#timer.spend(this.#call);
         this.#sendSoon();
         break;
       case 'discarding':
         this.#retryLater();
         break;
       case 'streaming':
-        this.#call.res.end();
+        endAnswer(this.#call);
         this.#finish();
         break;
     }
+  }
+
+  onTrailers(trailers: HeaderList): void {
+    noteTrailers(this.#call, trailers);
   }
 
   onUpgrade(headers: HeaderList, socket: Socket, first: Buffer): void {
@@ -171,7 +186,7 @@ export class Exchange implements UpstreamHandler {
       this.#refuse(unfit);
       return;
     }
-    clearTimeout(this.#timer);
+    this.#timer.stop();
     this.#head = { status: 101, reason: '', headers };
     this.#state = 'upgraded';
     this.#writeHead('first-byte');
@@ -190,9 +205,9 @@ export class Exchange implements UpstreamHandler {
       this.#breakStream(fault);
       return;
     }
-    this.#spend();
+    this.#timer.spend(this.#call);
     if (this.#state === 'discarding') this.#retryLater();
-    else if (this.#state === 'waiting' && fault.reused && this.#retries.afterStaleConnection()) this.#dispatch();
+    else if (this.#state === 'waiting' && this.#retries.afterStaleConnection(fault)) this.#dispatch();
     else if (this.#state === 'waiting' && fault.type === 'upstream_unreachable' && this.#retries.afterFailure()) this.#retryLater();
     else {
       this.#call.errorDetail = causeOf(fault);
@@ -203,7 +218,7 @@ export class Exchange implements UpstreamHandler {
 
   #change(plan: AnswerPlan): void {
     if ('refuse' in plan) {
-      this.#spend();
+      this.#timer.spend(this.#call);
       this.#refuseAnswer(plan.refuse);
       return;
     }
@@ -225,10 +240,10 @@ export class Exchange implements UpstreamHandler {
       end: () => this.onEnd(),
       writeHead: (headers, streams) => {
         this.#head.headers = headers;
-        if (streams) this.#arm(STREAM_IDLE_MS);
+        if (streams) this.#timer.arm(STREAM_IDLE_MS);
         this.#writeHead(streams ? 'first-byte' : 'complete');
       },
-      touched: () => this.#timer?.refresh(),
+      touched: () => this.#timer.refresh(),
       finish: (bytes) => {
         this.#received = bytes ?? this.#received;
         this.#finish();
@@ -256,7 +271,7 @@ export class Exchange implements UpstreamHandler {
     // Long ones that wait together would not stay in the processor's caches.
     if (!this.#held?.isShort) this.#sendBuffered();
     else {
-      clearTimeout(this.#timer);
+      this.#timer.stop();
       afterReads(() => this.#sendIfAwaited());
     }
   }
@@ -280,13 +295,13 @@ export class Exchange implements UpstreamHandler {
   #startStream(): void {
     this.#writeHead('first-byte');
     this.#state = 'streaming';
-    this.#arm(idleOf(this.#call, this.#head.headers));
+    this.#timer.arm(idleOf(this.#call, this.#head.headers));
     // A first chunk that came in the same packet goes out with the head; without one the head does not wait for it.
     process.nextTick(flush, this.#call);
   }
 
   #writeHead(phase: 'complete' | 'first-byte'): void {
-    this.#spend();
+    this.#timer.spend(this.#call);
     writeHead(this.#call, this.#head, phase, this.#kept);
   }
 
@@ -295,7 +310,7 @@ export class Exchange implements UpstreamHandler {
     this.#paused = true;
     this.#call.res.once('drain', () => {
       this.#paused = false;
-      this.#timer?.refresh();
+      this.#timer.refresh();
       this.#answer?.resume();
     });
   }
@@ -312,7 +327,7 @@ export class Exchange implements UpstreamHandler {
     this.#changed?.stop();
     call.responseBytes = this.#received;
     this.#state = 'over';
-    clearTimeout(this.#timer);
+    this.#timer.stop();
     call.res.destroy();
     this.#outcome.over();
   }
@@ -323,7 +338,7 @@ export class Exchange implements UpstreamHandler {
   }
 
   #retryLater(): void {
-    this.#spend();
+    this.#timer.spend(this.#call);
     this.#received = 0;
     this.#state = 'waiting';
     setTimeout(() => {
@@ -331,17 +346,12 @@ export class Exchange implements UpstreamHandler {
     }, this.#retries.delay);
   }
 
-  #arm(ms: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#timedOut(), ms);
-  }
-
   #timedOut(): void {
     if (this.#state === 'over') return;
     const fault = new UpstreamFault('upstream_timeout', `The host ${this.#call.upstream?.host} did not respond in time.`);
     if (this.#streams) this.#breakStream(fault);
     else {
-      if (this.#state !== 'discarding') this.#spend();
+      if (this.#state !== 'discarding') this.#timer.spend(this.#call);
       this.#refuse(refused('upstream_timeout', fault.message));
     }
     this.#answer?.abort();
@@ -358,9 +368,9 @@ export class Exchange implements UpstreamHandler {
 
   #callerClosed(): void {
     if (this.#state === 'over' || this.#state === 'upgraded') return;
-    this.#spend();
+    this.#timer.spend(this.#call);
     this.#state = 'over';
-    clearTimeout(this.#timer);
+    this.#timer.stop();
     this.#call.error = 'client_closed';
     this.#call.status = 0;
     this.#call.responseBytes = this.#received;
@@ -373,7 +383,7 @@ export class Exchange implements UpstreamHandler {
   #refuse(refusal: Refused): void {
     if (this.#state === 'over') return;
     this.#state = 'over';
-    clearTimeout(this.#timer);
+    this.#timer.stop();
     this.#relay?.stop();
     this.#changed?.stop();
     this.#outcome.refuse(refusal);
@@ -381,20 +391,11 @@ export class Exchange implements UpstreamHandler {
 
   #finish(): void {
     this.#state = 'over';
-    clearTimeout(this.#timer);
+    this.#timer.stop();
     // An upstream may answer before it has the whole body: the rest isn't sent.
     this.#relay?.stop();
     this.#call.responseBytes = this.#received;
     freeBody(this.#call, this.#sent);
     this.#outcome.over();
-  }
-
-  /** Adds the time since the last dispatch to the time spent waiting for the upstream. */
-  #spend(): void {
-    if (this.#dispatchedAt === 0) return;
-    this.#spentMs += performance.now() - this.#dispatchedAt;
-    this.#dispatchedAt = 0;
-    this.#call.upstreamSpent = this.#spentMs;
-    this.#call.upstreamMs = Math.round(this.#spentMs);
   }
 }

@@ -4,6 +4,8 @@ import type { Call } from './call.ts';
 import { type CallMeter, callMeter } from './call-meter.ts';
 import { tellSpan } from './call-span.ts';
 import { Exchange } from './exchange.ts';
+import { refuseGrpc } from './grpc/grpc.ts';
+import { grpcRefusal } from './grpc/refusal.ts';
 import { leaveWorkspace } from './limits.ts';
 import { discardBody } from './listener.ts';
 import { ANSWERED, type Phase, type PhaseResult, type Plane } from './plane.ts';
@@ -37,9 +39,11 @@ export class Pipeline {
       this.#callerGone(call);
       return;
     }
-    const { status, head, body } = this.plane.refusalAnswer(call, refusal);
-    call.status = status;
+    const answer = this.plane.refusalAnswer(call, refusal);
+    // The log has the status that the refusal has everywhere else.
+    call.status = answer.status;
     call.error = refusal.code;
+    const { status, head, body } = call.grpc === null ? answer : grpcRefusal(answer, refusal.message);
     call.responseBytes = Buffer.byteLength(body);
     // Without our 100 the caller may or may not send its body: the next request cannot be told from it.
     if (!req.complete && req.headers.expect !== undefined) head.fields.push('Connection', 'close');
@@ -83,7 +87,7 @@ export class Pipeline {
       this.#callerGone(call);
       return;
     }
-    const unfit = call.upgrade === null ? undefined : refuseUpgrade(call, this.runtime);
+    const unfit = call.upgrade !== null ? refuseUpgrade(call, this.runtime) : call.grpc !== null ? refuseGrpc(call) : undefined;
     if (unfit) {
       this.refuse(call, unfit);
       return;

@@ -58,6 +58,11 @@ class RenewingHandler implements UpstreamHandler {
     this.#held.push(() => this.#next.onData(own));
   }
 
+  onTrailers(trailers: HeaderList): void {
+    if (this.#held) this.#held.push(() => this.#next.onTrailers?.(trailers));
+    else this.#next.onTrailers?.(trailers);
+  }
+
   onEnd(): void {
     if (this.#held) this.#held.push(() => this.#next.onEnd());
     else this.#next.onEnd();

@@ -1,4 +1,5 @@
 import { randomBuffer } from '#server/crypto/random.ts';
+import type { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { Call } from './call.ts';
 import { isIdempotent } from './methods.ts';
 
@@ -22,9 +23,14 @@ export class Retries {
     this.#deadline = performance.now() + (call.forwarding?.timeoutMs ?? 30_000);
   }
 
-  /** The upstream closed a kept connection while the call was on its way: once, at once, and not one of the route's attempts. */
-  afterStaleConnection(): boolean {
-    if (this.#staleTaken || this.#call.forwarding?.sendsOnce || !this.#repeatable() || !isIdempotent(this.#call.method)) return false;
+  /**
+   * The upstream closed a kept connection while the call was on its way, or has said that it did nothing with it: once, at once, and not one of the route's
+   * attempts.
+   */
+  afterStaleConnection({ reused, unprocessed }: UpstreamFault): boolean {
+    if (!reused && !unprocessed) return false;
+    if (this.#staleTaken || this.#call.forwarding?.sendsOnce || !this.#repeatable()) return false;
+    if (!unprocessed && !isIdempotent(this.#call.method)) return false;
     this.#staleTaken = true;
     return true;
   }

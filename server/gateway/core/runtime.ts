@@ -1,9 +1,8 @@
 import type { Keyring } from '#server/crypto/keyring.ts';
 import type { MemoryCounters } from '#server/platform/counters/memory.ts';
 import type { Counters } from '#server/platform/counters.ts';
-import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 import type { Resolver } from '#server/platform/http-out/resolver.ts';
-import type { UpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
+import type { Pool, UpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
 import type { AccessTokens } from '../credentials/access-tokens.ts';
 import type { AgentSessions } from '../credentials/agent-sessions.ts';
 import type { ApiKeys } from '../credentials/api-keys.ts';
@@ -46,7 +45,7 @@ export type Runtime = {
   resolver: Resolver;
   pools: UpstreamPools;
   /** The built-in echo upstream of the demonstration route. */
-  echo: OriginPool | null;
+  echo: Pool | null;
   /** Access tokens, remembered for moments. */
   tokens: Pick<AccessTokens, 'find'>;
   /** Capability tokens of the AI planes, remembered for moments. */

@@ -102,6 +102,8 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
     if (!hides || !hidesAnswer(call, name.toLowerCase())) out.push(name, injected[i + 1] as string);
   }
   if (call.scrub !== null) out.push('Accept-Encoding', 'identity');
+  // gRPC asks for it, and a server may refuse who doesn't say it.
+  if (call.grpc !== null) out.push('TE', 'trailers');
   if (call.verified) out.push('X-Svc-Verified', 'true');
   return out;
 }

@@ -58,7 +58,7 @@ test('a call by HTTP/2 goes upstream with its secret, and its answer has the who
   assert.deepEqual(names(answer.headers), names(plain.headers));
   await running.flush();
   const row = await db().request_logs.findFirstOrThrow({ where: { request_id: answer.headers['x-svc-request-id'] ?? '' } });
-  assert.equal(row.source_ip, '203.0.113.7');
+  assert.equal(row.src_ip, '203.0.113.7');
 });
 
 test('a refusal by HTTP/2 is that of HTTP/1.1', async () => {

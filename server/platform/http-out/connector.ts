@@ -32,9 +32,14 @@ const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
 
 /**
  * Opens sockets to one endpoint: resolve and judge, connect to an address of that very answer, look at the peer address once more,
- * then TLS with the name (interface rule 12 §9.1, §9.2, §10). Rejects with UpstreamFault of phase `connect`.
+ * then TLS with the name and one protocol to speak (interface rule 12 §9.1, §9.2, §10). Rejects with UpstreamFault of phase `connect`.
  */
-export function createConnect(endpoint: Endpoint, resolver: Resolver, timeoutMs = 5_000): Connect {
+export function createConnect(
+  endpoint: Endpoint,
+  resolver: Resolver,
+  timeoutMs = 5_000,
+  protocol: 'http/1.1' | 'h2' = 'http/1.1',
+): Connect {
   let context: SecureContext | undefined;
   return async (received) => {
     const { scheme, host, port } = endpoint;
@@ -52,7 +57,7 @@ export function createConnect(endpoint: Endpoint, resolver: Resolver, timeoutMs 
       scheme === 'http' ? received : undefined,
     );
     if (context === undefined) return socket;
-    const encrypted = await handshake(socket, host, context, timeoutMs);
+    const encrypted = await handshake(socket, host, context, timeoutMs, protocol);
     if (received) encrypted.on('data', received);
     return encrypted;
   };
@@ -136,7 +141,7 @@ function isPinned(peer: string | undefined, lookup: Extract<Lookup, { ok: true }
   return !lookup.judged || checkAddress(actual, pinned.port, resolver.settings).ok;
 }
 
-function handshake(socket: Socket, host: string, context: SecureContext, timeoutMs: number): Promise<TLSSocket> {
+function handshake(socket: Socket, host: string, context: SecureContext, timeoutMs: number, protocol: string): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const options: ConnectionOptions = {
       socket,
@@ -144,7 +149,7 @@ function handshake(socket: Socket, host: string, context: SecureContext, timeout
       // RFC 6066 §3: server_name never carries an address; the certificate is then checked against `host`.
       servername: isIP(host) ? '' : host,
       secureContext: context,
-      ALPNProtocols: ['http/1.1'],
+      ALPNProtocols: [protocol],
       rejectUnauthorized: true,
     };
     const tls = connectTls(options);

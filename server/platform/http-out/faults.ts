@@ -17,13 +17,20 @@ export class UpstreamFault extends Error {
   readonly phase: 'connect' | 'exchange';
   /** The socket had served an earlier call: a failure before any response byte may just be a stale connection. */
   readonly reused: boolean;
+  /** The upstream says that it has done nothing with the request (RFC 9113 §8.7): any method may be tried again. */
+  readonly unprocessed: boolean;
 
-  constructor(type: FaultType, message: string, options: { phase?: 'connect' | 'exchange'; reused?: boolean; cause?: unknown } = {}) {
+  constructor(
+    type: FaultType,
+    message: string,
+    options: { phase?: 'connect' | 'exchange'; reused?: boolean; unprocessed?: boolean; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'UpstreamFault';
     this.type = type;
     this.phase = options.phase ?? 'exchange';
     this.reused = options.reused ?? false;
+    this.unprocessed = options.unprocessed ?? false;
   }
 }
 

@@ -31,4 +31,22 @@ export function requestHead({ method, path, headers, body, upgrade }: UpstreamRe
   return `${head}\r\n`;
 }
 
+/**
+ * The same head for HTTP/2 (RFC 9113 §8.3.1): names and values in turn, pseudo-headers first. The last line of defence here too.
+ */
+export function http2Head({ method, path, headers, body }: UpstreamRequest, scheme: string): string[] {
+  if (!METHOD.test(method) || !TARGET.test(path)) throw unfit();
+  const out = [':method', method, ':scheme', scheme, ':path', path];
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = lowerName(headers[i] as string);
+    const value = headers[i + 1] as string;
+    if (name === '' || !VALUE.test(value)) throw unfit();
+    if (name === 'host') out.splice(6, 0, ':authority', value);
+    else out.push(name, value);
+  }
+  const length = body ? body.length : 0;
+  if (length !== null && (length > 0 || EXPECT_BODY.has(method))) out.push('content-length', String(length));
+  return out;
+}
+
 const unfit = () => new UpstreamFault('internal_error', 'The upstream request could not be built.');

@@ -17,6 +17,8 @@ export type UpstreamRequest = {
   body?: Buffer | { source: BodySource; length: number | null } | null | undefined;
   /** The protocol to change to, e.g. `websocket`. Such a connection is nobody else's before or after. */
   upgrade?: string | undefined;
+  /** What follows the body, asked for when it has ended; only HTTP/2 carries it. */
+  trailers?: (() => HeaderList) | undefined;
 };
 
 /** What becomes of a request. `onEnd` or `onFault` is the last and comes once; neither comes after `abort`, nor any before `send` returned. */
@@ -24,6 +26,8 @@ export interface UpstreamHandler {
   onHead(status: number, headers: HeaderList, reason: string): void;
   /** The bytes are lent: they are overwritten when the call returns. */
   onData(bytes: Buffer): void;
+  /** What followed the body, just before `onEnd`; only of HTTP/2. */
+  onTrailers?(trailers: HeaderList): void;
   onEnd(): void;
   onFault(fault: UpstreamFault): void;
   /** The upstream changed to the protocol that was asked for; the socket and what it sent already are the handler's now. */

@@ -1,5 +1,6 @@
 import { createConnect, type Endpoint } from './connector.ts';
 import { UpstreamFault } from './faults.ts';
+import { Http2Pool } from './http2-pool.ts';
 import { type ConnectionCounts, OriginPool } from './origin-pool.ts';
 import type { Resolver } from './resolver.ts';
 
@@ -9,11 +10,16 @@ export type PoolKey = Endpoint & {
   space: string;
   /** Names the TLS material with its version, e.g. `cert-id:3/ca-id:1`; '' for system roots and no client certificate. */
   identity?: string | undefined;
+  /** Connections of HTTP/2, which they must offer; of HTTP/1.1 without it. */
+  http2?: boolean | undefined;
 };
+
+/** What a pool of either protocol is to those who send by it, and to those who keep it. */
+export type Pool = Pick<OriginPool, 'send' | 'sweep' | 'close' | 'usedAt' | 'idleOnly' | 'countInto'>;
 
 export type UpstreamPools = {
   /** The pool of a key, opened on first use. Call `send` on the answer at once: an unused pool is closed after 30 s. */
-  get(key: PoolKey): OriginPool;
+  get(key: PoolKey): Pool;
   readonly size: number;
   /** Of all pools together: connections in use, idle and being opened, and calls that wait for one. */
   connections(): ConnectionCounts;
@@ -33,6 +39,9 @@ export type PoolOptions = {
   connectTimeoutMs?: number | undefined;
 };
 
+/** Of one origin; each carries up to a hundred calls. */
+const HTTP2_CONNECTIONS = 10;
+
 /** Upstream connections for the data planes. They know no timeout but that of connecting: who sends a call owns its time. */
 export function createUpstreamPools({
   resolver,
@@ -41,9 +50,9 @@ export function createUpstreamPools({
   maxAgeMs = 60_000,
   connectTimeoutMs = 5_000,
 }: PoolOptions): UpstreamPools {
-  const pools = new Map<string, OriginPool>();
+  const pools = new Map<string, Pool>();
   /** Neighbours mostly go to the same origin. */
-  let last: { key: PoolKey; pool: OriginPool } | undefined;
+  let last: { key: PoolKey; pool: Pool } | undefined;
   let closed = false;
 
   const sweeper = setInterval(
@@ -65,13 +74,16 @@ export function createUpstreamPools({
     get(key) {
       if (closed) throw new UpstreamFault('aborted', 'The service is shutting down.', { phase: 'connect' });
       if (last && isSame(last.key, key)) return last.pool;
-      const name = `${key.tenant} ${key.space} ${key.scheme} ${key.host} ${key.port} ${key.identity ?? ''}`;
+      const name = `${key.http2 ? 'h2 ' : ''}${key.tenant} ${key.space} ${key.scheme} ${key.host} ${key.port} ${key.identity ?? ''}`;
       let pool = pools.get(name);
       if (!pool) {
         // A replaced certificate must not live on in idle sockets for more than half a minute, sweeps included.
         const idle = key.identity === undefined ? idleMs : Math.min(idleMs, 20_000);
-        const connect = createConnect(key, resolver, connectTimeoutMs);
-        pool = new OriginPool({ connect, host: key.host, connections, idleMs: idle, maxAgeMs });
+        const connect = createConnect(key, resolver, connectTimeoutMs, key.http2 ? 'h2' : 'http/1.1');
+        const options = { connect, host: key.host, idleMs: idle, maxAgeMs };
+        pool = key.http2
+          ? new Http2Pool({ ...options, scheme: key.scheme, connections: HTTP2_CONNECTIONS })
+          : new OriginPool({ ...options, connections });
         pools.set(name, pool);
       }
       last = { key, pool };
@@ -109,4 +121,5 @@ const isSame = (a: PoolKey, b: PoolKey): boolean =>
   a.scheme === b.scheme &&
   a.host === b.host &&
   a.port === b.port &&
-  a.identity === b.identity;
+  a.identity === b.identity &&
+  a.http2 === b.http2;

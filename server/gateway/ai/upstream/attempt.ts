@@ -1,7 +1,7 @@
 import { classifyFault, UpstreamFault } from '#server/platform/http-out/faults.ts';
-import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from '#server/platform/http-out/upstream-call.ts';
+import type { Pool } from '#server/platform/http-out/upstream-pool.ts';
 import type { AnswerFlow, ScrubbedHandler } from '../../core/answer-edit.ts';
 
 /** Takes the body of an answer. `data` lends its bytes; `end` or `fault` comes last, once. */
@@ -40,7 +40,7 @@ export class Attempt implements UpstreamHandler {
   }
 
   /** Sends the request; resolves when the head is there. @throws UpstreamFault */
-  send(pool: OriginPool, request: UpstreamRequest, scrub: Scrubbing = () => undefined): Promise<void> {
+  send(pool: Pool, request: UpstreamRequest, scrub: Scrubbing = () => undefined): Promise<void> {
     const scrubbed = scrub(this, () => this.#sent);
     try {
       this.#sent = pool.send(request, scrubbed ?? this);

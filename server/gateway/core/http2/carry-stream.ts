@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { uuidV7 } from '#server/crypto/random.ts';
 import { bareRefusal } from '../bare-refusal.ts';
+import { isGrpc } from '../grpc/media-type.ts';
 import { ALL_METHODS } from '../methods.ts';
 import { StreamSocket } from './stream-socket.ts';
 import { http1Head, http2Head } from './translate.ts';
@@ -29,22 +30,24 @@ export function carryStream(
   stream.on('error', () => undefined); // 'close' follows
   const ends = (flags & NGHTTP2_FLAG_END_STREAM) !== 0;
   const { method, path, headers } = http1Head(raw, ends);
-  if (method === 'CONNECT') return refuse(stream, 405, 'method_not_allowed', 'CONNECT is not supported.');
+  if (method === 'CONNECT') {
+    refuse(stream, 405, 'method_not_allowed', 'CONNECT is not supported.');
+    return;
+  }
   const [ours, theirs] = StreamSocket.pair(peer);
   let asked: ClientRequest;
   try {
     const options = { createConnection: () => ours as never, method, path, headers, setHost: false, maxHeaderSize: ANSWER_HEAD };
     asked = request(options);
   } catch {
-    return refuse(stream, 400, 'invalid_request', 'The request is not valid HTTP/2.');
+    refuse(stream, 400, 'invalid_request', 'The request is not valid HTTP/2.');
+    return;
   }
   accept(theirs);
-  sendBody(stream, asked, ends || isGrpc(headers));
+  sendBody(stream, asked, ends || isGrpc(fieldIn(headers, 'content-type')));
   takeAnswer(stream, asked);
   stream.once('close', () => asked.destroy());
 }
-
-const isGrpc = (headers: readonly string[]): boolean => fieldIn(headers, 'content-type').startsWith('application/grpc');
 
 function fieldIn(headers: readonly string[], name: string): string {
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1] as string;

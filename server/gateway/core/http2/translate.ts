@@ -1,3 +1,5 @@
+import { isGrpc } from '../grpc/media-type.ts';
+
 // Heads of HTTP/2 as heads of HTTP/1.1 and back (RFC 9113 §8.2, §8.3): what one says in pseudo-headers, the other says in lines.
 
 export type Http1Head = { method: string; path: string; headers: string[] };
@@ -57,7 +59,7 @@ export function http2Head(status: number, raw: readonly string[]): { headers: st
     const value = raw[i + 1] as string;
     if (OF_THE_CONNECTION.has(name)) continue;
     if (name === 'content-length' && value === '0') bodyless = true;
-    if (name === 'content-type' && value.startsWith('application/grpc')) grpc = true;
+    if (name === 'content-type' && isGrpc(value)) grpc = true;
     headers.push(name, value);
   }
   if (!grpc || !bodyless) return { headers, bodyless };

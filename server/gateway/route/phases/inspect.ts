@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { checkForwardPath } from '../../core/forward-path.ts';
+import { readGrpc } from '../../core/grpc/grpc.ts';
 import { readHeadFields } from '../../core/head-fields.ts';
 import { ALL_METHODS, isAccepted } from '../../core/methods.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
@@ -9,6 +10,8 @@ import type { RouteCall, RouteState } from '../route-call.ts';
 export function inspect(call: RouteCall): Refused | undefined {
   readHeadFields(call, readOwnHeader);
   const { state } = call;
+  const fault = call.http2 ? readGrpc(call) : undefined;
+  if (fault) return fault;
   if (!isAccepted(call.method))
     return refused('method_not_allowed', `The method ${call.method.slice(0, 32)} is not supported.`, { allow: ALL_METHODS });
   const mark = call.target.indexOf('?');

@@ -1,3 +1,4 @@
+import { refuseGrpcConfig } from '../../core/grpc/grpc.ts';
 import { acceptBody } from '../../core/listener.ts';
 import { rewritesBody } from '../../core/methods.ts';
 import type { PhaseResult } from '../../core/plane.ts';
@@ -32,6 +33,8 @@ export function rewrite(call: RouteCall, runtime: Runtime): Result {
   const config = call.state.config;
   if (!config) return refused('internal_error', 'The route has no configuration.');
   if (config.malformed !== null) return refused('template_invalid', `A template in this route ${config.malformed}.`);
+  const misfit = call.grpc === null ? undefined : refuseGrpcConfig(config, signsBody(config));
+  if (misfit) return misfit;
   if (config.fields !== null) {
     const unfit = fitsFields(call);
     if (unfit) return unfit;
