@@ -8,7 +8,7 @@ import type { SpaceSnapshot } from '../snapshot/slices.ts';
 import type { AnswerEdit, AnswerScrub, LineEdit } from './answer-edit.ts';
 import type { Capture } from './capture.ts';
 import type { GatewayResponse } from './gateway-response.ts';
-import type { Grpc } from './grpc/grpc.ts';
+import type { Grpc } from './grpc/grpc-call.ts';
 import type { Refused } from './refusal.ts';
 
 /** The caller's credential, verified; the admission decides what follows from it (interface rule 12 §5.1). */

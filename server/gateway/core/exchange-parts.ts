@@ -12,9 +12,6 @@ import type { Tunnel } from './websocket/tunnel.ts';
 
 // What an exchange asks without being changed by it.
 
-/** So much of an answer is read away before the call is sent again. */
-export const DISCARDED_RESPONSE = 64 * 1024;
-
 /** Called once, at the end: with a refusal to answer, or after the response was written. */
 export type Outcome = {
   refuse(refusal: Refused): void;

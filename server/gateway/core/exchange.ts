@@ -10,24 +10,13 @@ import { CallTimer } from './call-timer.ts';
 import type { Capture } from './capture.ts';
 import { ChangedAnswer } from './changed-answer.ts';
 import { afterReads } from './event-loop-turn.ts';
-import {
-  causeOf,
-  DISCARDED_RESPONSE,
-  flush,
-  freeBody,
-  type Outcome,
-  poolOf,
-  refusalOf,
-  relayOf,
-  requestOf,
-  scrubbedFor,
-} from './exchange-parts.ts';
+import { causeOf, flush, freeBody, type Outcome, poolOf, refusalOf, relayOf, requestOf, scrubbedFor } from './exchange-parts.ts';
 import { endAnswer, noteStatus, noteTrailers } from './grpc/trailers.ts';
 import { acceptBody } from './listener.ts';
 import { type Refused, refused } from './refusal.ts';
 import { renewing } from './renewing-handler.ts';
 import type { BodyRelay, LineRelay } from './request-body.ts';
-import { Retries } from './retries.ts';
+import { DISCARDED_RESPONSE, Retries } from './retries.ts';
 import type { Runtime } from './runtime.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 import { bufferedLength, fieldOf } from './upstream-response.ts';

@@ -3,6 +3,8 @@ import type { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { Call } from './call.ts';
 import { isIdempotent } from './methods.ts';
 
+/** So much of an answer is read away before its call is sent again. */
+export const DISCARDED_RESPONSE = 64 * 1024;
 const LONGEST_RETRY_AFTER_MS = 2_000;
 const REPEATED_BODY = 1024 * 1024;
 

@@ -5,7 +5,16 @@ import { createServer as createTls } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import test, { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, credentials, Metadata, type Metadata as MetadataType, Server, ServerCredentials, status } from '@grpc/grpc-js';
+import {
+  Client,
+  credentials,
+  Metadata,
+  type Metadata as MetadataType,
+  Server,
+  ServerCredentials,
+  status,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
 import { madeCertificate } from '#server/domain/secrets/certificates/certificate.fixture.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
@@ -53,7 +62,7 @@ const note = (metadata: MetadataType, path: string) => seen.push({ metadata: met
 
 async function startServer(serverCredentials = ServerCredentials.createInsecure()) {
   const server = new Server();
-  server.addService(SERVICE, {
+  const handlers = {
     unary(call: Incoming, done: Done) {
       note(call.metadata, call.getPath());
       const trailers = new Metadata();
@@ -86,7 +95,8 @@ async function startServer(serverCredentials = ServerCredentials.createInsecure(
       call.on('data', (part: Buffer) => call.write(Buffer.from(`you said ${part}`)));
       call.on('end', () => call.end());
     },
-  });
+  };
+  server.addService(SERVICE, handlers as unknown as UntypedServiceImplementation);
   const port = await new Promise<number>((resolve, reject) =>
     server.bindAsync('127.0.0.1:0', serverCredentials, (error, bound) => (error ? reject(error) : resolve(bound))),
   );

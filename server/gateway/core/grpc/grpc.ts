@@ -2,13 +2,6 @@ import type { Call } from '../call.ts';
 import { type Refused, refused } from '../refusal.ts';
 import { isGrpc } from './media-type.ts';
 
-export type Grpc = {
-  /** How long the caller waits for the whole call, in milliseconds; null: as long as the route does. */
-  readonly timeoutMs: number | null;
-  /** What follows the upstream's answer, once it has come. */
-  trailers: [string, string][] | null;
-};
-
 /** Longer ones are as good as none: a timer can't count them. */
 const LONGEST_MS = 2 ** 31 - 1;
 const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
