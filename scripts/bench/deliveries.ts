@@ -44,12 +44,17 @@ export async function measureDeliveries(directory: string): Promise<Row[]> {
           Array.from({ length: 100 }, (_, i) => ({ type: 'secret.rotated', source_id: null, data: { i } }) as const),
         ),
       );
-    const began = performance.now();
+    const [began, before] = [performance.now(), process.cpuUsage()];
     const engine = startDeliveries({ webhook: webhookChannel() }, { pauseMs: 20 });
+    const { db } = await import('../../server/platform/db.ts');
     while (received < EVENTS * WEBHOOKS) await new Promise((resolve) => setTimeout(resolve, 50));
+    while ((await db().webhook_attempts.count({ where: { success: true } })) < EVENTS * WEBHOOKS)
+      await new Promise((resolve) => setTimeout(resolve, 20));
     const seconds = (performance.now() - began) / 1_000;
+    const { user, system } = process.cpuUsage(before);
+    const cpuSeconds = (user + system) / 1e6;
     await engine.stop();
-    say(`${received} deliveries in ${seconds.toFixed(1)} s`);
+    say(`${received} deliveries on record in ${seconds.toFixed(1)} s, with ${cpuSeconds.toFixed(1)} s of CPU`);
 
     const beside = await besideADeadReceiver(tenant.id);
 
@@ -64,6 +69,14 @@ export async function measureDeliveries(directory: string): Promise<Row[]> {
         value: `${((seconds / received) * 1_000).toFixed(2)} ms each`,
         target: '500 a second',
         pass: received / seconds >= 500,
+      },
+      {
+        what: 'the same, by CPU of the worker and of the receiver beside it in one process',
+        measured: `${Math.round(received / cpuSeconds)} a second of CPU`,
+        against: '',
+        value: `${((cpuSeconds / received) * 1e6).toFixed(0)} us each`,
+        target: '',
+        pass: null,
       },
       {
         what: `p95 of an event beside ${grouped(DEAD)} deliveries that wait for a dead receiver`,
