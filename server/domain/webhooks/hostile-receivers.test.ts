@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { createServer as createSecureServer } from 'node:https';
 import { createServer } from 'node:net';
 import test from 'node:test';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { gzipSync } from 'node:zlib';
 import { startDeliveries } from '#server/domain/deliveries/service.ts';
 import { raise } from '#server/domain/events/service.ts';
+import { generateServer } from '#server/gateway/tls-upstream.fixture.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { openHttp } from '#server/platform/connect/http.ts';
@@ -14,7 +18,7 @@ import { ownDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { webhookChannel } from './channel.ts';
 import { CHANNEL } from './options.shared.ts';
-import { answering, delivering, receiver, statesOf, until, webhookTo } from './receiver.fixture.ts';
+import { answering, delivering, due, receiver, statesOf, until, webhookTo } from './receiver.fixture.ts';
 
 await ownDatabase();
 
@@ -48,6 +52,8 @@ test('whatever a receiver answers, the attempt ends in time with a code, and no 
     const timer = setInterval(() => res.write('x'), 100);
     res.on('close', () => clearInterval(timer)).on('error', () => {});
   });
+  const packed = gzipSync(Buffer.alloc(64 << 20));
+  const bomb = await receiver((res) => void res.writeHead(200, { 'content-encoding': 'gzip' }).end(packed));
   const cases: [string, string, string | null][] = [
     ['silent', await rawServer('', 'hangs'), 'timeout'],
     ['half a head', await rawServer('HTTP/1.1 200 OK\r\nX-A: ', 'hangs'), 'timeout'],
@@ -56,6 +62,17 @@ test('whatever a receiver answers, the attempt ends in time with a code, and no 
     ['two lengths', await rawServer('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 9\r\n\r\nx', 'ends'), 'connect_error'],
     ['a reset', await rawServer('HTTP/1.1 200', 'resets'), 'connect_error'],
     ['a body without end', endless.url, null],
+    ['more than its length says', await rawServer('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 No\r\n\r\n', 'ends'), null],
+    ['less than its length says', await rawServer('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok', 'ends'), 'connect_error'],
+    ['a chunk that is cut off', await rawServer('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nok', 'resets'), 'connect_error'],
+    ['HTTP of 1991', await rawServer('<html>ok</html>', 'ends'), 'connect_error'],
+    [
+      'interim answers without end',
+      await rawServer('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(20_000), 'hangs'),
+      'connect_error',
+    ],
+    ['a switch of protocols', await rawServer('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n', 'ends'), 'connect_error'],
+    ['a megabyte that was a gigabyte', bomb.url, null],
     ['ten thousand headers', await rawServer(`HTTP/1.1 200 OK\r\n${'X-A: b\r\n'.repeat(10_000)}\r\n`, 'ends'), 'connect_error'],
   ];
   const made = await Promise.all(
@@ -71,6 +88,99 @@ test('whatever a receiver answers, the attempt ends in time with a code, and no 
   assert.ok(Date.now() - began < 8_000);
   for (const { name, error, id } of made) assert.deepEqual([name, (await attemptOf(id))?.error_code], [name, error]);
   assert.equal(await statesOf(neighbour.id), 'succeeded');
+});
+
+test('a 200 that comes after the time is up is a timeout, and the next attempt has the same IDs', async () => {
+  const w = await workspace();
+  let late = false;
+  const { seen, url } = await receiver((res, nth) => {
+    if (nth > 0) return void res.end();
+    setTimeout(() => {
+      res.end();
+      late = true;
+    }, 1_500);
+  });
+  const { id } = await webhookTo(w.live, url, { timeout_seconds: 1 });
+  await send(w.live);
+  await delivering(async () => {
+    await until('the first attempt', async () => (await attemptOf(id))?.error_code === 'timeout');
+    assert.equal(await statesOf(id), 'pending');
+    await until('the late answer has come', () => late);
+    assert.equal(await statesOf(id), 'pending', 'too late is not taken');
+    await due(id);
+    await until('the second', async () => (await statesOf(id)) === 'succeeded');
+  });
+  assert.deepEqual(
+    seen.map(({ headers }) => headers['x-webhook-attempt']),
+    ['1', '2'],
+  );
+  assert.equal(new Set(seen.map(({ headers }) => `${headers['x-webhook-id']} ${headers['x-webhook-delivery']}`)).size, 1);
+});
+
+test('a receiver whose TLS changes between attempts gets nothing until it is who it was, and nothing in plain text', async () => {
+  const w = await workspace();
+  const name = 'hooks.example.com';
+  const [good, wrong, expired, stranger] = await Promise.all([
+    generateServer(name),
+    generateServer('other.example.com'),
+    generateServer(name, new Date(Date.now() - 3_600_000)),
+    generateServer(name),
+  ]);
+  const system = getCACertificates('default');
+  setDefaultCACertificates([...system, ...[good, wrong, expired].map(({ ca_pem }) => ca_pem)]);
+  const seen: string[] = [];
+  const secure = createSecureServer(good, (req, res) => {
+    seen.push(`${req.headers['x-webhook-attempt']}`);
+    req.resume().on('end', () => res.end());
+  }).on('tlsClientError', () => {});
+  const inPlain: Buffer[] = [];
+  const plain = createServer(
+    (socket) =>
+      void socket
+        .on('data', (bytes) => inPlain.push(bytes))
+        .on('error', () => {})
+        .end('no TLS'),
+  );
+  const ports = [await listen(secure), await listen(plain as never)];
+  const { id } = await webhookTo(w.live, (await answering(200)).url, { timeout_seconds: 2, max_retries: 10 });
+  await db().webhooks.update({ where: { id }, data: { url: `https://${name}/hooks` } });
+  const attempt = async (port: number) => {
+    const settings = egressSettings({ testHosts: [{ name, port: 443, address: '127.0.0.1', address_port: port }] });
+    const http = openHttp({ resolver: createResolver({ settings, resolve: async () => [] }) });
+    const before = await db().webhook_attempts.count({ where: { webhook_id: id } });
+    await due(id);
+    const engine = startDeliveries({ [CHANNEL]: webhookChannel(http) }, { pauseMs: 50 });
+    try {
+      await until('the attempt', async () => (await db().webhook_attempts.count({ where: { webhook_id: id } })) > before);
+    } finally {
+      await engine.stop();
+      await http.close();
+      secure.closeAllConnections();
+    }
+    const row = await db().webhook_attempts.findFirst({ where: { webhook_id: id }, orderBy: { executed_at: 'desc' } });
+    return row?.error_code ?? row?.response_status;
+  };
+  try {
+    await send(w.live);
+    for (const [how, server] of [
+      ['another name', wrong],
+      ['ended', expired],
+      ['a stranger', stranger],
+    ] as const) {
+      secure.setSecureContext(server);
+      assert.equal(await attempt(ports[0] as number), 'tls_error', how);
+    }
+    assert.equal(await attempt(ports[1] as number), 'tls_error', 'no TLS at all');
+    assert.deepEqual([seen, await statesOf(id)], [[], 'pending']);
+    // What came without TLS is the first message of a handshake (RFC 8446 §5.1: content type 22), and no word of the event.
+    assert.ok(inPlain.length > 0 && inPlain[0]?.[0] === 22);
+    assert.doesNotMatch(Buffer.concat(inPlain).toString('latin1'), /hooks HTTP|secret\.rotated|whsec_/);
+    secure.setSecureContext(good);
+    assert.equal(await attempt(ports[0] as number), 200);
+    assert.deepEqual([seen, await statesOf(id)], [['5'], 'succeeded']);
+  } finally {
+    setDefaultCACertificates(system);
+  }
 });
 
 test('a redirect is a failure and is not followed, wherever it leads', async () => {
@@ -94,6 +204,11 @@ test('an address that became private after it was saved is refused at the attemp
     ['https://10.0.0.5/hooks', false],
     ['https://inside.example.com/hooks', true],
     ['http://127.0.0.1:6379/', false],
+    // What serializes to an address of this machine or of a private network, whatever it was spelled like.
+    ['https://127.0.0.1:8443/', false],
+    ['https://2130706433:8443/', false],
+    ['https://0x7f.1:8443/', false],
+    ['https://[::ffff:10.0.0.1]/', false],
   ] as const) {
     const { id } = await webhookTo(w.live, url, { name: target });
     await db().webhooks.update({ where: { id }, data: { url: target } });

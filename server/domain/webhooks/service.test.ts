@@ -11,6 +11,7 @@ import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { checkHealth } from './health.ts';
 import { pruneWebhooks } from './pruning.ts';
 import { answering, hmac, receiver, webhookTo } from './receiver.fixture.ts';
+import { revealOfSecret, revealSecret } from './secrets.ts';
 import { checkUrl, maskedUrl } from './target.ts';
 
 await testDatabase();
@@ -157,6 +158,22 @@ test('only who may read secrets, or sign with keys, can have a webhook use them'
   // Sending the secret to another place takes the same right as naming it.
   await assert.rejects(made(without('secret:read'), 'webhooks.update', { id, url: `${url}/elsewhere` }), /secret:read/);
   await made(without('secret:read'), 'webhooks.update', { id, name: 'renamed' });
+});
+
+test('a reveal shows the secret that signs, under both of its names, and none where a key signs', async () => {
+  const w = await workspace();
+  const { url } = await answering(200);
+  const { id, secret_key } = await webhookTo(w.live, url);
+  const plain = { secret_key, secret: secret_key, previous_secret_expires_at: null };
+  assert.deepEqual(await revealSecret(w.live, { id }), plain);
+  const next = await made(w.live, 'webhooks.rotate_secret', { id, overlap_hours: 2 });
+  const shown = await revealSecret({ ...w.live, now: new Date() }, { id });
+  assert.deepEqual([shown.secret_key, shown.secret], [next.secret_key, next.secret_key]);
+  assert.equal(shown.previous_secret_expires_at?.toISOString(), next.previous_secret_expires_at);
+  const key = await made(w.live, 'crypto_keys.create', { name: fresh('mac'), key_type: 'hmac-sha256' });
+  const keyed = await webhookTo(w.live, url, { hmac_key_id: key.id });
+  // Before anything of the person is asked for or spent (interface rule 60 §4).
+  await assert.rejects(async () => revealOfSecret.state?.(w.live, { id: keyed.id }), { type: 'conflict', status: 409 });
 });
 
 test('rotation keeps the secret before for the overlap, and zero ends it at once', async () => {
