@@ -35,7 +35,7 @@ await ownDatabase();
 
 const worker = new URL('./killed-worker.fixture.ts', import.meta.url);
 const [INCIDENT, ENTRY, EVENT, DELIVERY] = ['alert_incidents', 'alert_incident_entries', 'events', 'deliveries'].map(
-  (table) => `^insert into "public"."${table}"`,
+  (table) => `insert into "public"."${table}"`,
 ) as [string, string, string, string];
 const failures = { type: 'request_failures', condition: { threshold: 5, window_minutes: 1 } };
 
@@ -45,9 +45,9 @@ const LOOKS: [string, Death, written: boolean][] = [
   ['the timeline is written', { at: [ENTRY], when: 'after' }, false],
   ['the event is raised', { at: [EVENT], when: 'after' }, false],
   ['the message is queued', { at: [DELIVERY], when: 'after' }, false],
-  ['the decision is about to commit', { at: [DELIVERY, '^commit'], when: 'before' }, false],
-  ['the decision has committed', { at: [DELIVERY, '^commit'], when: 'after' }, true],
-  ['the state is written', { at: ['^update alerts a set state'], when: 'after' }, true],
+  ['the decision is about to commit', { at: [DELIVERY, 'commit'], when: 'before' }, false],
+  ['the decision has committed', { at: [DELIVERY, 'commit'], when: 'after' }, true],
+  ['the state is written', { at: ['update alerts a set state'], when: 'after' }, true],
 ];
 
 for (const [point, death, written] of [['the incident is written', { at: [INCIDENT], when: 'after' }, false] as const, ...LOOKS])
@@ -95,10 +95,10 @@ for (const [point, death, written] of LOOKS)
 /** What the end of an attempt is written with, whatever its channel. */
 const [CLAIM, END] = ["update deliveries d set state = 'in_flight'", 'with ends as'];
 const ATTEMPTS: [string, Death, times: number][] = [
-  ['claimed', { at: [CLAIM, '^commit'], when: 'after' }, 1],
+  ['claimed', { at: [CLAIM, 'commit'], when: 'after' }, 1],
   ['made', { at: [END], when: 'before' }, 2],
-  ['recorded', { at: [END, '^commit'], when: 'before' }, 2],
-  ['over', { at: [END, '^commit'], when: 'after' }, 1],
+  ['recorded', { at: [END, 'commit'], when: 'before' }, 2],
+  ['over', { at: [END, 'commit'], when: 'after' }, 1],
 ];
 
 for (const [point, death, times] of ATTEMPTS)
@@ -130,8 +130,8 @@ for (const [point, death, times] of ATTEMPTS)
   });
 
 for (const [point, death] of [
-  ['written', { at: ['^insert into "public"."notifications"'], when: 'after' }],
-  ['written and its delivery is not over', { at: ['^insert into "public"."notifications"', END, '^commit'], when: 'before' }],
+  ['written', { at: ['insert into "public"."notifications"'], when: 'after' }],
+  ['written and its delivery is not over', { at: ['insert into "public"."notifications"', END, 'commit'], when: 'before' }],
 ] as [string, Death][])
   test(`a worker killed when the notification of an event is ${point} writes it once`, async () => {
     const w = await workspace();
@@ -147,13 +147,13 @@ for (const [point, death] of [
   });
 
 for (const [point, death] of [
-  ['they are written', { at: ['^insert into "public"."notifications"'], when: 'after' }],
+  ['they are written', { at: ['insert into "public"."notifications"'], when: 'after' }],
   ['the place of the feed has moved', { at: ['update notification_feed'], when: 'after' }],
-  ['they are about to commit', { at: ['update notification_feed', '^commit'], when: 'before' }],
-  ['they have committed', { at: ['update notification_feed', '^commit'], when: 'after' }],
+  ['they are about to commit', { at: ['update notification_feed', 'commit'], when: 'before' }],
+  ['they have committed', { at: ['update notification_feed', 'commit'], when: 'after' }],
   ['the mail of them is being written', { at: ['update notifications set mail_at = null'], when: 'after' }],
-  ['the mail is about to commit', { at: ['update notifications set mail_at = null', '^commit'], when: 'before' }],
-  ['the mail has committed', { at: ['update notifications set mail_at = null', '^commit'], when: 'after' }],
+  ['the mail is about to commit', { at: ['update notifications set mail_at = null', 'commit'], when: 'before' }],
+  ['the mail has committed', { at: ['update notifications set mail_at = null', 'commit'], when: 'after' }],
 ] as [string, Death][])
   test(`a worker killed when entries of the audit log become notifications and ${point} tells and mails a person once`, async () => {
     const w = await workspace();

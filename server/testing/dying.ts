@@ -4,7 +4,7 @@ import pg from 'pg';
 
 // Processes of tests that end without a word (kill -9) at a statement they send to the database.
 
-/** Where a process dies: at the last of these statements, once the others have gone by in this order. */
+/** Where a process dies: at the last of these statements, once the others have gone by in this order. Each is a part of its text, in lower case, but `commit`, which is all of it. */
 export type Death = { at: readonly string[]; when: 'before' | 'after' };
 
 /** Ends this process at the named statement of any of its connections: before it is sent, or when it has been answered. */
@@ -14,7 +14,7 @@ export function dieAt({ at, when }: Death): void {
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
     const [asked] = args as [string | { text?: string } | undefined];
     const text = (typeof asked === 'string' ? asked : asked?.text) ?? '';
-    if (passed === at.length || !new RegExp(at[passed] as string, 'i').test(text)) return Reflect.apply(query, this, args);
+    if (passed === at.length || !isAt(text.toLowerCase(), at[passed] as string)) return Reflect.apply(query, this, args);
     passed++;
     if (passed < at.length) return Reflect.apply(query, this, args);
     if (when === 'before') kill();
@@ -23,6 +23,8 @@ export function dieAt({ at, when }: Death): void {
     return Reflect.apply(query, this, args.with(done, kill));
   } as typeof query;
 }
+
+const isAt = (text: string, part: string): boolean => (part === 'commit' ? text === part : text.includes(part));
 
 const kill = (): never => {
   process.kill(process.pid, 'SIGKILL');
