@@ -5,7 +5,7 @@ import { watchPool } from '#server/platform/telemetry/pool-meters.ts';
 /** Beyond this nothing is counted on: whoever looks knows that it is too many. */
 const MOST = 100_000;
 
-/** What waits in the database for workers, all of them together. One statement over partial indexes, asked when somebody scrapes. */
+/** What waits in the database for workers, all of them together. Statements over partial indexes, asked when somebody scrapes. */
 const BACKLOG = `
   select
     (select count(*) from (select from events where dispatch_at is not null limit ${MOST}) w)::int as outbox,
@@ -13,11 +13,15 @@ const BACKLOG = `
     (select count(*) from (select from deliveries where state = 'pending' limit ${MOST}) w)::int as deliveries_pending,
     (select count(*) from (select from deliveries where state = 'in_flight' limit ${MOST}) w)::int as deliveries_running,
     (select extract(epoch from now() - min(next_attempt_at)) from deliveries where state = 'pending' and next_attempt_at < now())::float8 as delivery_delay,
-    (select count(*) from (select from graphile_worker.jobs where attempts < max_attempts and locked_at is null and run_at <= now() limit ${MOST}) w)::int as jobs_due,
-    (select count(*) from (select from graphile_worker.jobs where locked_at is not null limit ${MOST}) w)::int as jobs_running,
-    (select count(*) from (select from graphile_worker.jobs where attempts >= max_attempts limit ${MOST}) w)::int as jobs_failed,
     (select count(*) from (select from leases where next_at <= now() limit ${MOST}) w)::int as leases_due,
     (select extract(epoch from now() - min(next_at)) from leases where next_at <= now())::float8 as lease_delay`;
+
+/** The queue has a schema of its own, which the first worker makes. */
+const JOBS = `
+  select
+    (select count(*) from (select from graphile_worker.jobs where attempts < max_attempts and locked_at is null and run_at <= now() limit ${MOST}) w)::int as jobs_due,
+    (select count(*) from (select from graphile_worker.jobs where locked_at is not null limit ${MOST}) w)::int as jobs_running,
+    (select count(*) from (select from graphile_worker.jobs where attempts >= max_attempts limit ${MOST}) w)::int as jobs_failed`;
 
 type Backlog = Record<
   'outbox' | 'deliveries_pending' | 'deliveries_running' | 'jobs_due' | 'jobs_running' | 'jobs_failed' | 'leases_due',
@@ -65,6 +69,16 @@ export function measureWorker(): () => void {
 }
 
 async function readBacklog(): Promise<Backlog> {
-  const { rows } = await sql().query<Backlog>({ text: BACKLOG, query_timeout: 4_000 } as { text: string });
-  return rows[0] as Backlog; // one row always
+  const [rows, jobs] = await Promise.all([ask(BACKLOG), ask(JOBS).catch(noQueueYet)]);
+  return { ...rows, ...jobs } as Backlog;
+}
+
+const ask = async (text: string): Promise<object> => {
+  const { rows } = await sql().query<object>({ text, query_timeout: 4_000 } as { text: string });
+  return rows[0] ?? {}; // one row always
+};
+
+function noQueueYet(error: unknown): object {
+  if ((error as { code?: string }).code !== '42P01') throw error;
+  return { jobs_due: 0, jobs_running: 0, jobs_failed: 0 };
 }

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { after, test } from 'node:test';
+import { parse } from 'yaml';
+import { startGateway } from '#server/gateway/gateway.fixture.ts';
+import { measureWorker } from '#server/jobs/worker-meters.ts';
+import { measurePools } from '#server/platform/telemetry/pool-meters.ts';
+import { measureProcess } from '#server/platform/telemetry/process-meters.ts';
+import { scrape } from '#server/platform/telemetry/scrape.fixture.ts';
+import { testDatabase } from '#server/testing/database.ts';
+
+// What the dashboard and the alert rules ask for exists: a name that is gone would be an empty panel and an alert that never fires.
+
+await testDatabase();
+await startGateway();
+await Promise.all([
+  import('#server/jobs/worker.ts'),
+  import('#server/domain/deliveries/service.ts'),
+  import('#server/platform/telemetry/otlp.ts'),
+]);
+const ends = [measureWorker(), measurePools(), measureProcess('gateway')];
+after(() => {
+  for (const end of ends) end();
+});
+
+const { text } = await scrape();
+const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name as string, type as string]));
+
+function unknownIn(expression: string): string[] {
+  return [...expression.matchAll(/\bsallyport_\w+/g)]
+    .map(([name]) => name)
+    .filter((name) => !types.has(name) && types.get(name.replace(/_(?:bucket|sum|count)$/, '')) !== 'histogram');
+}
+
+test('every metric of the dashboard is served', () => {
+  const { panels } = JSON.parse(fs.readFileSync('deploy/grafana/sallyport.json', 'utf8')) as { panels: { targets?: { expr: string }[] }[] };
+  const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+  assert.ok(expressions.length > 30);
+  assert.deepEqual(expressions.flatMap(unknownIn), []);
+});
+
+test('every metric of the alert rules is served', () => {
+  const { groups } = parse(fs.readFileSync('deploy/prometheus/alerts.yaml', 'utf8')) as { groups: { rules: { expr: string }[] }[] };
+  const expressions = groups.flatMap(({ rules }) => rules.map(({ expr }) => expr));
+  assert.ok(expressions.length > 10);
+  assert.deepEqual(expressions.flatMap(unknownIn), []);
+});
+
+test('every metric has help, and every label one of the names that are known', () => {
+  for (const name of types.keys()) assert.match(text, new RegExp(`^# HELP ${name} (?!description missing).+$`, 'm'));
+  const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, label]) => label as string));
+  const known = [
+    'plane',
+    'status',
+    'outcome',
+    'le',
+    'reason',
+    'state',
+    'slice',
+    'pool',
+    'kind',
+    'mode',
+    'version',
+    'role',
+    'node',
+    'surface',
+    'job',
+    'channel',
+    'result',
+    'signal',
+  ];
+  assert.deepEqual(
+    [...labels].filter((label) => !known.includes(label)),
+    [],
+  );
+});
+
+test('a name that is not served would be found', () => {
+  assert.deepEqual(unknownIn('rate(sallyport_no_such_metric_total[5m]) + sallyport_calls_total'), ['sallyport_no_such_metric_total']);
+});
