@@ -4,6 +4,8 @@ import type { LeaseHandler, LeaseHandlers, LeasePace } from '#server/kernel/leas
 
 const handlers: [string, LeaseHandler][] = (families as readonly Family[]).flatMap(({ leases = {} }) => Object.entries(leases));
 
+export const leaseKinds: readonly string[] = handlers.map(([kind]) => kind);
+
 /** The handlers of every kind of lease that is swept at this pace. */
 export const leaseHandlers = (every: LeasePace): LeaseHandlers =>
   Object.fromEntries(handlers.filter(([, handler]) => (handler.every ?? 'tick') === every));

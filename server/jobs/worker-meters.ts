@@ -1,6 +1,7 @@
 import { sql } from '#server/platform/sql.ts';
 import { observe, type Sample } from '#server/platform/telemetry/meters.ts';
 import { watchPool } from '#server/platform/telemetry/pool-meters.ts';
+import { leaseKinds } from './leases.ts';
 
 /** Beyond this nothing is counted on: whoever looks knows that it is too many. */
 const MOST = 100_000;
@@ -9,12 +10,14 @@ const MOST = 100_000;
 const BACKLOG = `
   select
     (select count(*) from (select from events where dispatch_at is not null limit ${MOST}) w)::int as outbox,
-    (select extract(epoch from now() - min(created_at)) from events where dispatch_at is not null)::float8 as outbox_age,
+    (select extract(epoch from now() - min(dispatch_at)) from events where dispatch_at <= now())::float8 as outbox_age,
     (select count(*) from (select from deliveries where state = 'pending' limit ${MOST}) w)::int as deliveries_pending,
     (select count(*) from (select from deliveries where state = 'in_flight' limit ${MOST}) w)::int as deliveries_running,
-    (select extract(epoch from now() - min(next_attempt_at)) from deliveries where state = 'pending' and next_attempt_at < now())::float8 as delivery_delay,
-    (select count(*) from (select from leases where next_at <= now() limit ${MOST}) w)::int as leases_due,
-    (select extract(epoch from now() - min(next_at)) from leases where next_at <= now())::float8 as lease_delay`;
+    (select extract(epoch from now() - min(next_attempt_at)) from (select next_attempt_at from deliveries where state = 'pending' limit ${MOST}) w)::float8 as delivery_delay,
+    (select sum(due)::int from unnest($1::text[]) k cross join lateral
+      (select count(*) as due from (select from leases where kind = k and next_at <= now() limit ${MOST}) w) of_kind) as leases_due,
+    (select extract(epoch from now() - min(next_at)) from unnest($1::text[]) k cross join lateral
+      (select min(next_at) as next_at from leases where kind = k and next_at <= now()) of_kind)::float8 as lease_delay`;
 
 /** The queue has a schema of its own, which the first worker makes. */
 const JOBS = `
@@ -41,10 +44,11 @@ export function measureWorker(): () => void {
   };
   const gauge = (name: string, help: string, read: (found: Backlog) => readonly Sample[], unit?: 's') =>
     observe('gauge', { name, help, unit }, async () => read(await backlog()));
-  const one = (value: number | null): Sample[] => [{ labels: {}, value: value ?? 0 }];
+  // What isn't due yet has waited for less than nothing.
+  const one = (value: number | null): Sample[] => [{ labels: {}, value: Math.max(0, value ?? 0) }];
   const removals = [
     gauge('sallyport_outbox_events', `Events that are not dispatched yet, at most ${MOST}`, ({ outbox }) => one(outbox)),
-    gauge('sallyport_outbox_age_seconds', 'Age of the oldest of them', ({ outbox_age }) => one(outbox_age), 's'),
+    gauge('sallyport_outbox_age_seconds', 'How long the oldest of them that is due has waited', ({ outbox_age }) => one(outbox_age), 's'),
     gauge('sallyport_deliveries_waiting', `Deliveries by state, at most ${MOST} each`, ({ deliveries_pending, deliveries_running }) => [
       { labels: { state: 'pending' }, value: deliveries_pending },
       { labels: { state: 'in_flight' }, value: deliveries_running },
@@ -69,12 +73,12 @@ export function measureWorker(): () => void {
 }
 
 async function readBacklog(): Promise<Backlog> {
-  const [rows, jobs] = await Promise.all([ask(BACKLOG), ask(JOBS).catch(noQueueYet)]);
+  const [rows, jobs] = await Promise.all([ask(BACKLOG, leaseKinds), ask(JOBS).catch(noQueueYet)]);
   return { ...rows, ...jobs } as Backlog;
 }
 
-const ask = async (text: string): Promise<object> => {
-  const { rows } = await sql().query<object>({ text, query_timeout: 4_000 } as { text: string });
+const ask = async (text: string, ...values: unknown[]): Promise<object> => {
+  const { rows } = await sql().query<object>({ text, values, query_timeout: 4_000 } as { text: string; values: unknown[] });
   return rows[0] ?? {}; // one row always
 };
 

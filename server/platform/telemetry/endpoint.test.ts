@@ -55,17 +55,18 @@ test('a metric that cannot be read leaves the others readable', async () => {
   assert.match(text, /^test_copies_total/m);
 });
 
-test('only GET /metrics is answered', async () => {
+test('only GET /metrics and the health check are answered', async () => {
   const base = await serve();
   const statuses = await Promise.all(
     [
       ['GET', '/'],
       ['GET', '/metrics/x'],
+      ['GET', '/healthz'],
       ['POST', '/metrics'],
       ['GET', '/metrics'],
     ].map(async ([method, path]) => (await fetch(`${base}${path}`, { method: method as string })).status),
   );
-  assert.deepEqual(statuses, [404, 404, 405, 200]);
+  assert.deepEqual(statuses, [404, 404, 200, 405, 200]);
   const { headers } = await fetch(`${base}/metrics`);
   assert.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
 });

@@ -11,7 +11,7 @@ export type Endpoint = { readonly port: number; close(): Promise<void> };
 const REUSE_MS = 1_000;
 
 /**
- * Serves `GET /metrics` in Prometheus' text format on a port of its own. It asks for no credential, so it must not be reachable from where callers are: no
+ * Serves `GET /metrics` in Prometheus' text format on a port of its own, and `/healthz`, which is answered while the event loop turns. It asks for no credential, so it must not be reachable from where callers are: no
  * public plane leads to it, and it listens on loopback unless the operator says otherwise. Rejects when the port can't be opened.
  */
 export async function serveMetrics(host: string, port: number): Promise<Endpoint> {
@@ -51,6 +51,7 @@ export async function serveMetrics(host: string, port: number): Promise<Endpoint
 function answer(req: IncomingMessage, res: ServerResponse, read: () => Promise<string>): void {
   req.resume();
   const [path] = (req.url ?? '').split('?');
+  if (path === '/healthz') return void res.writeHead(200, { 'content-type': 'text/plain', 'content-length': 3 }).end('ok\n');
   const refused = path !== '/metrics' ? 404 : req.method !== 'GET' && req.method !== 'HEAD' ? 405 : undefined;
   if (refused !== undefined)
     return void res.writeHead(refused, { 'content-length': 0, ...(refused === 405 && { allow: 'GET, HEAD' }) }).end();
