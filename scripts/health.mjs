@@ -3,7 +3,15 @@
 import http from 'node:http';
 import path from 'node:path';
 
-const { SALLYPORT_ROLES = 'gateway,web,worker', PLANE_PORTS, PORT, WEB_SOCKET, DATA_DIR = 'data', METRICS_PORT, METRICS_HOST } = process.env;
+const {
+  SALLYPORT_ROLES = 'gateway,web,worker',
+  PLANE_PORTS,
+  PORT,
+  WEB_SOCKET,
+  DATA_DIR = 'data',
+  METRICS_PORT,
+  METRICS_HOST,
+} = process.env;
 const first = /:(\d+)/.exec(PLANE_PORTS ?? '')?.[1];
 const checks = {
   gateway: { host: '127.0.0.1', port: Number(first ?? PORT ?? 4000), path: '/readyz' },

@@ -8,7 +8,11 @@ try {
   if (DATABASE_URL === undefined) throw new Problem('Set DATABASE_URL. The embedded database is migrated by npm start.');
   const { missing, unknown } = await migrationState(DATABASE_URL);
   await migrate(DATABASE_URL);
-  console.log(missing.length === 0 ? 'The database is up to date.' : `Applied ${missing.length} migrations, the last of them ${missing.sort().at(-1)}.`);
+  console.log(
+    missing.length === 0
+      ? 'The database is up to date.'
+      : `Applied ${missing.length} migrations, the last of them ${missing.sort().at(-1)}.`,
+  );
   if (unknown.length > 0) console.error(`The database was used by a newer version of Sallyport: it has ${unknown.join(', ')}.`);
 } catch (error) {
   fail(error);

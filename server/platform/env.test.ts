@@ -101,6 +101,18 @@ test('ranges of the operator are canonical, with optional ports', () => {
   assert.deepEqual(env.TRUSTED_PROXIES, ['10.0.0.1/32', 'fd00::/8']);
 });
 
+test('the OTLP endpoint of one signal is whole, that of both gets a path, and without any nothing is exported', () => {
+  assert.equal(parseEnv({}).OTLP, undefined);
+  const both = parseEnv({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' }).OTLP;
+  assert.deepEqual([both?.traces, both?.metrics], ['http://collector:4318/v1/traces', 'http://collector:4318/v1/metrics']);
+  assert.deepEqual([both?.sampler, both?.share, both?.every_ms], ['parentbased_traceidratio', 0.01, 60_000]);
+  const one = parseEnv({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/in' }).OTLP;
+  assert.deepEqual([one?.traces, one?.metrics], ['https://traces.example/in', undefined]);
+  assert.equal(parseEnv({ OPS_OTLP_ENDPOINT: 'http://c:4318' }).OTLP?.traces, 'http://c:4318/v1/traces');
+  assert.equal(parseEnv({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', OTEL_SDK_DISABLED: 'true' }).OTLP, undefined);
+  for (const share of ['1.5', '-1', '1e-3', 'x']) assert.match(problemsOf({ OTEL_TRACES_SAMPLER_ARG: share })[0] ?? '', /from 0 to 1/);
+});
+
 test('production refuses test doubles and keys that stand in examples', () => {
   const fixed = Buffer.from(Uint8Array.from({ length: 32 }, (_, index) => index)).toString('base64');
   assert.equal(problemsOf({ NODE_ENV: 'production', SVC_TEST_MODE: '1' }).length, 1);
