@@ -7,6 +7,7 @@ import { addAiCommands } from './ai/commands.ts';
 import { addApiCommand } from './api-command.ts';
 import { addCallCommand } from './call.ts';
 import { addConfigCommands } from './config/commands.ts';
+import { addImportCommands } from './config/import/commands.ts';
 import { EXIT, report } from './exit.ts';
 import { addLoginCommand } from './login.ts';
 import { addLogsCommand } from './logs.ts';
@@ -65,6 +66,7 @@ export function programOf(shared: Shared): Command {
   addRunCommand(program, shared);
   addAiCommands(program, shared);
   addConfigCommands(program, shared);
+  addImportCommands(program, shared);
   addOperationCommands(program, shared);
   program.commandsGroup('Other:');
   addApiCommand(program, shared);

@@ -82,6 +82,8 @@ function mostTelling(errors: readonly ErrorObject[]): ErrorObject[] {
 }
 
 function inWords({ keyword, params, message, parentSchema }: ErrorObject): string {
+  if (keyword === 'additionalProperties' && /^alerts$|^alert_channels$/.test(params.additionalProperty))
+    return `${params.additionalProperty} can't be in a file, because the Management API has no operations for them. Set them up in the dashboard.`;
   if (keyword === 'additionalProperties')
     return `there is no member called ${params.additionalProperty}${suggestion(params.additionalProperty, parentSchema)}.`;
   if (keyword === 'required') return `${params.missingProperty} is required.`;

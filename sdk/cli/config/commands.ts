@@ -1,17 +1,14 @@
-import fs from 'node:fs';
 import { type Command, CommanderError } from 'commander';
-import { stringify } from 'yaml';
 import { CliError, EXIT } from '../exit.ts';
-import { jsonOf } from '../output.ts';
 import { type Chosen, openSession, type Session } from '../session.ts';
 import type { Shared } from '../shared.ts';
 import { plain, type Terminal } from '../terminal.ts';
 import { applyPlan } from './apply.ts';
 import { configurationOf, configurationSchema } from './check.ts';
 import { type Configuration, KIND_NAMES, type KindName } from './document.ts';
+import { writeDocument } from './document-output.ts';
 import { exportOf } from './export.ts';
 import { readFiles } from './files.ts';
-import { addImportCommands } from './import/commands.ts';
 import { type Plan, pending, planOf, type Step } from './plan.ts';
 import { printPlan } from './plan-output.ts';
 import { type Remote, remoteOf } from './remote.ts';
@@ -23,7 +20,7 @@ type ExportFlags = Chosen & { json?: boolean; output?: string; space?: string; o
 /** `diff` ended with differences: what terraform's detailed exit code is, so that a pipeline can tell. */
 const DIFFERENT = 2;
 
-/** Configuration as code: `apply`, `diff`, `export`, `schema` and `import`. */
+/** Configuration as code: `apply`, `diff`, `export` and `schema`. */
 export function addConfigCommands(program: Command, shared: Shared): void {
   const { terminal, end } = shared;
   program.commandsGroup('Configuration as code:');
@@ -69,8 +66,6 @@ export function addConfigCommands(program: Command, shared: Shared): void {
     .command('schema')
     .description('Print the JSON Schema of the files, for editors and checks.')
     .action(() => terminal.print(JSON.stringify(configurationSchema, null, 2)));
-
-  addImportCommands(program, shared);
 }
 
 const withFiles = (command: Command): Command =>
@@ -157,16 +152,4 @@ async function exportAll(flags: ExportFlags, terminal: Terminal): Promise<void> 
   const { document, notes } = await exportOf(remoteOf(session.sallyport, terminal.signal), space, only);
   for (const note of notes) terminal.error(`${terminal.style.yellow('Note:')} ${plain(note)}`);
   writeDocument(document, flags, terminal);
-}
-
-/** A file of ours as YAML, or JSON with `--json` or a name that ends so. */
-export function writeDocument(
-  document: Record<string, unknown>,
-  { json, output }: { json?: boolean; output?: string },
-  terminal: Terminal,
-): void {
-  const isJson = json || output?.endsWith('.json');
-  const text = isJson ? `${jsonOf(document, 2)}\n` : stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
-  if (output === undefined) terminal.print(text.trimEnd());
-  else fs.writeFileSync(output, text);
 }

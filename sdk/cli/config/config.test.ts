@@ -235,3 +235,86 @@ test('what changed after the plan was made is not overwritten', async () => {
   const targets = async (slug: string) => (await sallyport.routes.get({ path: { id: slug } })).data.target_base_url;
   assert.deepEqual([await targets('a'), await targets('b')], ['https://a.example.org', 'https://mine.example.net']);
 });
+
+test('a file and a credential of different spaces are refused, in both directions', async () => {
+  const { run } = await home('test');
+  const source = file('format: 1\nspace: live\nenvironments: [{ name: staging }]\n');
+  assert.match((await run(['apply', '-f', source, '--yes'])).err, /for the space live, and this credential is of test/);
+  assert.equal((await run(['export', '--space', 'live'])).code, 2);
+  assert.match((await run(['export', '--space', 'test'])).out, /^format: 1\nspace: test\n/);
+});
+
+test('IDs of secrets in templates become names, and a credential in plain text is never exported or shown', async () => {
+  const { run, sallyport } = await home('live', VALUES);
+  const { data: secret } = await sallyport.secrets.create({ body: { name: 'BY_ID', value: 'value-of-by-id' } });
+  const { data: route } = await sallyport.routes.create({
+    body: { name: 'Templated', target_base_url: 'https://a.example.com', inject_headers_json: { 'X-Key': `{{secret_id:${secret.id}}}` } },
+  });
+  const exported = await run(['export']);
+  assert.match(exported.out, /X-Key: "?\{\{secret:BY_ID\}\}"?/);
+  const source = file(exported.out);
+  assert.equal((await run(['diff', '-f', source])).code, 0);
+  const literal = 'sk_live_0123456789abcdefghijkl';
+  await sallyport.routes.update({ path: { id: route.id }, body: { inject_headers_json: { Authorization: `Bearer ${literal}` } } });
+  const refused = await run(['export']);
+  assert.deepEqual(
+    [refused.code, /routes\[Templated\]\.inject_headers_json\.Authorization holds a credential/.test(refused.err)],
+    [2, true],
+  );
+  const drift = await run(['diff', '-f', source]);
+  assert.match(drift.out, /Authorization: "\(hidden\)" → \(none\)/);
+  assert.doesNotMatch(refused.out + refused.err + drift.out + drift.err, new RegExp(literal));
+});
+
+test('a name that is missing, or that several have, is told before anything is changed', async () => {
+  const { run, own } = await home();
+  for (const address of ['203.0.113.1', '203.0.113.2']) await run(['clients', 'create', '--name', 'Twin', '--ip-address', address]);
+  const missing = await run([
+    'apply',
+    '-f',
+    file(`
+format: 1
+environments: [{ name: staging }]
+routes:
+  - name: A
+    target_base_url: https://a.example.com
+    collection: Nowhere
+    inject_headers_json: { X-Key: '{{secret:ABSENT}}' }
+    environments: { nowhere: { clients: [Nobody] } }
+`),
+    '--yes',
+  ]);
+  assert.equal(missing.code, 2);
+  for (const message of [
+    /\.collection: no collection is called Nowhere/,
+    /no secret is called ABSENT/,
+    /no environment is called nowhere/,
+    /no client is called Nobody/,
+  ])
+    assert.match(missing.err, message);
+  assert.equal(await db().environments.count({ where: own }), 1);
+  const twins = await run(['diff', '-f', file('format: 1\nclients: [{ name: Twin, ip_address: 203.0.113.1 }]\n')]);
+  assert.deepEqual([twins.code, /2 clients are called Twin: /.test(twins.err)], [1, true]);
+  assert.match((await run(['export'])).err, /2 clients are called Twin/);
+});
+
+test('a route with a slug is renamed, moves between bases and environments, and keeps one identity', async () => {
+  const { run, get, own } = await home();
+  const text = (route: string) => file(`format: 1\nenvironments: [{ name: staging }, { name: qa }]\nroutes:\n  - ${route}\n`);
+  const first = text(
+    '{ name: Old, slug: s, base_environment: production, target_base_url: https://a.example.com, environments: { staging: { timeout_ms: 500 } } }',
+  );
+  const second = text(
+    '{ name: New, slug: s, base_environment: qa, target_base_url: https://b.example.com, environments: { production: { enabled: false } } }',
+  );
+  assert.equal((await run(['apply', '-f', first, '--yes'])).code, 0);
+  const { id } = await db().routes.findFirstOrThrow({ where: own });
+  const moved = await run(['apply', '-f', second, '--yes']);
+  assert.equal(moved.code, 0, moved.err);
+  assert.doesNotMatch(moved.err, /not stored as/);
+  assert.equal((await run(['diff', '-f', second])).code, 0);
+  const route = await get<{ id: string; name: string; configured_environments: string[] }>('/routes/s');
+  assert.deepEqual([route.id, route.name, route.configured_environments], [id, 'New', ['qa', 'production']]);
+  assert.equal((await run(['apply', '-f', first, '--yes'])).code, 0);
+  assert.equal((await run(['diff', '-f', first])).code, 0);
+});
