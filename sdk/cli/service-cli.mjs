@@ -23,6 +23,8 @@ function isReady() {
   try {
     const installed = createHash('sha256').update(read('package-lock.json')).digest('hex');
     if (read('node_modules/.installed-for').toString() !== installed) return false;
+    // Made before there was configuration as code: made again.
+    if (!fs.existsSync(path.join(root, 'sdk/generated/configuration.json'))) return false;
     const document = createHash('sha256').update(read('public/openapi.json')).digest('hex');
     return read('sdk/generated/.document').toString() === document;
   } catch {

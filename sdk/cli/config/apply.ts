@@ -65,8 +65,10 @@ async function applyStep(step: Step, making: Making, record: Record): Promise<vo
     await remote.send('DELETE', `${pathOfKind(step.kind)}/{id}`, { path: { id: step.id ?? '' } });
     record(step, step.id ?? '');
   } else if (step.id === undefined || step.current === undefined) {
-    step.id = await kind.create(step.wanted, making);
-    record(step, step.id);
+    await kind.create(step.wanted, making, (id) => {
+      step.id = id;
+      record(step, id);
+    });
   } else await kind.update(step.id, step.wanted, step.current, making);
   for (const name of affected(step.kind)) remote.forget(name);
 }

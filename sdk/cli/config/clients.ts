@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { storedAddress } from './addresses.ts';
 import type { Entry } from './document.ts';
-import { differing, type Kind, type Making, type Note, named, pick, without } from './kind.ts';
+import { differing, isoTime, type Kind, type Making, type Note, named, pick, without } from './kind.ts';
 import type { Remote } from './remote.ts';
 
 const FIELDS = ['type', 'ip_address', 'ip_notes', 'description', 'enabled', 'collection'];
@@ -49,11 +49,11 @@ export const clients: Kind = {
         ? []
         : [`has a credential of kind ${kind} without exactly one of value, thumbprint, public_key and secret.`],
     ),
-  create: async (wanted, making) => {
+  create: async (wanted, making, made) => {
     const body = await bodyOf(wanted, ['name', ...FIELDS], making);
     const { id } = await making.remote.send<{ id: string }>('POST', '/clients', { body });
+    made(id);
     await writeCredentials(id, wanted, making);
-    return id;
   },
   update: async (id, wanted, current, making) => {
     const fields = differing(FIELDS, wanted, current);
@@ -77,7 +77,7 @@ function wholeCredential({ kind = '', data = {}, label, enabled, expires_at }: P
     },
     label: label || null,
     enabled: enabled ?? true,
-    expires_at: expires_at ? new Date(expires_at).toISOString() : null,
+    expires_at: expires_at ? String(isoTime(expires_at)) : null,
   };
 }
 

@@ -69,8 +69,10 @@ export const collections: Kind = {
       value && secret ? [`variables.${key} has a value as well as a secret.`] : [],
     ),
   ],
-  create: async (wanted, { remote }) =>
-    (await remote.send<{ id: string }>('POST', '/collections', { body: { name: wanted.name, ...pick(wanted, ['slug', ...FIELDS]) } })).id,
+  create: async (wanted, { remote }, made) => {
+    const body = { name: wanted.name, ...pick(wanted, ['slug', ...FIELDS]) };
+    made((await remote.send<{ id: string }>('POST', '/collections', { body })).id);
+  },
   update: async (id, wanted, current, { remote }) => {
     const fields = differing(['name', ...FIELDS], wanted, current);
     if (fields.length > 0) await remote.send('PATCH', '/collections/{id}', { path: { id }, body: pick(wanted, fields) });

@@ -94,6 +94,7 @@ test('what was exported makes an empty workspace the same, and exports equal (jo
   assert.doesNotMatch(made.err, /not stored as/);
   const exported = await first.run(['export']);
   assert.equal(exported.code, 0, exported.err);
+  assert.match(made.out, /environments\.staging\.value_from\.env: "PARTNER_KEY_STAGING"/);
   assert.doesNotMatch(exported.out + made.out + made.err, /value-of-/);
   assert.doesNotMatch(exported.out, /[0-9a-f]{8}-[0-9a-f]{4}-/);
   const second = await home('live', VALUES);
@@ -317,4 +318,50 @@ test('a route with a slug is renamed, moves between bases and environments, and 
   assert.deepEqual([route.id, route.name, route.configured_environments], [id, 'New', ['qa', 'production']]);
   assert.equal((await run(['apply', '-f', first, '--yes'])).code, 0);
   assert.equal((await run(['diff', '-f', first])).code, 0);
+});
+
+test('credentials of clients are made, changed and ended, and a key that the service made stays where it is', async () => {
+  const { run, sallyport } = await home();
+  const thumbprint = `${'AB:'.repeat(31)}AB`;
+  const publicKey = '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo';
+  const text = (credentials: string) =>
+    file(`format: 1\nclients:\n  - name: Partner\n    ip_address: 203.0.113.1\n    credentials: [${credentials}]\n`);
+  const first = text(
+    `{ kind: mtls_thumbprint, data: { thumbprint: '${thumbprint}' } }, { kind: signature_ed25519, data: { public_key: ${publicKey} }, enabled: false }`,
+  );
+  const made = await run(['apply', '-f', first, '--yes']);
+  assert.equal(made.code, 0, made.err);
+  assert.doesNotMatch(made.err, /not stored as/);
+  assert.equal((await run(['diff', '-f', first])).code, 0);
+  const [client] = (await sallyport.clients.list({})).data;
+  const id = client?.id ?? '';
+  await sallyport.clients.createCredential({ path: { id }, body: { kind: 'signature_hmac', data: { mode: 'generate' } } });
+  const exported = await run(['export']);
+  assert.match(exported.err, /clients\[Partner\] has a shared secret of its own/);
+  const second = text(`{ kind: ip, data: { value: 198.51.100.1 }, label: Office, expires_at: 2099-01-01 }`);
+  assert.equal((await run(['apply', '-f', second, '--yes'])).code, 0);
+  const kinds = (await sallyport.clients.listCredentials({ path: { id } })).data.filter((one) => !one.is_primary).map(({ kind }) => kind);
+  assert.deepEqual(kinds.sort(), ['ip', 'signature_hmac']);
+  assert.equal((await run(['diff', '-f', second])).code, 0);
+});
+
+test('a file can’t have the credential of service-cli stored', async () => {
+  const { run } = await home();
+  const ended = await run(['apply', '-f', file('format: 1\nsecrets: [{ name: A, value_from: { env: SERVICE_API_KEY } }]\n'), '--yes']);
+  assert.deepEqual([ended.code, /SERVICE_API_KEY, which is for service-cli itself/.test(ended.err)], [2, true], ended.err);
+});
+
+test('what was made before a failure is in the state file', async () => {
+  const { run, own } = await home();
+  const state = `${file('')}.state.json`;
+  const route = 'name: A, target_base_url: https://a.example.com';
+  const refused = file(
+    `format: 1\nroutes: [{ ${route}, actions: [{ direction: request, action: encrypt, selectors: [$.a], key_name: no-such-key }] }]\n`,
+  );
+  assert.equal((await run(['apply', '-f', refused, '--yes', '--state', state])).code, 1);
+  const { id } = await db().routes.findFirstOrThrow({ where: own });
+  const { made } = JSON.parse(fs.readFileSync(state, 'utf8')) as { made: unknown };
+  assert.deepEqual(made, [{ kind: 'routes', id, name: 'A' }]);
+  assert.equal((await run(['apply', '-f', file('format: 1'), '--prune', '--state', state, '--yes'])).code, 0);
+  assert.equal(await db().routes.count({ where: own }), 0);
 });

@@ -25,8 +25,10 @@ export const environments: Kind = {
   }),
   brief: (entry) => without(entry, { ...DEFAULTS, display_name: displayName(entry.name), is_default: false }),
   references: () => [],
-  create: async (wanted, { remote }) =>
-    (await remote.send<{ id: string }>('POST', '/environments', { body: { name: wanted.name, ...pick(wanted, FIELDS) } })).id,
+  create: async (wanted, { remote }, made) => {
+    const body = { name: wanted.name, ...pick(wanted, FIELDS) };
+    made((await remote.send<{ id: string }>('POST', '/environments', { body })).id);
+  },
   update: async (id, wanted, current, { remote }) => {
     const fields = differing(FIELDS, wanted, current).filter((field) => field !== 'is_default' || wanted.is_default === true);
     if (fields.length > 0) await remote.send('PATCH', '/environments/{id}', { path: { id }, body: pick(wanted, fields) });

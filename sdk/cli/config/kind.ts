@@ -23,8 +23,8 @@ export type Kind = {
   references: (entry: Entry) => Reference[];
   /** Why the change can't be made, told before anything is changed. */
   problems?: (wanted: Entry, current: Entry | undefined, env: Readonly<Record<string, string | undefined>>) => string[];
-  /** @returns the ID */
-  create: (wanted: Entry, context: Making) => Promise<string>;
+  /** Tells `made` the ID as soon as there is one: what follows may fail. */
+  create: (wanted: Entry, context: Making, made: (id: string) => void) => Promise<void>;
   update: (id: string, wanted: Entry, current: Entry, context: Making) => Promise<void>;
   /** What has to wait until resources of later kinds exist; called after `create` or `update`. */
   finish?: (id: string, wanted: Entry, context: Making) => Promise<void>;
@@ -81,3 +81,9 @@ export async function named(remote: Remote, kind: KindName, id: unknown, note: N
   if (name === undefined) note(`${what} has the ID ${id}, which this credential can't see. It is left out.`);
   return name ?? null;
 }
+
+/** A time in the spelling that the service answers; what is none is left for it to refuse. */
+export const isoTime = (text: unknown): unknown => {
+  const time = Date.parse(String(text));
+  return Number.isNaN(time) ? text : new Date(time).toISOString();
+};

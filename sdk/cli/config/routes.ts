@@ -64,7 +64,7 @@ export const routes: Kind = {
   ],
   problems: (wanted, current) =>
     current?.slug && wanted.slug !== current.slug ? [`has the slug ${current.slug}, which can't be changed to ${wanted.slug}.`] : [],
-  create: async (wanted, making) => {
+  create: async (wanted, making, made) => {
     const { remote } = making;
     const fields = differing(SETTINGS, wanted, SETTING_DEFAULTS);
     const body = {
@@ -74,8 +74,8 @@ export const routes: Kind = {
       ...(await settingsBody(wanted, fields, remote)),
     };
     const { id } = await remote.send<{ id: string }>('POST', '/routes', { body });
+    made(id);
     await converge(id, wanted, making);
-    return id;
   },
   update: (id, wanted, _current, making) => converge(id, wanted, making),
 };

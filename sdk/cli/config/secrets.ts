@@ -1,5 +1,5 @@
 import type { Entry } from './document.ts';
-import { differing, type Kind, type Making, named, pick } from './kind.ts';
+import { differing, isoTime, type Kind, type Making, named, pick } from './kind.ts';
 
 // Values are never read, compared or shown: an entry only says in which environments there is one.
 
@@ -13,6 +13,7 @@ const DEFAULTS: Record<string, unknown> = {
   allowed_hosts: null,
   rotate_every_days: null,
 };
+const FROM = 'from $';
 type From = { value_from?: { env: string } };
 type Values = Record<string, string>;
 
@@ -66,8 +67,8 @@ export const secrets: Kind = {
       type: entry.type === 'string' ? undefined : (entry.type ?? current?.type),
       environment: current ? current.environment : (entry.environment ?? base),
       ...pick(entry, SETTINGS),
-      ...(typeof entry.expires_at === 'string' ? { expires_at: new Date(entry.expires_at).toISOString() } : {}),
-      values: { ...Object.fromEntries(Object.entries(sources).map(([name, variable]) => [name, `from $${variable}`])), ...stored },
+      ...(typeof entry.expires_at === 'string' ? { expires_at: isoTime(entry.expires_at) } : {}),
+      values: { ...Object.fromEntries(Object.entries(sources).map(([name, variable]) => [name, `${FROM}${variable}`])), ...stored },
     };
   },
   brief: ({ name, type, environment, values, linked, ...settings }) => {
@@ -78,14 +79,17 @@ export const secrets: Kind = {
     if (type !== undefined) return { name, type, ...changed };
     const held = Object.keys((values ?? {}) as Values).sort();
     const others = held.filter((one) => one !== environment);
+    // Of what the workspace holds the name says where a value may come from; of what a file says, the file.
+    const source = (one: string, ...names: string[]) => {
+      const state = (values as Values)[one] ?? '';
+      return { value_from: { env: state.startsWith(FROM) ? state.slice(FROM.length) : variableOf(...names) } };
+    };
     return {
       name,
       environment,
       ...changed,
-      ...(held.includes(String(environment)) ? { value_from: { env: variableOf(name) } } : {}),
-      ...(others.length > 0
-        ? { environments: Object.fromEntries(others.map((one) => [one, { value_from: { env: variableOf(name, one) } }])) }
-        : {}),
+      ...(held.includes(String(environment)) ? source(String(environment), name) : {}),
+      ...(others.length > 0 ? { environments: Object.fromEntries(others.map((one) => [one, source(one, name, one)])) } : {}),
     };
   },
   references: ({ collection, values, environment }) => [
@@ -102,9 +106,13 @@ export const secrets: Kind = {
     const missing = missingValues(wanted);
     if (!current && missing.length === 0)
       return ['does not exist. Create it, or write value_from: { env: NAME } to have it made from an environment variable.'];
-    return missing.flatMap(([, variable]) => (env[variable] ? [] : [`takes its value from ${variable}, which is not set.`]));
+    return missing.flatMap(([, variable]) => {
+      // A file from elsewhere could have the credential of whoever applies it stored, and sent to a host of its own.
+      if (/^SERVICE_/i.test(variable)) return [`takes its value from ${variable}, which is for service-cli itself.`];
+      return env[variable] ? [] : [`takes its value from ${variable}, which is not set.`];
+    });
   },
-  create: async (wanted, { remote, env }) => {
+  create: async (wanted, { remote, env }, made) => {
     const values = missingValues(wanted);
     const [first = ['', '']] = [...values].sort(([a], [b]) => Number(b === wanted.environment) - Number(a === wanted.environment));
     const body = {
@@ -114,8 +122,8 @@ export const secrets: Kind = {
       ...(await settingsBody(wanted, SETTINGS, { remote, env })),
     };
     const { id } = await remote.send<{ id: string }>('POST', '/secrets', { body });
+    made(id);
     for (const one of values) if (one !== first) await putValue(id, one, { remote, env });
-    return id;
   },
   update: async (id, wanted, current, making) => {
     const fields = differing(SETTINGS, wanted, current);
@@ -128,7 +136,7 @@ export const secrets: Kind = {
 /** Environments whose value is to be taken from a variable: those without one. */
 const missingValues = (wanted: Entry): [string, string][] =>
   Object.entries((wanted.values ?? {}) as Values).flatMap(([name, state]) =>
-    state.startsWith('from $') ? [[name, state.slice('from $'.length)] as [string, string]] : [],
+    state.startsWith(FROM) ? [[name, state.slice(FROM.length)] as [string, string]] : [],
   );
 
 const putValue = (id: string, [environment, variable]: [string, string], { remote, env }: Making) =>
