@@ -128,6 +128,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     monthly,
     failures,
     webSockets: new WebSockets(),
+    grpcCalls: new WebSockets(),
     inFlight: new Map(),
     maxInFlight: env.MAX_INFLIGHT_PER_TENANT,
     bodies: bodyMemory(),

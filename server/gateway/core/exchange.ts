@@ -355,6 +355,15 @@ export class Exchange implements UpstreamHandler {
     this.#answer?.abort();
   }
 
+  /** Who was admitted wouldn't be any more. */
+  revoke(): void {
+    if (this.#state === 'over') return;
+    this.#call.errorDetail = 'grpc:revoked';
+    this.#answer?.abort();
+    if (this.#streams) this.#endBroken('forbidden');
+    else this.#refuse(refused('forbidden', "What this call was admitted by doesn't hold any more."));
+  }
+
   #callerClosed(): void {
     if (this.#state === 'over' || this.#state === 'upgraded') return;
     this.#timer.spend(this.#call);

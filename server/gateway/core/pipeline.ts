@@ -92,11 +92,13 @@ export class Pipeline {
       this.refuse(call, unfit);
       return;
     }
-    new Exchange(call, this.runtime, {
+    const exchange = new Exchange(call, this.runtime, {
       refuse: (refusal) => this.refuse(call, refusal),
       over: () => this.#over(call),
       upgraded: (tunnel) => this.#watch(call, tunnel),
-    }).start();
+    });
+    exchange.start();
+    if (call.grpc !== null && !call.finished) call.grpc.unwatch = this.#watchGrpc(call, () => exchange.revoke());
   }
 
   /** A call that became a WebSocket takes none of the places of calls any more; it has one of its own. */
@@ -105,6 +107,13 @@ export class Pipeline {
     const { requestId, snapshot } = call;
     const stands = () => this.plane.stands?.(call, this.runtime) ?? false;
     return this.runtime.webSockets.watch({ tenantId: snapshot.tenant.id, requestId, tunnel, stands });
+  }
+
+  /** A call of gRPC may be under way for hours: what it was admitted by is asked again, as for WebSockets. */
+  #watchGrpc(call: Call, revoke: () => void): () => void {
+    const { requestId, snapshot } = call;
+    const stands = () => this.plane.stands?.(call, this.runtime) ?? true;
+    return this.runtime.grpcCalls.watch({ tenantId: snapshot.tenant.id, requestId, tunnel: { end: revoke }, stands });
   }
 
   #fail(call: Call, error: unknown): void {
@@ -126,6 +135,7 @@ export class Pipeline {
   #over(call: Call): void {
     if (call.finished) return;
     call.finished = true;
+    call.grpc?.unwatch?.();
     this.plane.ended?.(call);
     this.#count(call);
     const sink = spanSink();

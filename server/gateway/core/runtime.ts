@@ -29,6 +29,8 @@ export type Runtime = {
   failures: MemoryCounters;
   /** Open WebSockets. */
   webSockets: WebSockets;
+  /** Calls of gRPC under way, which may last as long. */
+  grpcCalls: WebSockets;
   /** Running calls per workspace id. */
   inFlight: Map<string, number>;
   maxInFlight: number;

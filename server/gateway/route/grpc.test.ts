@@ -312,6 +312,25 @@ test('an address that is not allowed is refused at the connection, as by HTTP/1.
   assert.equal(error?.metadata.get('x-svc-error')[0], 'upstream_not_allowed');
 });
 
+test('a key that is revoked ends its calls within a second, whether an answer has begun or not', async () => {
+  const { text, row } = await w.key();
+  await served(running, w);
+  const own = headers({ 'x-svc-key': text });
+  const call = client.makeBidiStreamRequest('/test.Echo/Chat', asIs, asIs, own);
+  call.on('error', () => undefined);
+  call.write(Buffer.from('one'));
+  assert.equal(String((await once(call, 'data'))[0]), 'you said one');
+  const waiting = unary('/test.Echo/Slow', Buffer.from('x'), own);
+  await until(() => running.runtime.grpcCalls.size === 2);
+  const ended = new Promise<number>((resolve) => call.on('status', ({ code }) => resolve(code)));
+  const began = performance.now();
+  await db().api_keys.update({ where: { id: row.id }, data: { active: false } });
+  assert.notEqual(await ended, status.OK);
+  assert.equal((await waiting).error?.code, status.PERMISSION_DENIED);
+  assert.ok(performance.now() - began < 2_000, `${Math.round(performance.now() - began)} ms`);
+  await until(() => running.runtime.grpcCalls.size === 0 && running.runtime.inFlight.size === 0);
+});
+
 test('an upstream that goes away on purpose is left, and the next call finds it again', async () => {
   let sessions = 0;
   let last: import('node:http2').ServerHttp2Session | undefined;

@@ -4,4 +4,6 @@ export type Grpc = {
   readonly timeoutMs: number | null;
   /** What follows the upstream's answer, once it has come. */
   trailers: [string, string][] | null;
+  /** Ends the watch over what it was admitted by. */
+  unwatch: (() => void) | null;
 };

@@ -15,7 +15,7 @@ export function readGrpc(call: Call): Refused | undefined {
   const text = call.req.headers['grpc-timeout'];
   const [, count, unit] = /^(\d{1,8})([HMSmun])$/.exec(typeof text === 'string' ? text : '') ?? [];
   const ms = Math.ceil(Number(count) * (UNIT_MS[unit ?? ''] ?? 0));
-  call.grpc = { timeoutMs: count !== undefined && ms <= LONGEST_MS ? ms : null, trailers: null };
+  call.grpc = { timeoutMs: count !== undefined && ms <= LONGEST_MS ? ms : null, trailers: null, unwatch: null };
   if (text !== undefined && count === undefined) return refused('invalid_request', 'The header grpc-timeout is malformed.');
   return call.method === 'POST' ? undefined : refused('method_not_allowed', 'A gRPC call is a POST request.', { allow: 'POST' });
 }

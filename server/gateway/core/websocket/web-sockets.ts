@@ -9,7 +9,7 @@ const EVERY_MS = 500;
 type Watched = {
   readonly tenantId: string;
   readonly requestId: string;
-  readonly tunnel: Tunnel;
+  readonly tunnel: Pick<Tunnel, 'end'>;
   /** Whether its call would be admitted now. A rejection says nothing. */
   stands(): boolean | Promise<boolean>;
 };
