@@ -22,6 +22,8 @@ const config = (environment_name: string, more: Partial<Config> = {}): Config =>
     rate_limit_window_sec: null,
     timeout_ms: 30_000,
     retry_attempts: 0,
+    circuit_breaker_failures: 0,
+    circuit_breaker_open_sec: 30,
     body_placeholders: 'same_collection',
     log_payloads: null,
     ...more,

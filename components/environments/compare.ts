@@ -54,6 +54,10 @@ const facts: readonly [label: string, say: (config: Config) => string][] = [
   ['Rate limit', (c) => (c.rate_limit_enabled ? `${String(c.rate_limit_requests)} per ${String(c.rate_limit_window_sec)} s` : 'None')],
   ['Timeout', (c) => `${c.timeout_ms.toString()} ms`],
   ['Retries', (c) => c.retry_attempts.toString()],
+  [
+    'Circuit breaker',
+    (c) => (c.circuit_breaker_failures === 0 ? 'Off' : `${c.circuit_breaker_failures} failures, ${c.circuit_breaker_open_sec} s`),
+  ],
   ['Placeholders in bodies', (c) => c.body_placeholders.replace('_', ' ')],
   ['Logged payloads', (c) => c.log_payloads ?? 'Workspace default'],
 ];

@@ -49,6 +49,7 @@ const REASONS: Readonly<Record<string, string>> = {
   upstream_timeout: 'the upstream timed out',
   tenant_sealed: 'the workspace’s encryption key was unavailable',
   dependency_unavailable: 'a required service was unavailable',
+  circuit_open: 'the upstream kept failing, so calls were paused',
   loop_detected: 'the call looped back to the gateway',
   client_closed: 'the caller disconnected before the response',
   upstream_stream_failed: 'the upstream closed the connection mid-response',

@@ -104,6 +104,10 @@ const STEPS: Readonly<Record<string, Omit<RefusalAdvice, 'why'>>> = {
   },
   tenant_sealed: { next: 'Retry in a moment. If it keeps failing, contact the operator of this installation.' },
   dependency_unavailable: { next: 'Retry in a few seconds.' },
+  circuit_open: {
+    next: 'Check the upstream. One call tries it again when the pause is over.',
+    fix: { label: 'Route upstream', where: 'route:upstream' },
+  },
   loop_detected: {
     next: 'The route’s upstream points back to Sallyport.',
     fix: { label: 'Route upstream', where: 'route:upstream' },

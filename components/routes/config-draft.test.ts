@@ -31,6 +31,8 @@ const base: Config = {
   intercept_enabled: false,
   timeout_ms: 30_000,
   retry_attempts: 0,
+  circuit_breaker_failures: 0,
+  circuit_breaker_open_sec: 30,
   body_placeholders: 'same_collection',
   forward_client_ip: false,
   log_payloads: null,

@@ -60,6 +60,8 @@ const JSON_FIELDS = [
   'rate_limit_per_client',
   'timeout_ms',
   'retry_attempts',
+  'circuit_breaker_failures',
+  'circuit_breaker_open_sec',
   'body_placeholders',
   'forward_client_ip',
   'intercept_enabled',

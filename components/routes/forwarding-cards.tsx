@@ -47,6 +47,26 @@ export function UpstreamCard({ editor }: { editor: ConfigEditor }) {
               />
             )}
           </Setting>
+          <Setting
+            editor={editor}
+            field="circuit_breaker_failures"
+            label="Circuit breaker"
+            hint="Failures in a row until calls are paused. 0 turns it off."
+          >
+            {({ value, set, disabled }) => (
+              <NumberInput value={value} onChange={(count) => set(count ?? 0)} disabled={disabled} min={0} max={100} suffix="failures" />
+            )}
+          </Setting>
+          <Setting
+            editor={editor}
+            field="circuit_breaker_open_sec"
+            label="Pause"
+            hint="Time until one call tries the upstream again, from 1 to 600 s."
+          >
+            {({ value, set, disabled }) => (
+              <NumberInput value={value} onChange={(seconds) => set(seconds ?? 30)} disabled={disabled} min={1} max={600} suffix="s" />
+            )}
+          </Setting>
         </div>
       </div>
     </SectionCard>

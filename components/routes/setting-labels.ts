@@ -23,6 +23,8 @@ const LABELS: Partial<Record<ConfigField, string>> = {
   rate_limit_per_client: 'Per-caller limit',
   timeout_ms: 'Timeout (ms)',
   retry_attempts: 'Retries',
+  circuit_breaker_failures: 'Failures until calls pause',
+  circuit_breaker_open_sec: 'Pause (seconds)',
   body_placeholders: 'Placeholders in request bodies',
   forward_client_ip: 'Forward caller IP address',
   intercept_enabled: 'Interception',

@@ -27,6 +27,8 @@ export const SETTING_DEFAULTS: Readonly<Record<string, unknown>> = {
   intercept_enabled: false,
   timeout_ms: 30_000,
   retry_attempts: 0,
+  circuit_breaker_failures: 0,
+  circuit_breaker_open_sec: 30,
   body_placeholders: 'same_collection',
   forward_client_ip: false,
   log_payloads: null,

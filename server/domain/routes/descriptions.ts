@@ -97,6 +97,9 @@ export const descriptions: Descriptions = {
     intercept_enabled: 'Whether SDKs and agents can send calls for this upstream through the route without code changes.',
     timeout_ms: 'Time the upstream has to respond, in milliseconds. Defaults to 30,000.',
     retry_attempts: 'Number of retries for a failed call, from 0 to 3. Only calls that are safe to repeat are retried.',
+    circuit_breaker_failures:
+      'Failures of the upstream in a row, up to 100, after which calls are refused with `circuit_open` for a while. 0 to never do so. Failures are connections that fail, timeouts, 502, 503 and 504.',
+    circuit_breaker_open_sec: 'Seconds from 1 to 600 for which calls are refused before one of them tries the upstream again.',
     body_placeholders:
       "Which placeholders in the caller's body are filled in: those of `all` secrets, those of the `same_collection`, or none (`off`).",
     forward_client_ip: "Whether to send the caller's IP address to the upstream in `X-Forwarded-For`.",
@@ -180,6 +183,8 @@ export const descriptions: Descriptions = {
     allowed_methods: ['GET', 'POST'],
     timeout_ms: 30000,
     retry_attempts: 0,
+    circuit_breaker_failures: 5,
+    circuit_breaker_open_sec: 30,
     requires_clients: false,
     signature_tolerance_sec: 300,
     upstream_auth: null,

@@ -40,6 +40,8 @@ export type ConfigRow = {
   intercept_enabled: boolean | null;
   timeout_ms: number | null;
   retry_attempts: number | null;
+  circuit_breaker_failures: number | null;
+  circuit_breaker_open_sec: number | null;
   body_placeholders: string | null;
   forward_client_ip: boolean | null;
   log_payloads: string | null;
@@ -90,6 +92,9 @@ export type EffectiveConfig = {
   intercept_enabled: boolean;
   timeout_ms: number;
   retry_attempts: number;
+  /** Failures in a row after which calls are refused; 0: never. */
+  circuit_breaker_failures: number;
+  circuit_breaker_open_sec: number;
   body_placeholders: 'all' | 'same_collection' | 'off';
   forward_client_ip: boolean;
   /** null: the workspace's log_payloads_default. */
@@ -124,6 +129,8 @@ export const CONFIG_DEFAULTS: Omit<EffectiveConfig, 'target_base_url'> = {
   intercept_enabled: false,
   timeout_ms: 30_000,
   retry_attempts: 0,
+  circuit_breaker_failures: 0,
+  circuit_breaker_open_sec: 30,
   body_placeholders: 'same_collection',
   forward_client_ip: false,
   log_payloads: null,

@@ -74,7 +74,7 @@ const CATALOGUE: Readonly<Record<number, readonly string[]>> = {
     'upstream_response_too_large',
     'response_action_failed',
   ],
-  503: ['tenant_sealed', 'dependency_unavailable', 'audit_unavailable'],
+  503: ['tenant_sealed', 'dependency_unavailable', 'audit_unavailable', 'circuit_open'],
   504: ['upstream_timeout'],
   508: ['loop_detected'],
 };

@@ -65,6 +65,7 @@ export const CODES = {
   response_action_failed: [502],
   tenant_sealed: [503],
   audit_unavailable: [503],
+  circuit_open: [503],
   dependency_unavailable: [503],
   upstream_timeout: [504],
   loop_detected: [508],

@@ -2,6 +2,7 @@ import { authenticate } from '../core/authenticate.ts';
 import { isServicePath } from '../core/hosts.ts';
 import { definePlane } from '../core/plane.ts';
 import { refusalAnswer } from '../core/response-block.ts';
+import { noteOutcome } from './circuits.ts';
 import { redactedQuery } from './fields/redacted.ts';
 import { admit } from './phases/admit.ts';
 import { changeFields } from './phases/change-fields.ts';
@@ -38,6 +39,10 @@ export const routePlane = definePlane<RouteState>({
   },
   refusalAnswer,
   stands,
+  ended(call) {
+    const circuit = call.state.config?.circuit;
+    if (circuit) noteOutcome(call, circuit);
+  },
   logSubject: ({ state: { route, environmentName, forwardPath, query, signatureValid, config } }) => ({
     mode: 'route',
     route,

@@ -89,7 +89,7 @@ function compileEnvironment(
   const compile = (method: string) => {
     const fields = forMethod(effective, method);
     const limitKey = `r:${route.id}:${row.environment_id}${fields.limit_method === null ? '' : `:${fields.limit_method}`}`;
-    return compileConfig(fields, limitKey, egress, actions);
+    return compileConfig(fields, limitKey, `${route.id}:${row.environment_id}`, egress, actions);
   };
   const shared = effective.use_method_specific_configs ? undefined : compile('GET');
   return {
@@ -123,7 +123,13 @@ function overridesOf(fields: EffectiveConfig, target: CompiledTarget): string[] 
   return [...(byMethod ? METHOD_OVERRIDES : []), ...(byPath ? PATH_OVERRIDES : [])];
 }
 
-function compileConfig(fields: EffectiveConfig, limitKey: string, egress: EgressSettings, actions: FieldActions | null): CallConfig {
+function compileConfig(
+  fields: EffectiveConfig,
+  limitKey: string,
+  circuitKey: string,
+  egress: EgressSettings,
+  actions: FieldActions | null,
+): CallConfig {
   const headers = compileInjections(fields.inject_headers_json);
   // jsonb forgets the order members were written in, so parameters are appended by name.
   const query = compileInjections(fields.inject_query_json).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -163,6 +169,10 @@ function compileConfig(fields: EffectiveConfig, limitKey: string, egress: Egress
     rateLimit: compileLimit(fields, limitKey),
     timeoutMs: fields.timeout_ms,
     retryAttempts: fields.retry_attempts,
+    circuit:
+      fields.circuit_breaker_failures === 0
+        ? null
+        : { key: circuitKey, failures: fields.circuit_breaker_failures, openMs: fields.circuit_breaker_open_sec * 1000 },
     bodyPlaceholders: fields.body_placeholders,
     forwardClientIp: fields.forward_client_ip,
     logPayloads: fields.log_payloads,

@@ -154,6 +154,9 @@ export type UpstreamSigning = { readonly auth: UpstreamAuth; readonly secret: Re
 export type UpstreamTlsConfig = { readonly certificateId: string | null; readonly caId: string | null };
 
 /** What one route does in one environment for one method. */
+/** `failures` in a row refuse calls for `openMs`. What is counted is named by `key`. */
+export type CircuitRule = { readonly key: string; readonly failures: number; readonly openMs: number };
+
 export type CallConfig = {
   readonly target: CompiledTarget;
   readonly headers: readonly Injection[];
@@ -174,6 +177,8 @@ export type CallConfig = {
   readonly rateLimit: RateLimit | null;
   readonly timeoutMs: number;
   readonly retryAttempts: number;
+  /** When calls stop going to an upstream that fails; null for most routes. */
+  readonly circuit: CircuitRule | null;
   readonly bodyPlaceholders: 'all' | 'same_collection' | 'off';
   readonly forwardClientIp: boolean;
   /** Which payloads are kept with the log; null: as the workspace's default says. */

@@ -148,6 +148,8 @@ export function columnsOf(draft: Draft, environment: string) {
     intercept_enabled: local.intercept_enabled ?? null,
     timeout_ms: local.timeout_ms ?? null,
     retry_attempts: local.retry_attempts ?? null,
+    circuit_breaker_failures: local.circuit_breaker_failures ?? null,
+    circuit_breaker_open_sec: local.circuit_breaker_open_sec ?? null,
     body_placeholders: local.body_placeholders ?? null,
     forward_client_ip: local.forward_client_ip ?? null,
     log_payloads: local.log_payloads ?? null,

@@ -2,11 +2,17 @@ import type { Rule, Verdict } from '#server/platform/counters.ts';
 import { enterWorkspace, limitMonthAnd } from '../../core/limits.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
 import type { Runtime } from '../../core/runtime.ts';
+import { circuitRefusal } from '../circuits.ts';
 import type { RouteCall } from '../route-call.ts';
 
-/** Step 10: concurrency, then route and monthly limits together. */
+const NONE = { circuit: null };
+
+/** Step 10: whether the upstream is worth asking, concurrency, then route and monthly limits together. */
 export function limit(call: RouteCall, runtime: Runtime): Refused | undefined | Promise<Refused | undefined> {
   if (call.test?.dry) return undefined;
+  const { circuit } = call.state.config ?? NONE;
+  const paused = circuit === null ? undefined : circuitRefusal(call, circuit);
+  if (paused) return paused;
   const crowded = enterWorkspace(call, runtime);
   if (crowded) return crowded;
   return limitMonthAnd(call, runtime, rulesOf(call), (verdicts) => judgeRoute(call, verdicts));

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { db } from '#server/platform/db.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { ask, makeRoute, served, startGateway, startUpstream } from '../gateway.fixture.ts';
+
+await testDatabase();
+const running = await startGateway();
+const w = await workspace();
+const { text: key } = await w.key();
+let status = 200;
+const upstream = await startUpstream((_, res) => res.writeHead(status).end('x'));
+const call = (slug: string) => ask(running.port, w.tenant.slug, `/${slug}`, { key });
+const breaker = { circuit_breaker_failures: 3, circuit_breaker_open_sec: 1 };
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test('after so many failures in a row calls are refused, one tries again after the pause, and its success ends it', async () => {
+  const route = await makeRoute(w, 'breaks', upstream.url, {
+    ...breaker,
+    rate_limit_enabled: true,
+    rate_limit_requests: 100,
+    rate_limit_window_sec: 60,
+  });
+  await served(running, w);
+  for (const next of [503, 503, 200, 500, 502, 504, 503]) {
+    status = next;
+    assert.equal((await call('breaks')).headers['x-svc-upstream-status'], String(next));
+  }
+  const asked = upstream.seen.length;
+  const refused = await call('breaks');
+  assert.equal(refused.status, 503);
+  assert.equal(refused.headers['x-svc-error'], 'circuit_open');
+  assert.equal(refused.headers['x-svc-origin'], 'service');
+  assert.equal(refused.headers['retry-after'], '1');
+  assert.equal(refused.headers['x-svc-ratelimit-route'], undefined, 'it counts against no limit');
+  assert.equal(upstream.seen.length, asked);
+
+  await pause(1_050);
+  const all = await Promise.all(Array.from({ length: 10 }, () => call('breaks')));
+  assert.equal(upstream.seen.length, asked + 1, 'one call tries');
+  assert.equal(all.filter((answer) => answer.headers['x-svc-error'] === 'circuit_open').length, 9);
+  assert.equal((await call('breaks')).headers['x-svc-error'], 'circuit_open', 'its failure opened it anew');
+
+  await pause(1_050);
+  status = 200;
+  assert.equal((await call('breaks')).status, 200);
+  assert.equal((await call('breaks')).status, 200);
+  await running.flush();
+  const rows = await db().request_logs.findMany({ where: { route_id: route.id, error: 'circuit_open' } });
+  assert.equal(rows.length, 11);
+});
+
+test('connections that fail count, answers that are errors of the caller do not, and other routes go on', async () => {
+  await makeRoute(w, 'dead', 'http://127.0.0.1:9', breaker);
+  await makeRoute(w, 'healthy', upstream.url, breaker);
+  await makeRoute(w, 'without', 'http://127.0.0.1:9');
+  await served(running, w);
+  for (let i = 0; i < 3; i++) assert.equal((await call('dead')).headers['x-svc-error'], 'upstream_unreachable');
+  assert.equal((await call('dead')).headers['x-svc-error'], 'circuit_open');
+  status = 404;
+  for (let i = 0; i < 5; i++) assert.equal((await call('healthy')).status, 404);
+  for (let i = 0; i < 5; i++) assert.equal((await call('without')).headers['x-svc-error'], 'upstream_unreachable');
+});
