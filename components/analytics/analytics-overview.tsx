@@ -5,38 +5,42 @@ import { useRouter } from 'next/navigation';
 import { changeOf } from '#components/home/ranges.ts';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
+import { cn } from '#components/ui/cn.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Stat } from '#components/ui/stat.tsx';
 import type { Dimension, Metric } from '#server/domain/request-logs/analytics/words.shared.ts';
 import { LineChart } from './line-chart.tsx';
-import { type AnalyticsSearch, askedOf } from './search.ts';
+import { type Asked, askedOf } from './search.ts';
 import { useCallsOf } from './use-calls-of.ts';
 import { dimensionWords, filtersOf, metricWords, partText } from './words.ts';
 
-type Props = { search: AnalyticsSearch; now: number };
+type Props = { search: Asked; now: number };
 
 const FIGURES: readonly Metric[] = ['requests', 'error_rate', 'p95', 'unique_clients'];
 const CHARTS: readonly Metric[] = ['requests', 'error_rate', 'p95', 'rate_limited'];
+const TITLES: Partial<Record<Dimension, string>> = { error: 'Top errors', api_key: 'Top API keys' };
 const TOPS: readonly Dimension[] = ['route', 'client', 'error'];
 
-/** The figures one asks first, against the equally long time before, and what they are made of. */
-export function AnalyticsOverview(props: Props) {
+type OverviewProps = Props & { figures?: readonly Metric[]; charts?: readonly Metric[]; tops?: readonly Dimension[]; narrow?: boolean };
+
+/** The figures one asks first, against the equally long time before, and what they are made of; `narrow` in a panel beside a list. */
+export function AnalyticsOverview({ figures = FIGURES, charts = CHARTS, tops = TOPS, narrow = false, ...props }: OverviewProps) {
   return (
     <div className="flex flex-col gap-4">
-      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-        {FIGURES.map((metric) => (
+      <div className={cn('grid grid-cols-2 gap-3', !narrow && 'lg:grid-cols-4')}>
+        {figures.map((metric) => (
           <Figure key={metric} metric={metric} {...props} />
         ))}
       </div>
-      <div className="grid grid-cols-1 gap-4 xl:grid-cols-2">
-        {CHARTS.map((metric) => (
+      <div className={cn('grid grid-cols-1 gap-4', !narrow && 'xl:grid-cols-2')}>
+        {charts.map((metric) => (
           <Chart key={metric} metric={metric} {...props} />
         ))}
       </div>
-      <div className="grid grid-cols-1 gap-4 lg:grid-cols-3">
-        {TOPS.map((by) => (
+      <div className={cn('grid grid-cols-1 gap-4', !narrow && 'lg:grid-cols-3')}>
+        {tops.map((by) => (
           <Top key={by} by={by} {...props} />
         ))}
       </div>
@@ -104,9 +108,9 @@ function Top({ by, ...props }: Props & { by: Dimension }) {
   const figures = useFigures(props, 'requests', by);
   const callsOf = useCallsOf(props.search);
   const { label } = dimensionWords[by];
-  const rows = (figures.data?.series ?? []).filter(({ key }) => by !== 'error' || key[0]?.value !== null).slice(0, 8);
+  const rows = (figures.data?.series ?? []).filter(({ key: [part] }) => by !== 'error' || part?.value !== null).slice(0, 8);
   return (
-    <SectionCard title={by === 'error' ? 'Top errors' : `Top ${label.toLowerCase()}s`}>
+    <SectionCard title={TITLES[by] ?? `Top ${label.toLowerCase()}s`}>
       {figures.isError && !figures.data ? (
         <QueryError query={figures} what={label} />
       ) : !figures.data ? (

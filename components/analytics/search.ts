@@ -34,11 +34,21 @@ export type AnalyticsSearch = {
   environment: string | null;
 };
 
-/** What every figure of the page is asked for: the span and the filters. */
-export function askedOf(search: Pick<AnalyticsSearch, 'range' | 'from' | 'to' | 'route_id' | 'environment'>, now: number) {
-  const { route_id, environment } = search;
-  return { ...spanOf(search, now), ...(route_id ? { route_id } : {}), ...(environment ? { environment } : {}) };
+/** Which calls figures are of, as an address of the log says it too. */
+export type Of = { route_id?: string | null; environment?: string | null; client_id?: string; api_key_id?: string };
+export type Asked = Pick<AnalyticsSearch, 'range' | 'from' | 'to'> & Of;
+
+export function filtersIn({ route_id, environment, client_id, api_key_id }: Of): { [name in keyof Of]?: string } {
+  return {
+    ...(route_id ? { route_id } : {}),
+    ...(environment ? { environment } : {}),
+    ...(client_id ? { client_id } : {}),
+    ...(api_key_id ? { api_key_id } : {}),
+  };
 }
+
+/** What every figure of a view is asked for: the span and the filters. */
+export const askedOf = (search: Asked, now: number) => ({ ...spanOf(search, now), ...filtersIn(search) });
 
 /** The explorer's question. */
 export const questionOf = (search: AnalyticsSearch, now: number) => ({

@@ -69,7 +69,8 @@ export const seriesText = (key: readonly Part[]): string => (key.length === 0 ? 
 
 /** The log's filters that list the calls of a series; undefined where the log can't be filtered by "none". */
 export function filtersOf(key: readonly Part[]): Record<string, string> | undefined {
-  if (key.some(({ value }) => value === null || value === '')) return undefined;
+  // Methods that are counted as one name are many in the log.
+  if (key.some(({ dimension, value }) => value === null || value === '' || (dimension === 'method' && value === 'OTHER'))) return undefined;
   return Object.fromEntries(
     key.map(({ dimension, value }) => [
       dimensionWords[dimension].filter,

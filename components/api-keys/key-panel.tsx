@@ -24,6 +24,7 @@ import { RolePreview } from './role-picker.tsx';
 import { Roles } from './roles.tsx';
 import { useRevocable } from './use-revocable.ts';
 
+const KeyAnalytics = lazyTab(() => import('#components/analytics/resource-analytics.tsx').then((module) => module.ResourceAnalytics));
 const EditForm = lazyTab(() => import('./key-edit-form.tsx').then((module) => module.EditForm));
 
 type Props = { id: string | null; onClose: () => void; onRotated: (key: NewKey) => void };
@@ -32,7 +33,7 @@ type Props = { id: string | null; onClose: () => void; onRotated: (key: NewKey) 
 export function KeyPanel({ id, onClose, onRotated }: Props) {
   const trpc = useTRPC();
   const query = useQuery({ ...trpc.apiKeys.get.queryOptions({ id: id ?? '' }), enabled: id !== null });
-  const [view, setView] = useState<'facts' | 'edit'>('facts');
+  const [view, setView] = useState<'facts' | 'analytics' | 'edit'>('facts');
   const key = query.data;
   return (
     <Sheet
@@ -46,7 +47,7 @@ export function KeyPanel({ id, onClose, onRotated }: Props) {
       resizable
       title={key?.name ?? 'API key'}
       actions={
-        key?.active && (
+        key && (
           <Segmented
             size="sm"
             label="View"
@@ -54,7 +55,8 @@ export function KeyPanel({ id, onClose, onRotated }: Props) {
             onValueChange={setView}
             options={[
               { value: 'facts', label: 'Details' },
-              { value: 'edit', label: 'Edit' },
+              { value: 'analytics', label: 'Analytics' },
+              ...(key.active ? [{ value: 'edit' as const, label: 'Edit' }] : []),
             ]}
           />
         )
@@ -64,6 +66,8 @@ export function KeyPanel({ id, onClose, onRotated }: Props) {
         <QueryError query={query} what="This API key" />
       ) : !key ? (
         <Skeleton lines={8} label="Loading the API key" />
+      ) : view === 'analytics' ? (
+        <KeyAnalytics key={key.id} of={{ api_key_id: key.id }} tops={['route', 'error', 'environment']} narrow />
       ) : view === 'edit' && key.active ? (
         <EditForm key={key.id} apiKey={key} onDone={() => setView('facts')} />
       ) : (

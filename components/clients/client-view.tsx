@@ -24,12 +24,20 @@ import { ClientOverview } from './client-overview.tsx';
 import { DeleteClient } from './delete-client.tsx';
 
 const AssignmentMatrix = lazyTab(() => import('./assignment-matrix.tsx').then((module) => module.AssignmentMatrix));
+const ClientAnalytics = lazyTab(() => import('#components/analytics/resource-analytics.tsx').then((module) => module.ResourceAnalytics));
 const ClientCalls = lazyTab(() => import('#components/logs/resource-calls.tsx').then((module) => module.ResourceCalls));
 const Credentials = lazyTab(() => import('./credentials.tsx').then((module) => module.Credentials));
 const ClientSheet = lazyOverlay(() => import('./client-form.tsx').then((module) => module.ClientSheet), whenOpen);
 
-const TABS = ['overview', 'credentials', 'routes', 'logs', 'activity'] as const;
-const LABELS = { overview: 'Overview', credentials: 'Credentials', routes: 'Assigned routes', logs: 'Logs', activity: 'Activity' } as const;
+const TABS = ['overview', 'credentials', 'routes', 'logs', 'analytics', 'activity'] as const;
+const LABELS = {
+  overview: 'Overview',
+  credentials: 'Credentials',
+  routes: 'Assigned routes',
+  logs: 'Logs',
+  analytics: 'Analytics',
+  activity: 'Activity',
+} as const;
 
 /** One client: its addresses, where it may call, its calls and its trail. */
 export function ClientView({ id }: { id: string }) {
@@ -116,6 +124,7 @@ export function ClientView({ id }: { id: string }) {
       {tab === 'credentials' && <Credentials client={client} />}
       {tab === 'routes' && <AssignmentMatrix client={client} />}
       {tab === 'logs' && <ClientCalls of={{ client_id: client.id }}>Calls from this client’s IP addresses appear here.</ClientCalls>}
+      {tab === 'analytics' && <ClientAnalytics of={{ client_id: client.id }} tops={['route', 'error', 'method']} />}
       {tab === 'activity' && <Activity resource_type="client" resource_id={client.id} />}
       <ClientSheet key={client.id} client={client} open={open === 'edit'} onClose={() => setOpen(undefined)} />
       <DeleteClient

@@ -11,6 +11,7 @@ import type { ConfigEditor } from './use-config-editor.ts';
 const AccessTab = lazyTab(() => import('./access-tab.tsx').then((module) => module.AccessTab));
 const ConfigTab = lazyTab(() => import('./config-tab.tsx').then((module) => module.ConfigTab));
 const FieldsTab = lazyTab(() => import('./fields-tab.tsx').then((module) => module.FieldsTab));
+const RouteAnalytics = lazyTab(() => import('#components/analytics/resource-analytics.tsx').then((module) => module.ResourceAnalytics));
 const RouteCalls = lazyTab(() => import('./route-calls.tsx').then((module) => module.RouteCalls));
 const RouteSettingsTab = lazyTab(() => import('./route-settings-tab.tsx').then((module) => module.RouteSettingsTab));
 const SaveBar = lazyPart(() => import('./save-bar.tsx').then((module) => module.SaveBar));
@@ -44,6 +45,9 @@ export function RouteSection({ tab, route, env, config, base, editor, colors, re
       {tab === 'access' && <AccessTab editor={editor} reference={route.slug ?? route.id} />}
       {tab === 'test' && <TestTab key={env} route={route} env={env} readOnly={readOnly} unsaved={editor.dirtyEnvironments.length > 0} />}
       {tab === 'requests' && <RouteCalls routeId={route.id} {...(named ? { environment: named } : {})} />}
+      {tab === 'analytics' && (
+        <RouteAnalytics of={{ route_id: route.id, environment: named ?? null }} tops={['client', 'api_key', 'error']} />
+      )}
       {tab === 'activity' && <Activity resource_id={route.id} />}
       {tab === 'settings' && <RouteSettingsTab route={route} env={env} readOnly={readOnly} />}
       {EDITED.has(tab) && config && <SaveBar editor={editor} />}

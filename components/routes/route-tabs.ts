@@ -1,4 +1,4 @@
-export const TABS = ['overview', 'config', 'access', 'test', 'requests', 'activity', 'settings'] as const;
+export const TABS = ['overview', 'config', 'access', 'test', 'requests', 'analytics', 'activity', 'settings'] as const;
 export type Tab = (typeof TABS)[number];
 export const TAB_LABELS: Record<Tab, string> = {
   overview: 'Overview',
@@ -6,6 +6,7 @@ export const TAB_LABELS: Record<Tab, string> = {
   access: 'Access',
   test: 'Test',
   requests: 'Requests',
+  analytics: 'Analytics',
   activity: 'Activity',
   settings: 'Settings',
 };
@@ -32,4 +33,4 @@ export const tabOf = (text: string): Tab | null =>
 /** Tabs whose fields belong to one environment and are saved together. */
 export const EDITED: ReadonlySet<Tab> = new Set<Tab>(['config', 'access']);
 /** Tabs that are there whether or not the chosen environment is served. */
-export const OF_THE_ROUTE: ReadonlySet<Tab> = new Set<Tab>(['requests', 'activity', 'settings']);
+export const OF_THE_ROUTE: ReadonlySet<Tab> = new Set<Tab>(['requests', 'analytics', 'activity', 'settings']);
