@@ -1,6 +1,6 @@
 import type { Traffic } from '#components/logs/use-traffic.ts';
 import { Status } from '#components/ui/badge.tsx';
-import { type Health, healthOf } from './health-status.ts';
+import { type Health, healthOf } from '#server/domain/clients/health.shared.ts';
 
 const LOOKS: Record<Health, { state: 'ok' | 'warning' | 'failing' | 'off'; label: string }> = {
   healthy: { state: 'ok', label: 'Healthy' },

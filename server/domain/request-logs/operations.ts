@@ -5,6 +5,8 @@ import { queryAnalytics } from './analytics/query.ts';
 import { Analytics, AnalyticsQuery } from './analytics/schema.ts';
 import { BrowsedLogs, BrowseLogs, ExportLogs, LogDetail, LogFacets, LogFacetsQuery, LogFile, RevealedLog } from './browse.schema.ts';
 import { browseLogs, inspectLog } from './browse.ts';
+import { reportClientHealth } from './client-health/report.ts';
+import { ClientHealth, ClientHealthQuery } from './client-health/schema.ts';
 import { logDays } from './days.ts';
 import { exportDays } from './days-export.ts';
 import { exportLogs } from './export.ts';
@@ -21,6 +23,8 @@ import {
   LogTraffic,
   LogTrafficQuery,
 } from './figures.schema.ts';
+import { liveCalls } from './live/calls.ts';
+import { LiveCalls, LiveQuery } from './live/schema.ts';
 import { fileOfPayload, revealOfFile, revealOfPayload, revealPayload } from './payloads/reveal.ts';
 import { LogProof } from './proof.schema.ts';
 import { proveLog } from './proof.ts';
@@ -152,6 +156,30 @@ export const analytics = operation({
   input: AnalyticsQuery,
   output: Analytics,
   run: (ctx, input) => queryAnalytics(ctx, input),
+});
+
+export const clientHealth = operation({
+  id: 'logs.client_health',
+  summary: 'Get the health of clients',
+  http: 'GET /admin/client-health',
+  kind: 'read',
+  needs: { all: ['analytics:read', 'client:read'] },
+  refuses: [],
+  input: ClientHealthQuery,
+  output: ClientHealth,
+  run: (ctx, input) => reportClientHealth(ctx, input),
+});
+
+export const live = operation({
+  id: 'logs.live',
+  summary: 'Get live calls',
+  http: 'GET /admin/live',
+  kind: 'read',
+  needs: { all: ['analytics:read', 'log:list'] },
+  refuses: [],
+  input: LiveQuery,
+  output: LiveCalls,
+  run: (ctx, input) => liveCalls(ctx, input),
 });
 
 export const facets = operation({

@@ -33,6 +33,8 @@ export const samples: Record<string, Sample> = {
   'logs.file': capturedCall,
   'logs.stats': nothing,
   'logs.analytics': async () => ({ metric: 'requests', group_by: ['route'] }),
+  'logs.client_health': nothing,
+  'logs.live': async () => ({ places: true }),
   'logs.traffic': async (ctx) => ({ kind: 'secret', ids: [(await secretId(ctx)).id] }),
   'logs.days': nothing,
   'logs.days_export': nothing,

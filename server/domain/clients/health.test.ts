@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { healthOf } from './health-status.ts';
+import { healthOf } from './health.shared.ts';
 
 test('a client is healthy below 5 % of failures, degraded up to 25 %, down above, and idle without calls', () => {
   assert.deepEqual(
