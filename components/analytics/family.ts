@@ -1,4 +1,4 @@
-import { ChartLine } from 'lucide-react';
+import { ChartLine, Earth, HeartPulse } from 'lucide-react';
 import type { PageFamily } from '#components/shell/page-family.ts';
 
 export const analytics: PageFamily = {
@@ -16,6 +16,30 @@ export const analytics: PageFamily = {
       needs: 'analytics:read',
       docs: 'analytics',
       savedViews: { name: 'analytics', share: 'route:update' },
+    },
+    {
+      id: 'live',
+      label: 'Live map',
+      icon: Earth,
+      scope: 'space',
+      path: '/live',
+      group: 'observe',
+      order: 13,
+      keywords: ['world', 'traffic', 'countries'],
+      needs: 'analytics:read',
+      docs: 'analytics',
+    },
+    {
+      id: 'client-health',
+      label: 'Client health',
+      icon: HeartPulse,
+      scope: 'space',
+      path: '/client-health',
+      group: 'observe',
+      order: 14,
+      keywords: ['down', 'degraded', 'last seen'],
+      needs: 'analytics:read',
+      docs: 'analytics',
     },
   ],
 };

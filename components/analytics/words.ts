@@ -1,10 +1,11 @@
-import { grouped, millis, short } from '#components/ui/numbers.ts';
+import { exactMillis, grouped, millis, short } from '#components/ui/numbers.ts';
 import type { Dimension, Interval, Metric } from '#server/domain/request-logs/analytics/words.shared.ts';
 
 type Words = { label: string; figure: (value: number) => string; short: (value: number) => string; lowerIsBetter: boolean };
 
 const count = { figure: (value: number) => grouped(value), short };
 const duration = { figure: (value: number) => millis(value), short: (value: number) => millis(value), lowerIsBetter: true };
+const average = { figure: exactMillis, short: exactMillis, lowerIsBetter: true };
 const percent = (value: number) => `${value < 10 ? value.toFixed(value === 0 ? 0 : 1) : Math.round(value).toString()}%`;
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
 const bytes = (value: number): string => {
@@ -17,11 +18,11 @@ export const metricWords: Record<Metric, Words> = {
   requests: { label: 'Calls', ...count, lowerIsBetter: false },
   errors: { label: 'Failed calls', ...count, lowerIsBetter: true },
   error_rate: { label: 'Error rate', figure: percent, short: percent, lowerIsBetter: true },
-  latency_avg: { label: 'Latency, average', ...duration },
+  latency_avg: { label: 'Latency, average', ...average },
   p50: { label: 'Latency, p50', ...duration },
   p95: { label: 'Latency, p95', ...duration },
   p99: { label: 'Latency, p99', ...duration },
-  overhead_avg: { label: 'Gateway overhead, average', ...duration },
+  overhead_avg: { label: 'Gateway overhead, average', ...average },
   overhead_p95: { label: 'Gateway overhead, p95', ...duration },
   rate_limited: { label: 'Rate limited', ...count, lowerIsBetter: true },
   bytes: { label: 'Bytes in and out', figure: bytes, short: bytes, lowerIsBetter: false },

@@ -2,7 +2,7 @@ import type { Traffic } from '#components/logs/use-traffic.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { type Health, healthOf } from '#server/domain/clients/health.shared.ts';
 
-const LOOKS: Record<Health, { state: 'ok' | 'warning' | 'failing' | 'off'; label: string }> = {
+export const HEALTH_LOOKS: Record<Health, { state: 'ok' | 'warning' | 'failing' | 'off'; label: string }> = {
   healthy: { state: 'ok', label: 'Healthy' },
   degraded: { state: 'warning', label: 'Degraded' },
   down: { state: 'failing', label: 'Down' },
@@ -13,7 +13,7 @@ const LOOKS: Record<Health, { state: 'ok' | 'warning' | 'failing' | 'off'; label
 export function ClientHealth({ traffic }: { traffic: Pick<Traffic, 'calls_24h' | 'errors_24h'> | undefined }) {
   if (!traffic) return <span className="text-ink-3">…</span>;
   const { calls_24h: calls, errors_24h: errors } = traffic;
-  const { state, label } = LOOKS[healthOf(calls ?? 0, errors ?? 0)];
+  const { state, label } = HEALTH_LOOKS[healthOf(calls ?? 0, errors ?? 0)];
   return (
     <Status state={state}>
       {label}
