@@ -1,8 +1,8 @@
 'use client';
 
-import { line } from 'd3-shape';
 import { type KeyboardEvent, type PointerEvent, useId, useRef, useState } from 'react';
 import { AsTableButton, ChartTable } from '#components/ui/chart-parts.tsx';
+import { linePath } from '#components/ui/paths.ts';
 import { countScale } from '#components/ui/scale.ts';
 import { clockOf } from '#components/ui/time-buckets.ts';
 import { useTimeStyle } from '#components/ui/time-style.ts';
@@ -43,15 +43,10 @@ export function LineChart({ label, times, stepMs, lines, marks = [], figure, sho
   const [at, setAt] = useState<number>();
   const plot = useRef<HTMLDivElement>(null);
   const scale = countScale(lines.flatMap(({ points }) => points.filter((value) => value !== null)));
-  const [, top = 0] = scale.domain();
+  const { top } = scale;
   const x = (index: number) => ((index + 0.5) / Math.max(1, times.length)) * WIDTH;
-  const y = (value: number) => height - (scale(value) / 100) * (height - 6);
-  const path = line<number | null>(
-    (_, index) => x(index),
-    (value) => y(value ?? 0),
-  )
-    .defined((value) => value !== null)
-    .digits(1);
+  const y = (value: number) => height - (scale.of(value) / 100) * (height - 6);
+  const path = (points: Line['points']) => linePath(points.map((value, index) => (value === null ? null : { x: x(index), y: y(value) })));
   const spanAt = (index: number) => ({
     from: times[index] ?? '',
     to: new Date(Date.parse(times[index] ?? '') + stepMs).toISOString(),
@@ -172,7 +167,7 @@ export function LineChart({ label, times, stepMs, lines, marks = [], figure, sho
                 {lines.map(({ label: name, points }, i) => (
                   <g key={name}>
                     <path
-                      d={path([...points]) ?? ''}
+                      d={path(points)}
                       fill="none"
                       strokeWidth="1.75"
                       stroke={lookOf(i).stroke}

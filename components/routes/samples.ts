@@ -1,3 +1,3 @@
 import type { PageSamples } from '#components/shell/page-family.ts';
 
-export const samples: PageSamples = { details: ['/routes/echo', '/routes/echo?tab=analytics'], differsInLive: true };
+export const samples: PageSamples = { details: ['/routes/echo'], differsInLive: true };

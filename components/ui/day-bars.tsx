@@ -41,7 +41,7 @@ export function DayBars({ days, series, unit, figure, onPick, height = 140 }: Da
   const [at, setAt] = useState<number>();
   const totals = days.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
   const y = countScale(totals);
-  const [, top = 0] = y.domain();
+  const { top } = y;
   const key = (event: KeyboardEvent) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const edge = { Home: 0, End: days.length - 1 }[event.key];
@@ -137,7 +137,7 @@ export function DayBars({ days, series, unit, figure, onPick, height = 140 }: Da
                         <span
                           key={label}
                           className="keep-fill min-h-px w-full last:rounded-t-xs"
-                          style={{ ...lookOf(one, series.length), height: `${y(value).toString()}%` }}
+                          style={{ ...lookOf(one, series.length), height: `${y.of(value).toString()}%` }}
                         />
                       )
                     );

@@ -1,5 +1,5 @@
-import { area, line } from 'd3-shape';
 import { cn } from './cn.ts';
+import { linePath } from './paths.ts';
 
 export type SparklineProps = {
   values: readonly number[];
@@ -12,12 +12,10 @@ export type SparklineProps = {
 
 /** A small trend with a zero line. The sentence in the label is its table twin. */
 export function Sparkline({ values, label, width = 96, height = 24, className }: SparklineProps) {
-  // Two divisions, and not d3-scale: it would add 10 KB to every page that has a sparkline.
   const top = Math.max(...values, 1);
-  const x = (_: number, index: number) => (index / (values.length - 1)) * width;
-  const y = (value: number) => height - 1.5 - (value / top) * (height - 3);
-  const outline = line(x, y).digits(1);
-  const filled = area(x, height - 1, y).digits(1);
+  const outline = linePath(
+    values.map((value, index) => ({ x: (index / (values.length - 1)) * width, y: height - 1.5 - (value / top) * (height - 3) })),
+  );
   return (
     <svg
       role="img"
@@ -39,9 +37,13 @@ export function Sparkline({ values, label, width = 96, height = 24, className }:
       />
       {values.length > 1 && (
         <>
-          <path d={filled([...values]) ?? ''} fill="currentColor" opacity="0.1" />
           <path
-            d={outline([...values]) ?? ''}
+            d={`${outline}L${width.toString()},${(height - 1).toString()}L0,${(height - 1).toString()}Z`}
+            fill="currentColor"
+            opacity="0.1"
+          />
+          <path
+            d={outline}
             fill="none"
             stroke="currentColor"
             strokeWidth="1.5"

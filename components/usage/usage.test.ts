@@ -44,6 +44,6 @@ test('the layers of a day add up to what was counted on it, and what is gone sti
 });
 
 test('a scale ends at a round number', () => {
-  const top = (count: number) => countScale([0, count]).domain()[1];
+  const top = (count: number) => countScale([0, count]).top;
   assert.deepEqual([0, 1, 3, 113, 400, 401, 9_999].map(top), [2, 2, 4, 200, 400, 600, 10_000]);
 });
