@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { scrape } from '#server/platform/telemetry/scrape.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { exchange } from './core/raw-client.fixture.ts';
 import { ask, makeRoute, served, startGateway, startUpstream } from './gateway.fixture.ts';
 
 await testDatabase();
@@ -20,6 +21,7 @@ test('calls are counted by plane, status and outcome, with their time and withou
     assert.equal((await ask(gateway.port, w.tenant.slug, `/metered-route/x?token=${secret}`, { key })).status, 200);
   assert.equal((await ask(gateway.port, w.tenant.slug, '/no-such-route', { key })).status, 404);
   assert.equal((await ask(gateway.port, 'no-such-workspace', '/')).status, 404);
+  assert.equal((await exchange(gateway.port, 'GET / HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\n')).status, 400);
   const after = await scrape();
   const rise = (series: string) => (after.value(series) ?? 0) - (before.value(series) ?? 0);
 
@@ -27,6 +29,7 @@ test('calls are counted by plane, status and outcome, with their time and withou
   assert.equal(rise('sallyport_calls_total{plane="route",status="4xx",outcome="refused"}'), 1);
   assert.equal(rise('sallyport_refusals_total{reason="route_not_found"}'), 1);
   assert.equal(rise('sallyport_refusals_total{reason="tenant_not_found"}'), 1);
+  assert.equal(rise('sallyport_refusals_total{reason="invalid_request"}'), 1);
   assert.equal(rise('sallyport_call_duration_seconds_count{plane="route"}'), 4);
   // The upstream took 40 ms of each: they are in the duration and not in the overhead.
   assert.ok(rise('sallyport_call_duration_seconds_sum{plane="route"}') > 0.12);

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { bareRefusal } from './bare-refusal.ts';
+import { countRefusal } from './call-meter.ts';
 import { afterReads, flushTurn } from './event-loop-turn.ts';
 import { GatewayResponse } from './gateway-response.ts';
 import { boundIdleConnections } from './idle-connections.ts';
@@ -161,6 +162,7 @@ function refuseSocket(
   requestId: string,
   more: readonly string[] = [],
 ): void {
+  countRefusal(type);
   const { text, headers } = bareRefusal(type, message, requestId);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.on('error', () => undefined);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { countOperation } from '#server/platform/telemetry/operation-meter.ts';
+import { countRefusal } from '../core/call-meter.ts';
 import { networkOf, type RequestOrigin, requestOrigin } from '../core/client-address.ts';
 import { within } from '../core/hosts.ts';
 import { discardBody } from '../core/listener.ts';
@@ -67,7 +68,10 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
       const verdict = frontDoor(match, req.method ?? '', head.headerBytes);
       const { surface } = verdict;
       const standard = standardHeaders(surface, origin.proto, serviceVersion, pathOf(match.target));
-      const refuse = (refused: Omit<Refused, 'surface'>) => writeRefusal(req, res, { surface, ...refused }, requestId, standard);
+      const refuse = (refused: Omit<Refused, 'surface'>) => {
+        countRefusal(refused.type);
+        writeRefusal(req, res, { surface, ...refused }, requestId, standard);
+      };
       const facts = { token, match, origin, requestId };
       const fill = { 'x-request-id': requestId, ...standard };
       const told = ({ status, ...refused }: Omit<Refused, 'surface'>) => {
