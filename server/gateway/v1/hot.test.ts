@@ -4,6 +4,7 @@ import { mintApiKey, mintToken } from '#server/crypto/tokens.ts';
 import { writeVersions } from '#server/domain/api-keys/versions/tally.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
+import { type SpanFacts, setSpanSink } from '#server/platform/telemetry/spans.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { type Answer, type Ask, ask, startGateway, until } from '../gateway.fixture.ts';
@@ -51,6 +52,19 @@ async function environmentOf(w: Workspace, sandbox = false): Promise<string> {
 const w = await workspace();
 const id = await environmentOf(w);
 const { text: key } = await w.key();
+
+test('what the gateway answers by itself tells its own span', async () => {
+  const spans: SpanFacts[] = [];
+  setSpanSink((facts) => spans.push(facts));
+  const { status } = await ask(port, 'api', `/v1/environments/${id}`, { headers: { host: `localhost:${port}`, ...bearer(key) } });
+  setSpanSink(null);
+  assert.equal(status, 200);
+  const [span] = spans;
+  assert.equal(span?.name, 'environments.get');
+  assert.equal(span.attributes['sallyport.plane'], 'hot_v1');
+  assert.equal(span.attributes['http.route'], '/v1/environments/{id}');
+  assert.ok(!JSON.stringify(spans).includes(key));
+});
 
 test('a plain success is answered without web, and to the byte as web answers it', async () => {
   const staging = await db().environments.create({

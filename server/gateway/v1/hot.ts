@@ -27,6 +27,8 @@ import type { HotCtx, Space } from '#server/kernel/context.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import type { AnyHotOperation } from '#server/kernel/hot-operation.ts';
 import { log } from '#server/platform/log.ts';
+import { tellOperation } from '#server/platform/telemetry/operation-meter.ts';
+import { spanSink } from '#server/platform/telemetry/spans.ts';
 import type { WindowCounter } from '#server/platform/window-counter.ts';
 import { quota } from '../core/quota.ts';
 import type { ReadBody } from '../core/request-body.ts';
@@ -106,6 +108,7 @@ export function createHotV1({ keys, tokens, count, operations = hotOperations }:
     { target, space, address, requestId, body }: HotCall,
   ): Promise<Finished | null> {
     const now = new Date();
+    const began = performance.now();
     const headers = { get: (name: string) => headerOf(req, name) };
     const edge = { space, ip: address || null, request_id: requestId, user_agent: headers.get('user-agent') };
     const caller = callerAt(edge, now);
@@ -135,6 +138,12 @@ export function createHotV1({ keys, tokens, count, operations = hotOperations }:
     if (refusal) return null;
     recordVersionUse(ctx, version, asked !== null);
     const reader = req.method === 'HEAD' ? null : { accept: headers.get('accept-encoding') };
+    const sink = spanSink();
+    if (sink !== null)
+      tellOperation(sink, {
+        ...{ surface: 'hot_v1', began, status: wire.status, request_id: requestId, tenant_id: ctx.tenant_id, operation: op.id },
+        ...{ route: op.http.replace(' ', ' /v1'), traceparent: headers.get('traceparent') },
+      });
     return finished({ ...wire, headers: { 'service-version': version, ...rate, ...wire.headers } }, requestId, reader);
   }
 

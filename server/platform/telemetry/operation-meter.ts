@@ -1,5 +1,5 @@
 import { counter, histogram } from './meters.ts';
-import { idsOf, spanSink } from './spans.ts';
+import { idsOf, type SpanSink, spanSink } from './spans.ts';
 
 const SURFACES = ['v1', 'dashboard', 'hot_v1'] as const;
 const CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
@@ -25,7 +25,7 @@ export function countOperation(surface: (typeof SURFACES)[number], status: numbe
 
 /** An operation that was answered; what it was asked with isn't part of it. */
 export type OperationEnd = {
-  surface: Exclude<(typeof SURFACES)[number], 'hot_v1'>;
+  surface: (typeof SURFACES)[number];
   /** On performance.now()'s clock. */
   began: number;
   status: number;
@@ -39,13 +39,26 @@ export type OperationEnd = {
 };
 
 /** Counts an operation, and tells its span if anybody wants spans. */
-export function operationEnded({ surface, began, status, request_id, operation, route, traceparent, tenant_id }: OperationEnd): void {
-  const ended = performance.now();
-  countOperation(surface, status, ended - began);
+export function operationEnded(end: OperationEnd): void {
+  countOperation(end.surface, end.status, performance.now() - end.began);
   const sink = spanSink();
-  if (sink === null) return;
+  if (sink !== null) tellOperation(sink, end);
+}
+
+/** The span of an operation that has just been answered. */
+export function tellOperation(
+  sink: SpanSink,
+  { surface, began, status, request_id, operation, route, traceparent, tenant_id }: OperationEnd,
+): void {
   sink({
-    ...{ name: operation ?? surface, kind: 'server', began, ended, parent: traceparent ?? undefined, trusted: tenant_id !== undefined },
+    ...{
+      name: operation ?? surface,
+      kind: 'server',
+      began,
+      ended: performance.now(),
+      parent: traceparent ?? undefined,
+      trusted: tenant_id !== undefined,
+    },
     ids: traceparent || !UUID.test(request_id) ? undefined : idsOf(request_id),
     attributes: {
       ...{ 'http.response.status_code': status, 'sallyport.plane': surface, 'sallyport.request_id': request_id },
