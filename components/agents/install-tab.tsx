@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Countdown } from '#components/dyn-db/countdown.tsx';
 import { revealCall } from '#components/reveals/reveal-call.ts';
+import { useRevealForbidden } from '#components/reveals/use-reveal-forbidden.ts';
 import { useTRPC, useTRPCClient } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
@@ -46,7 +47,7 @@ function NewToken({ agent, token, onToken }: NewTokenProps) {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const cache = useQueryClient();
-  const forbidden = useForbidden('agent:create_server');
+  const forbidden = useRevealForbidden('agent:create_server');
   const [minutes, setMinutes] = useState<(typeof MINUTES)[number]>('15');
   const [busy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<ReturnType<typeof gateRefusal>>();
