@@ -39,12 +39,10 @@ test('E2: a workflow started by a real 5xx event posts to a receiver with a secr
   await signIn(page, person, slug);
   await page.goto(`/${slug}/test/workflows`);
   await accessible(page, 'without workflows');
-  await page.screenshot({ path: '/tmp/shots/w3/01.png' });
   await page.getByRole('button', { name: 'Begin with it: Blank' }).click();
   const sheet = page.getByRole('dialog', { name: 'New workflow' });
   await sheet.getByRole('textbox', { name: 'Name' }).fill('Tell the chat');
   await accessible(page, 'a new workflow');
-  await page.screenshot({ path: '/tmp/shots/w3/02.png' });
   await sheet.getByRole('button', { name: 'Create workflow' }).click();
   await page.waitForURL(/\/workflows\/[0-9a-f-]{36}$/);
 
@@ -57,14 +55,12 @@ test('E2: a workflow started by a real 5xx event posts to a receiver with a secr
   await page.getByRole('option', { name: 'A call of a route' }).click();
   await expect(trigger.getByRole('checkbox', { name: 'Server error (5xx)' })).toBeChecked();
   await accessible(page, 'the trigger');
-  await page.screenshot({ path: '/tmp/shots/w3/03.png' });
 
   // With the pointer from the trigger's outlet, then by the keyboard alone.
   await canvas.getByRole('button', { name: 'Add a step after Start' }).click();
   const palette = page.getByRole('dialog', { name: 'Add a step' });
   await expect(palette.getByRole('combobox', { name: 'Find a step' })).toBeFocused();
   await accessible(page, 'the palette');
-  await page.screenshot({ path: '/tmp/shots/w3/04.png' });
   await page.keyboard.type('http');
   await page.keyboard.press('Enter');
   const step = page.getByRole('complementary', { name: 'Settings of HTTP request' });
@@ -85,7 +81,6 @@ test('E2: a workflow started by a real 5xx event posts to a receiver with a secr
     .fill('{"text": "{{trigger.data.route_name}} answered {{trigger.data.response.status}}"}');
   await expect(step.getByText('url is required')).toHaveCount(0);
   await accessible(page, 'a step');
-  await page.screenshot({ path: '/tmp/shots/w3/05.png' });
   await saved(page);
 
   // One step too many, copied, taken back, and brought again: the graph says so each time.
@@ -109,7 +104,6 @@ test('E2: a workflow started by a real 5xx event posts to a receiver with a secr
   const publish = page.getByRole('dialog', { name: 'Publish the draft?' });
   await expect(publish.getByText('To consider')).toBeVisible();
   await accessible(page, 'publishing');
-  await page.screenshot({ path: '/tmp/shots/w3/06.png' });
   await publish.getByRole('button', { name: 'Publish', exact: true }).click();
   await expect(page.getByText(/^Version \d+ is live$/)).toBeVisible();
   await expect(page.getByRole('switch', { name: 'Enabled' })).toBeChecked();
@@ -129,7 +123,6 @@ test('E2: a workflow started by a real 5xx event posts to a receiver with a secr
     await expect(row).toBeVisible({ timeout: 2_000 });
   }).toPass();
   await accessible(page, 'the runs');
-  await page.screenshot({ path: '/tmp/shots/w3/07.png' });
   await row.getByRole('link').first().click();
   await page.waitForURL(/\/runs\/[0-9a-f-]{36}/);
   const run = page.getByRole('application', { name: 'Steps of the run of Tell the chat' });
@@ -137,7 +130,6 @@ test('E2: a workflow started by a real 5xx event posts to a receiver with a secr
   await dark(page);
   await page.waitForTimeout(300);
   await accessible(page, 'a run');
-  await page.screenshot({ path: '/tmp/shots/w3/08.png' });
   await page
     .getByRole('listitem')
     .getByRole('button', { name: /http_1|HTTP request/ })
@@ -146,7 +138,6 @@ test('E2: a workflow started by a real 5xx event posts to a receiver with a secr
   const told = page.getByRole('complementary', { name: /^Run of / });
   await expect(told.getByText('[secret:CHAT_TOKEN]').first()).toBeVisible();
   await accessible(page, 'a step of a run');
-  await page.screenshot({ path: '/tmp/shots/w3/09.png' });
   expect(await page.content()).not.toContain(TOKEN);
   expect((await json(`${api()}/workflows/executions/${page.url().split('/').at(-1)?.split('?')[0]}`, { key })).text).not.toContain(TOKEN);
 });
@@ -171,7 +162,6 @@ test('two people at one draft are told, and a phone looks on', async ({ page }) 
   await add(page, 'delay');
   await expect(page.getByText(/saved this draft too/)).toBeVisible({ timeout: 15_000 });
   await accessible(page, 'a conflict');
-  await page.screenshot({ path: '/tmp/shots/w3/10.png' });
   await page.getByRole('button', { name: 'Keep mine' }).click();
   await saved(page);
   await expect(page.getByText(/saved this draft too/)).toHaveCount(0);
@@ -182,5 +172,4 @@ test('two people at one draft are told, and a phone looks on', async ({ page }) 
   await expect(page.getByRole('button', { name: 'Add step' })).toHaveCount(0);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   await accessible(page, 'on a phone');
-  await page.screenshot({ path: '/tmp/shots/w3/11.png' });
 });
