@@ -19,10 +19,12 @@ const slug = 'on-hosts';
 const person = { email: 'owner@on-hosts.example', password: 'eight lamps on the landing' };
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-journey-'));
 const home = path.join(folder, 'agent');
-/** A host of a route must be on its scheme's own port to be recognised. */
-const HOST = '127.0.0.77';
+/** A host of a route must have a name, and be on its scheme's own port, to be recognised. */
+const HOST = 'localhost';
 const seen: { url: string; authorization: string | undefined; token: string | undefined; body: string }[] = [];
 const upstream = http.createServer((req, res) => {
+  // The worker asks every upstream for its icon, at a time of its own.
+  if (req.headers['user-agent'] === 'Sallyport-Icons') return void res.writeHead(404).end();
   const chunks: Buffer[] = [];
   req.on('data', (chunk: Buffer) => chunks.push(chunk));
   req.on('end', () => {
@@ -45,7 +47,7 @@ let port = 0;
 test.beforeAll(async () => {
   listening = await new Promise<boolean>((resolve) => {
     upstream.once('error', () => resolve(false));
-    upstream.listen(80, HOST, () => resolve(true));
+    upstream.listen(80, '127.0.0.1', () => resolve(true));
   });
   port = await new Promise<number>((resolve) => {
     const server = net.createServer().listen(0, '127.0.0.1', () => {

@@ -66,11 +66,11 @@ test('E2: a workflow started by a real 5xx event posts to a receiver with a secr
   const step = page.getByRole('complementary', { name: 'Settings of HTTP request' });
   await expect(step).toBeVisible();
   await expect(step.getByText('url is required').first()).toBeVisible();
-  await step.getByRole('combobox', { name: 'URL' }).fill(`${receiver.url}/hook`);
+  await step.getByRole('textbox', { name: 'URL' }).fill(`${receiver.url}/hook`);
   await step.getByRole('button', { name: 'Add header' }).click();
   await page.keyboard.type('Authorization');
   await page.keyboard.press('Enter');
-  const header = step.getByRole('combobox', { name: 'Value of Authorization' });
+  const header = step.getByRole('textbox', { name: 'Value of Authorization' });
   await header.fill('Bearer ');
   await header.pressSequentially('{{CHAT');
   await expect(page.getByRole('option', { name: /secret:CHAT_TOKEN/ })).toBeVisible();
