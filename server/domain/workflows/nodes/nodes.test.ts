@@ -112,3 +112,52 @@ test('patterns are those of RE2, and hostile ones take no time', () => {
     assert.ok(performance.now() - began < 2_000, `${pattern}: ${performance.now() - began} ms`);
   }
 });
+
+test('what decides, builds or waits: what each type gives, by which handle it leaves, and how it fails', async () => {
+  const { live } = await workspace();
+  const over = (n: number) => ({ mode: 'expression', expression: `trigger.data.n > ${n}` });
+  const routes = [
+    { id: 'a', ...over(1) },
+    { id: 'b', ...over(0) },
+  ];
+  const rule = (left: unknown, operator: string, right: unknown) => ({ mode: 'rules', rules: { rules: [{ left, operator, right }] } });
+  const cases: [string, Record<string, unknown>, n: number, output: unknown, taken: string[]][] = [
+    ['condition', over(1), 2, { result: true }, ['true']],
+    ['condition', over(1), 1, { result: false }, ['false']],
+    ['condition', rule('{{trigger.data.text}}', 'matches', '^a+$'), 1, { result: true }, ['true']],
+    ['condition', rule('{{trigger.data.text}}', 'matches', '(a)\\1'), 1, 'invalid_config', []],
+    ['condition', rule('x', 'resembles', 'y'), 1, 'invalid_config', []],
+    ['condition', { mode: 'expression', expression: 'trigger.data ==' }, 1, 'invalid_config', []],
+    ['router', { routes }, 2, { matched: ['a'] }, ['a']],
+    ['router', { match: 'all', routes }, 2, { matched: ['a', 'b'] }, ['a', 'b']],
+    ['router', { match: 'all', routes }, 0, { matched: [] }, ['default']],
+    ['router', { routes: [{ id: 'a', ...rule(1, 'resembles', 1) }] }, 1, 'invalid_config', []],
+    ['code', {}, 3, { n: 3 }, ['out']],
+    ['code', { code: 'return 1' }, 3, 'invalid_config', []],
+    ['transform', { fields: { twice: ['{{trigger.data.n}}', 'n={{trigger.data.n}}'] } }, 3, { twice: [3, 'n=3'] }, ['out']],
+    ['transform', { template: '{{' }, 3, 'invalid_config', []],
+    ['loop', { items: '{{trigger.data.n}}' }, 3, 'invalid_config', []],
+    ['delay', { until: '{{trigger.data.text}}' }, 3, 'invalid_config', []],
+    ['delay', { amount: -1, unit: 'days' }, 3, 'invalid_config', []],
+    ['set_response', { status: 999 }, 3, 'invalid_config', []],
+    ['set_response', { status: '{{trigger.data.n}}' }, 204, {}, ['out']],
+  ];
+  for (const [type, config, n, output, taken] of cases) {
+    const handles = ['true', 'false', 'a', 'b', 'default', 'out'];
+    const after = Object.fromEntries(handles.map((handle) => [`by_${handle}`, ['transform', { template: 1 }] as [string, object]]));
+    const edges = handles.map((handle) => `n:${handle}>by_${handle}`);
+    const definition = definitionOf({ n: [type, config], ...after } as never, ['trigger>n', ...edges]);
+    const id = await started(live, await stored(live, definition), { n, text: 'aaa' });
+    await ended(id);
+    const runs = await runsOf(live, id);
+    const run = runs.find(({ node_id }) => node_id === 'n');
+    const what = JSON.stringify([type, config, n, run?.error_message]);
+    if (typeof output === 'string') assert.deepEqual([run?.status, run?.error_code], ['failed', output], what);
+    else if (type !== 'code') assert.deepEqual([run?.status, run?.output], ['succeeded', output], what);
+    else assert.deepEqual([run?.status, (run?.output as { data?: unknown })?.data], ['succeeded', { n, text: 'aaa' }], what);
+    const by = runs
+      .filter(({ node_id, status }) => node_id.startsWith('by_') && status === 'succeeded')
+      .map(({ node_id }) => node_id.slice(3));
+    assert.deepEqual(by.sort(), taken, what);
+  }
+});
