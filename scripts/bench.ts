@@ -1,6 +1,8 @@
 // npm run bench [-- proxy bodies latency memory payloads fields wrap connections events hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -16,7 +18,7 @@ import { measureFields } from './bench/fields.ts';
 import { measureHot } from './bench/hot.ts';
 import { measureLatency } from './bench/latency.ts';
 import { measureLists } from './bench/lists.ts';
-import { cores, endChildren, findTool, moveSelfTo, requireMachine } from './bench/machine.ts';
+import { cores, endChildren, findTool, moveSelfTo, requireMachine, tracked } from './bench/machine.ts';
 import { measureMemory } from './bench/memory.ts';
 import { measureMigrations } from './bench/migrations.ts';
 import { measureOAuth } from './bench/oauth.ts';
@@ -71,28 +73,29 @@ const proxyParts: Partial<Record<Part, (bench: Bench) => Promise<Row[]>>> = {
   events: measureCallEvents,
 };
 
+const ownParts = {
+  hot: measureHot,
+  crypto: measureCrypto,
+  tokens: measureTokenCheck,
+  oauth: measureOAuth,
+  lists: measureLists,
+  scim: measureScim,
+  vaults: measureVaults,
+  pki: measurePki,
+  ai: measureAi,
+  migrations: measureMigrations,
+  databases: measureDatabases,
+  deliveries: measureDeliveries,
+  alerts: measureAlerts,
+} satisfies Partial<Record<Part, (directory: string) => Promise<Row[]>>>;
+
 const machine = `${os.availableParallelism()} cores of ${os.cpus()[0]?.model.trim()}, Node ${process.versions.node}, ${process.platform}-${process.arch}`;
 const wanted = chosen(process.argv.slice(2));
 const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'sallyport-bench-'));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 process.on('exit', () => {
   endChildren();
-  for (const part of [
-    'proxies',
-    'hot',
-    'crypto',
-    'tokens',
-    'oauth',
-    'lists',
-    'scim',
-    'vaults',
-    'pki',
-    'ai',
-    'migrations',
-    'databases',
-    'deliveries',
-    'alerts',
-  ]) {
+  for (const part of ['proxies', ...Object.keys(ownParts)]) {
     const database = postmaster(path.join(directory, part, 'data/postgres/data'));
     if (database) process.kill(database.pid, 'SIGQUIT');
   }
@@ -100,35 +103,46 @@ process.on('exit', () => {
 });
 
 try {
-  const rows: Row[] = [];
   const overProxies = wanted.filter((part) => part in proxyParts);
   requireMachine(overProxies.length > 0 ? ['nginx'] : []);
   if (overProxies.length > 0 && !findTool('wrk'))
     say('wrk is not installed (apt-get install wrk). Using the slower built-in load generator');
-  // The time that `npm start` takes is not for one core; all else is.
-  if (wanted.includes('start')) rows.push(...(await measureStart(path.join(directory, 'start'))));
-  moveSelfTo(cores.others);
-  if (overProxies.length > 0) rows.push(...(await overThem(overProxies)));
-  if (wanted.includes('hot')) rows.push(...(await measureHot(path.join(directory, 'hot'))));
-  if (wanted.includes('crypto')) rows.push(...(await measureCrypto(path.join(directory, 'crypto'))));
-  if (wanted.includes('tokens')) rows.push(...(await measureTokenCheck()));
-  if (wanted.includes('oauth')) rows.push(...(await measureOAuth(path.join(directory, 'oauth'))));
-  if (wanted.includes('lists')) rows.push(...(await measureLists(path.join(directory, 'lists'))));
-  if (wanted.includes('scim')) rows.push(...(await measureScim(path.join(directory, 'scim'))));
-  if (wanted.includes('vaults')) rows.push(...(await measureVaults(path.join(directory, 'vaults'))));
-  if (wanted.includes('pki')) rows.push(...(await measurePki(path.join(directory, 'pki'))));
-  if (wanted.includes('ai')) rows.push(...(await measureAi(path.join(directory, 'ai'))));
-  if (wanted.includes('deliveries')) rows.push(...(await measureDeliveries(path.join(directory, 'deliveries'))));
-  if (wanted.includes('alerts')) rows.push(...(await measureAlerts(path.join(directory, 'alerts'))));
-  if (wanted.includes('migrations')) rows.push(...(await measureMigrations(path.join(directory, 'migrations'))));
-  if (wanted.includes('databases')) rows.push(...(await measureDatabases(path.join(directory, 'databases'))));
-  console.log(`
-${machine}
-`);
-  console.log(`${table(rows)}\n`);
-  process.exit(rows.some((row) => row.pass === false) ? 1 : 0);
+  const installations = [overProxies, ...wanted.filter((part) => !(part in proxyParts)).map((part) => [part])].filter(
+    ({ length }) => length > 0,
+  );
+  const rows: Row[] = [];
+  // A process has the settings of one installation.
+  for (const group of installations) rows.push(...(installations.length > 1 ? await inItsProcess(group) : await measured(group)));
+  const code = rows.some((row) => row.pass === false) ? 1 : 0;
+  if (process.send) process.send(rows, () => process.exit(code));
+  else {
+    console.log(`\n${machine}\n\n${table(rows)}\n`);
+    process.exit(code);
+  }
 } catch (error) {
   fail(error);
+}
+
+/** Parts that share one installation. */
+async function measured(group: readonly Part[]): Promise<Row[]> {
+  const [part] = group;
+  // The time that `npm start` takes is not for one core; all else is.
+  if (part === 'start') return measureStart(path.join(directory, 'start'));
+  moveSelfTo(cores.others);
+  if (part && part in proxyParts) return overThem(group);
+  const measure = ownParts[part as keyof typeof ownParts];
+  return measure(path.join(directory, part as string));
+}
+
+async function inItsProcess(group: readonly Part[]): Promise<Row[]> {
+  const child = tracked(fork(import.meta.filename, group, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }));
+  let rows: Row[] | undefined;
+  child.on('message', (message) => {
+    rows = message as Row[];
+  });
+  await once(child, 'exit');
+  if (!rows) throw new Problem(`The measurement of ${group.join(', ')} ended early; its message is above.`);
+  return rows;
 }
 
 async function overThem(names: readonly Part[]): Promise<Row[]> {
