@@ -73,3 +73,13 @@ test('a stranger decides nothing, and learns nothing of routes', async () => {
   assert.deepEqual([spans[0]?.trusted, spans[0]?.attributes['sallyport.route']], [false, undefined]);
   assert.ok(!JSON.stringify(spans).includes(key.slice(-12, -4)));
 });
+
+test('a path that is a credential is not told', async () => {
+  spans.length = 0;
+  const w = await workspace();
+  await served(gateway, w);
+  const token = 'bG9uZy1saXZlZC1jYXB0dXJlLXRva2Vu';
+  await ask(gateway.port, w.tenant.slug, `/_capture/${token}?q=${token}`, { method: 'POST', body: 'x' });
+  assert.equal(spans[0]?.attributes['url.path'], '/_capture');
+  assert.ok(!JSON.stringify(spans).includes(token));
+});

@@ -4,11 +4,12 @@ import { loggedPath } from './log/logged-path.ts';
 import type { LoggedPlane } from './log/logged-plane.ts';
 
 /** Tells the span of a call that has ended: with the names and numbers of its log row, and the path as the log shows it, without its query. */
-export function tellSpan(sink: SpanSink, call: Call, plane: LoggedPlane & { readonly name: string }): void {
+export function tellSpan(sink: SpanSink, call: Call, plane: LoggedPlane & { readonly name: string; readonly logged?: boolean }): void {
   const { requestId, began, method, status, error, attempts, snapshot } = call;
   const { route, path, routeless = false } = plane.logSubject(call);
   const known = call.admitted || call.credential.state === 'valid';
-  const [target = ''] = known && (route || routeless) ? [path] : call.target.split('?');
+  // The path of a plane without a log is a credential.
+  const [target = ''] = plane.logged === false || (known && (route || routeless)) ? [path] : call.target.split('?');
   const header = call.traceparent ? call.req.headers.traceparent : undefined;
   sink({
     name: `${KNOWN_METHODS.has(method) ? method : 'HTTP'} ${plane.name}`,
