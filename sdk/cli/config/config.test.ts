@@ -359,9 +359,37 @@ test('what was made before a failure is in the state file', async () => {
     `format: 1\nroutes: [{ ${route}, actions: [{ direction: request, action: encrypt, selectors: [$.a], key_name: no-such-key }] }]\n`,
   );
   assert.equal((await run(['apply', '-f', refused, '--yes', '--state', state])).code, 1);
-  const { id } = await db().routes.findFirstOrThrow({ where: own });
+  const { id, enabled } = await db().routes.findFirstOrThrow({ where: own });
+  assert.equal(enabled, false, 'it serves nothing before its actions are there');
   const { made } = JSON.parse(fs.readFileSync(state, 'utf8')) as { made: unknown };
   assert.deepEqual(made, [{ kind: 'routes', id, name: 'A' }]);
   assert.equal((await run(['apply', '-f', file('format: 1'), '--prune', '--state', state, '--yes'])).code, 0);
   assert.equal(await db().routes.count({ where: own }), 0);
+});
+
+test('an environment that goes on requiring clients is never open while the base stops to', async () => {
+  const { run, own } = await home();
+  const text = (base: boolean) =>
+    file(`format: 1
+environments: [{ name: staging }]
+routes:
+  - name: A
+    target_base_url: https://a.example.com
+    base_environment: production
+    requires_clients: ${base}
+    environments: { staging: { requires_clients: true } }
+`);
+  assert.equal((await run(['apply', '-f', text(true), '--yes'])).code, 0);
+  assert.equal((await run(['apply', '-f', text(false), '--yes'])).code, 0);
+  assert.equal((await run(['diff', '-f', text(false)])).code, 0);
+  const entries = await db().audit_logs.findMany({
+    where: { tenant_id: own.tenant_id, resource_type: { in: ['route', 'environment_config'] } },
+    orderBy: { seq: 'asc' },
+  });
+  const told = entries.slice(-3).map(({ action, details }) => [action, (details as { environment?: string }).environment ?? null]);
+  assert.deepEqual(
+    told.map(([, environment]) => environment),
+    ['staging', null, 'staging'],
+    JSON.stringify(told),
+  );
 });

@@ -1,18 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import { CliError } from '../exit.ts';
 import type { Entry } from './document.ts';
-import { differing, type Kind, type Making, type Note, named, pick } from './kind.ts';
-import { inParallel, type Remote, type Row } from './remote.ts';
-import { actionsOf, wholeActions, writeActions } from './route-actions.ts';
-import { fieldOf, readSettings, SETTING_DEFAULTS, SETTINGS, secretsOf, settingsBody, wholeSettings } from './route-settings.ts';
-
-type Values = Record<string, unknown>;
-/** One environment of a route: settings of its own, whether it serves, and who may call. That of the base has no settings: those are the route's. */
-type Environment = Values & { enabled: boolean; clients: string[] };
-type Detail = Row & {
-  base_environment: string;
-  environments: (Values & { environment_name: string; enabled: boolean; overridden_fields: string[] })[];
-};
+import { differing, type Kind, pick } from './kind.ts';
+import { wholeActions } from './route-actions.ts';
+import { type Environment, ordered, readRoute, sorted, type Values } from './route-reading.ts';
+import { SETTING_DEFAULTS, SETTINGS, secretsOf, settingsBody, wholeSettings } from './route-settings.ts';
+import { membership, writeRoute } from './route-writing.ts';
 
 export const routes: Kind = {
   name: 'routes',
@@ -66,48 +58,26 @@ export const routes: Kind = {
     current?.slug && wanted.slug !== current.slug ? [`has the slug ${current.slug}, which can't be changed to ${wanted.slug}.`] : [],
   create: async (wanted, making, made) => {
     const { remote } = making;
-    const fields = differing(SETTINGS, wanted, SETTING_DEFAULTS);
+    // Calls wait until environments, assignments and actions are there: a route that encrypts must not pass plain text before.
+    const waits = Object.keys(wanted.environments as object).length > 1 || (wanted.actions as unknown[]).length > 0 || isPaused(wanted);
+    const first = waits ? { ...wanted, enabled: false } : wanted;
     const body = {
-      ...pick(wanted, ['name', 'slug', 'enabled', 'base_environment']),
+      ...pick(first, ['name', 'slug', 'enabled', 'base_environment']),
       // Templates may name its variables.
       ...(wanted.collection === null ? {} : await membership(wanted.collection, remote)),
-      ...(await settingsBody(wanted, fields, remote)),
+      ...(await settingsBody(wanted, differing(SETTINGS, wanted, SETTING_DEFAULTS), remote)),
     };
     const { id } = await remote.send<{ id: string }>('POST', '/routes', { body });
     made(id);
-    await converge(id, wanted, making);
+    await writeRoute(id, first, making);
+    if (waits && wanted.enabled) await remote.send('PATCH', '/routes/{id}', { path: { id }, body: { enabled: true } });
   },
-  update: (id, wanted, _current, making) => converge(id, wanted, making),
+  update: (id, wanted, _current, making) => writeRoute(id, wanted, making),
 };
 
-const sorted = (names: unknown): string[] => [...new Set((names ?? []) as string[])].sort();
-const ordered = (environments: readonly [string, Environment][]) =>
-  Object.fromEntries([...environments].sort(([a], [b]) => (a < b ? -1 : 1)));
-
-async function readRoute(id: string, remote: Remote, note: Note): Promise<Entry> {
-  const detail = await remote.send<Detail>('GET', '/routes/{id}', { path: { id } });
-  const assigned = (await remote.rows('clients')).length > 0;
-  const environments = await inParallel(detail.environments, async (one): Promise<[string, Environment]> => {
-    const { environment_name: name, enabled, overridden_fields } = one;
-    const clients = assigned
-      ? (await remote.send<{ name: string }[]>('GET', '/routes/{id}/environments/{env}/clients', { path: { id, env: name } })).map(
-          (client) => client.name,
-        )
-      : [];
-    const fields = overridden_fields.map(fieldOf).filter((field) => SETTINGS.includes(field));
-    const settings = name === detail.base_environment ? {} : await readSettings(one, fields, remote, note, { override: true });
-    return [name, { ...settings, enabled, clients: sorted(clients) }];
-  });
-  return {
-    ...pick(detail, ['name', 'slug', 'enabled']),
-    name: detail.name,
-    collection: await named(remote, 'collections', detail.collection_id, note, 'Its collection'),
-    base_environment: detail.base_environment,
-    ...(await readSettings(detail, SETTINGS, remote, note, { override: false })),
-    environments: ordered(environments),
-    actions: await actionsOf(id, remote),
-  };
-}
+/** Whether its base environment doesn't serve, which can only be said after the route is made. */
+const isPaused = ({ environments, base_environment }: Entry) =>
+  (environments as Record<string, Environment>)[String(base_environment)]?.enabled === false;
 
 function brief({ name, slug, enabled, collection, base_environment, environments, actions, ...settings }: Entry): Entry {
   const all = environments as Record<string, Environment>;
@@ -146,54 +116,4 @@ function withoutImplied(settings: Values): Values {
       : { http_method_restrictions_enabled: restricted }),
     ...(specific === undefined || specific === implied(settings.method_configs) ? {} : { use_method_specific_configs: specific }),
   };
-}
-
-const membership = async (collection: unknown, remote: Remote): Promise<Values> => ({
-  collection_id: typeof collection === 'string' ? await remote.idOf('collections', collection) : null,
-});
-
-const IDENTITY = ['name', 'slug', 'enabled', 'collection'];
-
-/**
- * Brings a route to what is wanted, part by part. It is read again after each part that reaches others: a base setting may be fanned out to every
- * environment, and joining a collection adds its environments and clients.
- */
-async function converge(id: string, wanted: Entry, { remote }: Making): Promise<void> {
-  const path = { id };
-  const read = () => readRoute(id, remote, () => {});
-  let now = await read();
-  const environment = (name: string) => ({ path: { id, env: name } });
-  const write = (name: string, body: Values) => remote.send('PUT', '/routes/{id}/environments/{env}', { ...environment(name), body });
-  const base = String(wanted.base_environment);
-  if (now.base_environment !== base) {
-    if (!Object.hasOwn(now.environments as object, base)) await write(base, {});
-    await remote.send('PATCH', '/routes/{id}', { path, body: { base_environment: base } });
-    now = await read();
-  }
-  const fields = differing(SETTINGS, wanted, now);
-  // A slug that the file doesn't name is the service's to choose.
-  const identity = differing(IDENTITY, wanted, now).filter((field) => wanted[field] !== undefined);
-  if (fields.length + identity.length > 0) {
-    const { collection, ...rest } = pick(wanted, identity);
-    const joined = identity.includes('collection') ? await membership(collection, remote) : {};
-    await remote.send('PATCH', '/routes/{id}', { path, body: { ...rest, ...joined, ...(await settingsBody(wanted, fields, remote)) } });
-    now = await read();
-  }
-  const [target, present] = [wanted.environments as Record<string, Environment>, now.environments as Record<string, Environment>];
-  for (const name of Object.keys(present))
-    if (!Object.hasOwn(target, name)) await remote.send('DELETE', '/routes/{id}/environments/{env}', environment(name));
-  for (const [name, one] of Object.entries(target)) {
-    const before = present[name];
-    const changed = differing(SETTINGS, one, before ?? {});
-    const body = {
-      ...(await settingsBody(one, changed, remote)),
-      ...(before && before.enabled === one.enabled ? {} : { enabled: one.enabled }),
-    };
-    if (!before || Object.keys(body).length > 0) await write(name, body);
-    if (isDeepStrictEqual(before?.clients ?? [], one.clients)) continue;
-    const client_ids: string[] = [];
-    for (const client of one.clients) client_ids.push(await remote.idOf('clients', client));
-    await remote.send('PUT', '/routes/{id}/environments/{env}/clients', { ...environment(name), body: { client_ids } });
-  }
-  await writeActions(id, wanted.actions, remote);
 }
