@@ -24,6 +24,7 @@ const config = (environment_name: string, more: Partial<Config> = {}): Config =>
     retry_attempts: 0,
     circuit_breaker_failures: 0,
     circuit_breaker_open_sec: 30,
+    upstream_protocol: 'http1',
     body_placeholders: 'same_collection',
     log_payloads: null,
     ...more,

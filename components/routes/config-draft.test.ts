@@ -33,6 +33,7 @@ const base: Config = {
   retry_attempts: 0,
   circuit_breaker_failures: 0,
   circuit_breaker_open_sec: 30,
+  upstream_protocol: 'http1',
   body_placeholders: 'same_collection',
   forward_client_ip: false,
   log_payloads: null,

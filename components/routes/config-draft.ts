@@ -62,6 +62,7 @@ const JSON_FIELDS = [
   'retry_attempts',
   'circuit_breaker_failures',
   'circuit_breaker_open_sec',
+  'upstream_protocol',
   'body_placeholders',
   'forward_client_ip',
   'intercept_enabled',

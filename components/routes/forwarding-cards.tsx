@@ -47,6 +47,20 @@ export function UpstreamCard({ editor }: { editor: ConfigEditor }) {
               />
             )}
           </Setting>
+          <Setting editor={editor} field="upstream_protocol" label="Protocol" hint="gRPC always uses HTTP/2, WebSockets HTTP/1.1.">
+            {({ value, set, disabled }) => (
+              <Select
+                options={[
+                  { value: 'http1', label: 'HTTP/1.1' },
+                  { value: 'http2', label: 'HTTP/2', detail: 'The upstream must offer it' },
+                ]}
+                value={value}
+                onValueChange={set}
+                disabled={disabled}
+                className="max-w-56"
+              />
+            )}
+          </Setting>
           <Setting
             editor={editor}
             field="circuit_breaker_failures"

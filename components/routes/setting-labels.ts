@@ -25,6 +25,7 @@ const LABELS: Partial<Record<ConfigField, string>> = {
   retry_attempts: 'Retries',
   circuit_breaker_failures: 'Failures until calls pause',
   circuit_breaker_open_sec: 'Pause (seconds)',
+  upstream_protocol: 'Protocol',
   body_placeholders: 'Placeholders in request bodies',
   forward_client_ip: 'Forward caller IP address',
   intercept_enabled: 'Interception',

@@ -100,6 +100,8 @@ export const descriptions: Descriptions = {
     circuit_breaker_failures:
       'Failures of the upstream in a row, up to 100, after which calls are refused with `circuit_open` for a while. 0 to never do so. Failures are connections that fail, timeouts, 502, 503 and 504.',
     circuit_breaker_open_sec: 'Seconds from 1 to 600 for which calls are refused before one of them tries the upstream again.',
+    upstream_protocol:
+      'Protocol spoken to the upstream: `http1`, or `http2`, which it must offer. gRPC calls always use HTTP/2, WebSockets HTTP/1.1.',
     body_placeholders:
       "Which placeholders in the caller's body are filled in: those of `all` secrets, those of the `same_collection`, or none (`off`).",
     forward_client_ip: "Whether to send the caller's IP address to the upstream in `X-Forwarded-For`.",
@@ -185,6 +187,7 @@ export const descriptions: Descriptions = {
     retry_attempts: 0,
     circuit_breaker_failures: 5,
     circuit_breaker_open_sec: 30,
+    upstream_protocol: 'http1',
     requires_clients: false,
     signature_tolerance_sec: 300,
     upstream_auth: null,

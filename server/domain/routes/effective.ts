@@ -42,6 +42,7 @@ export type ConfigRow = {
   retry_attempts: number | null;
   circuit_breaker_failures: number | null;
   circuit_breaker_open_sec: number | null;
+  upstream_protocol: string | null;
   body_placeholders: string | null;
   forward_client_ip: boolean | null;
   log_payloads: string | null;
@@ -95,6 +96,8 @@ export type EffectiveConfig = {
   /** Failures in a row after which calls are refused; 0: never. */
   circuit_breaker_failures: number;
   circuit_breaker_open_sec: number;
+  /** What is spoken to the upstream, but for WebSockets and gRPC. */
+  upstream_protocol: 'http1' | 'http2';
   body_placeholders: 'all' | 'same_collection' | 'off';
   forward_client_ip: boolean;
   /** null: the workspace's log_payloads_default. */
@@ -131,6 +134,7 @@ export const CONFIG_DEFAULTS: Omit<EffectiveConfig, 'target_base_url'> = {
   retry_attempts: 0,
   circuit_breaker_failures: 0,
   circuit_breaker_open_sec: 30,
+  upstream_protocol: 'http1',
   body_placeholders: 'same_collection',
   forward_client_ip: false,
   log_payloads: null,

@@ -33,6 +33,8 @@ export type Forwarding = {
   /** Neither is any X-Amz-*: they belong to a signature that is made here. */
   readonly dropsAmazon?: boolean;
   readonly forwardClientIp: boolean;
+  /** The upstream is spoken to in HTTP/2; a handshake of a WebSocket is not. */
+  readonly http2?: boolean;
   /** Whatever happens, the upstream gets the call at most once. */
   readonly sendsOnce?: boolean;
   /** How long an answer may be silent once its head is there; the usual time of its kind without it. */

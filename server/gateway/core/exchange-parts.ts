@@ -22,7 +22,7 @@ export type Outcome = {
 
 /** The connections that a call goes by. @throws UpstreamFault when the echo upstream isn't running */
 export function poolOf(
-  { snapshot, echo, upstreamTls, grpc }: Call,
+  { snapshot, echo, upstreamTls, grpc, forwarding, upgrade }: Call,
   runtime: Runtime,
   { scheme, host, port }: NonNullable<Call['upstream']>,
 ): Pool {
@@ -31,7 +31,7 @@ export function poolOf(
       ...{ tenant: snapshot.tenant.id, space: snapshot.space, scheme, host, port },
       identity: upstreamTls?.identity,
       tls: upstreamTls?.tls,
-      http2: grpc !== null,
+      http2: grpc !== null || (forwarding?.http2 === true && upgrade === null),
     });
   if (!runtime.echo) throw new UpstreamFault('upstream_unreachable', 'The echo upstream is not running.', { phase: 'connect' });
   return runtime.echo;

@@ -173,6 +173,7 @@ function compileConfig(
       fields.circuit_breaker_failures === 0
         ? null
         : { key: circuitKey, failures: fields.circuit_breaker_failures, openMs: fields.circuit_breaker_open_sec * 1000 },
+    http2: fields.upstream_protocol === 'http2',
     bodyPlaceholders: fields.body_placeholders,
     forwardClientIp: fields.forward_client_ip,
     logPayloads: fields.log_payloads,

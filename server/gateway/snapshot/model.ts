@@ -179,6 +179,8 @@ export type CallConfig = {
   readonly retryAttempts: number;
   /** When calls stop going to an upstream that fails; null for most routes. */
   readonly circuit: CircuitRule | null;
+  /** The upstream is spoken to in HTTP/2. */
+  readonly http2: boolean;
   readonly bodyPlaceholders: 'all' | 'same_collection' | 'off';
   readonly forwardClientIp: boolean;
   /** Which payloads are kept with the log; null: as the workspace's default says. */

@@ -18,7 +18,7 @@ export const routes = defineSlice({
       inject_body_json::text as inject_body_json, inject_query_json, require_signature, signature_tolerance_sec, signature_require_nonce, signature_scheme,
       rate_limit_enabled, rate_limit_requests, rate_limit_window_sec, rate_limit_burst, rate_limit_per_client, allowed_methods,
       http_method_restrictions_enabled, method_configs, use_method_specific_configs, requires_clients, mtls_certificate_id, upstream_ca_certificate_id,
-      ip_allowlist, intercept_enabled, timeout_ms, retry_attempts, circuit_breaker_failures, circuit_breaker_open_sec, body_placeholders, forward_client_ip, log_payloads,
+      ip_allowlist, intercept_enabled, timeout_ms, retry_attempts, circuit_breaker_failures, circuit_breaker_open_sec, upstream_protocol, body_placeholders, forward_client_ip, log_payloads,
       upstream_auth, overridden_fields
     from route_environment_configs where ${OF_SPACE}`,
     assignments: `select tenant_id, sandbox, route_id, environment_id, client_id from route_client_assignments where ${OF_SPACE}`,

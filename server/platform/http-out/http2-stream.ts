@@ -13,6 +13,8 @@ export class Http2Stream implements Carrier, BodySink {
   readonly #host: string;
   readonly #stream: ClientHttp2Stream;
   #trailers: HeaderList | undefined;
+  /** Bytes that the answer announced and that have not come; 0 when it announced none. */
+  #left = 0;
   #error: Error | undefined;
   #over = false;
 
@@ -31,7 +33,10 @@ export class Http2Stream implements Carrier, BodySink {
     stream.on('trailers', (_headers, _flags, raw) => {
       this.#trailers = listOf((raw ?? []) as unknown as HeaderList);
     });
-    stream.on('data', (bytes: Buffer) => this.#guarded(() => call.handler.onData(bytes)));
+    stream.on('data', (bytes: Buffer) => {
+      this.#left -= bytes.length;
+      this.#guarded(() => call.handler.onData(bytes));
+    });
     stream.on('end', () => this.#end());
     stream.on('error', (error) => {
       this.#error = error;
@@ -75,11 +80,19 @@ export class Http2Stream implements Carrier, BodySink {
     for (let i = 0; i < raw.length; i += 2) if (raw[i] === ':status') status = Number(raw[i + 1]);
     // Nothing follows: said in the words of HTTP/1.1, which know no such flag.
     if ((flags & NGHTTP2_FLAG_END_STREAM) !== 0 && !headers.includes('content-length')) headers.push('content-length', '0');
+    const at = headers.indexOf('content-length');
+    const bodyless = this.#call.request.method === 'HEAD' || status === 304;
+    if (at >= 0 && at % 2 === 0 && !bodyless) this.#left = Number(headers[at + 1]) || 0;
     this.#guarded(() => this.#call.handler.onHead(status, headers, ''));
   }
 
   #end(): void {
     if (this.#over) return;
+    // node ends an answer that was reset, or whose connection is gone, as it ends a whole one.
+    if (this.#stream.rstCode || this.#left > 0) {
+      this.#closed();
+      return;
+    }
     const { handler } = this.#call;
     this.#over = true;
     this.#call.carrier = null;

@@ -150,6 +150,7 @@ export function columnsOf(draft: Draft, environment: string) {
     retry_attempts: local.retry_attempts ?? null,
     circuit_breaker_failures: local.circuit_breaker_failures ?? null,
     circuit_breaker_open_sec: local.circuit_breaker_open_sec ?? null,
+    upstream_protocol: local.upstream_protocol ?? null,
     body_placeholders: local.body_placeholders ?? null,
     forward_client_ip: local.forward_client_ip ?? null,
     log_payloads: local.log_payloads ?? null,

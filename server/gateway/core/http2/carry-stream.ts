@@ -67,6 +67,11 @@ function sendBody(stream: ServerHttp2Stream, asked: ClientRequest, unbounded: bo
   asked.on('drain', () => stream.resume());
   stream.on('end', () => {
     clearTimeout(late);
+    // node ends a body that was reset as it ends a whole one: what is left then must not look complete to who serves it.
+    if (stream.closed || stream.aborted || stream.destroyed) {
+      asked.destroy();
+      return;
+    }
     if (trailers.length > 0) asked.addTrailers(pairsOf(trailers) as never);
     asked.end();
   });

@@ -237,6 +237,28 @@ test('a caller who resets a stream is gone for who serves it, and one whose answ
   assert.equal(broken.code, constants.NGHTTP2_INTERNAL_ERROR);
 });
 
+test('a body that its caller breaks off never looks whole to who serves it', async () => {
+  const { port, seen } = await edge();
+  const session = dial(port);
+  for (const code of [constants.NGHTTP2_CANCEL, constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_INTERNAL_ERROR]) {
+    const stream = session.request({ ':method': 'POST', ':path': '/half' }, { waitForTrailers: true });
+    stream.on('error', () => undefined);
+    stream.write('half of it');
+    await sleep(50);
+    stream.close(code);
+    await sleep(50);
+  }
+  const other = dial(port);
+  other
+    .request({ ':method': 'POST', ':path': '/half' })
+    .on('error', () => undefined)
+    .write('half of it');
+  await sleep(50);
+  other.destroy();
+  await sleep(100);
+  assert.deepEqual(seen, []);
+});
+
 test('an answer that nobody takes is given up', async () => {
   const server = createListener({ onRequest: () => undefined });
   let closed = false;
