@@ -22,11 +22,9 @@ import { lazyOverlay, lazyTab, whenOpen } from '#components/ui/lazy.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { usePanel } from '#components/ui/panel.ts';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
-import { DeleteRoute } from './delete-route.tsx';
 import { hostOf } from './host.ts';
 import { useRouteFilters } from './list-filters.ts';
 import { routeListInput, routeSearch } from './list-search.ts';
-import { MoveToCollection } from './move-to-collection.tsx';
 import { NoRoutes } from './no-routes.tsx';
 import { routeColumns } from './route-columns.tsx';
 import { editFocused, useRowActions } from './row-actions.tsx';
@@ -35,6 +33,14 @@ import { useRouteFigures } from './use-figures.ts';
 import { useRouteIcons } from './use-icons.ts';
 
 const GroupedList = lazyTab(() => import('#components/collections/grouped-list.tsx').then((module) => module.GroupedList));
+const DeleteRoute = lazyOverlay(
+  () => import('./delete-route.tsx').then((module) => module.DeleteRoute),
+  ({ route }) => route !== undefined,
+);
+const MoveToCollection = lazyOverlay(
+  () => import('./move-to-collection.tsx').then((module) => module.MoveToCollection),
+  ({ ids }) => ids.size > 0,
+);
 const CreateRoute = lazyOverlay(() => import('./create-route.tsx').then((module) => module.CreateRoute), whenOpen);
 
 /** The routes of the space, with the calls of the last day. */
