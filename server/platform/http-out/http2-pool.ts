@@ -137,7 +137,7 @@ export class Http2Pool implements Carrier {
     const closed = () => {
       connection.streams--;
       connection.freeAt = performance.now();
-      if (connection.retired && connection.streams === 0) connection.session.close();
+      if (connection.retired) this.#retire(connection);
       this.#carry();
       this.#settle();
     };
@@ -223,7 +223,7 @@ export class Http2Pool implements Carrier {
 
   #retire(connection: Connection): void {
     connection.retired = true;
-    if (connection.streams === 0) connection.session.close();
+    if (connection.streams === 0) hangUp(connection.session, connection.socket);
   }
 
   #refuse(call: UpstreamCall | undefined, error: unknown): void {
@@ -240,7 +240,7 @@ export class Http2Pool implements Carrier {
   }
 }
 
-/** A session alone would wait for its peer. */
+/** A session alone would wait for its peer to hang up as well. */
 function hangUp(session: ClientHttp2Session, socket: Socket, reason?: Error): void {
   session.destroy(reason);
   socket.destroy();
