@@ -18,6 +18,7 @@ import { AnalyticsOverview } from './analytics-overview.tsx';
 import { analyticsSearch } from './search.ts';
 
 const AnalyticsExplorer = lazyPart(() => import('./analytics-explorer.tsx').then((module) => module.AnalyticsExplorer));
+const Locations = lazyPart(() => import('./locations.tsx').then((module) => module.Locations));
 
 const ANY = '';
 
@@ -72,7 +73,10 @@ export function AnalyticsView() {
         />
       </div>
       {search.view === 'overview' ? (
-        <AnalyticsOverview search={search} now={now} />
+        <>
+          <AnalyticsOverview search={search} now={now} />
+          <Locations search={search} now={now} />
+        </>
       ) : (
         <AnalyticsExplorer search={search} now={now} onChange={change} />
       )}
