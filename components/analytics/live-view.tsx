@@ -37,9 +37,10 @@ export function LiveView() {
   const total = (of: 'calls' | 'errors') => minutes.reduce((sum, one) => sum + one[of], 0);
   // The minute at hand is not over.
   const lastMinute = minutes.at(-2)?.calls;
-  const arcs: Arc[] = (data?.calls ?? []).flatMap(({ request_id: id, from, to, status_code }) =>
-    from ? { id, from, to, ink: inkOf(status_code) } : [],
-  );
+  // The newest is drawn last, over the others.
+  const arcs: Arc[] = (data?.calls ?? [])
+    .toReversed()
+    .flatMap(({ request_id: id, from, to, status_code }) => (from ? { id, from, to, ink: inkOf(status_code) } : []));
   return (
     <Page>
       <PageHeader

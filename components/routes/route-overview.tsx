@@ -5,14 +5,20 @@ import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { SectionCard, Split } from '#components/ui/layout.tsx';
+import { lazyOverlay } from '#components/ui/lazy.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
 import type { Config } from './config-draft.ts';
 import { hostOf } from './host.ts';
 import { LatestCalls } from './latest-calls.tsx';
-import { RecentChanges } from './recent-changes.tsx';
 import type { RouteDetailData } from './route-data.ts';
 import { RouteSnippets } from './route-snippets.tsx';
+
+/** The last thing on the page: its code comes when the rest is there. */
+const RecentChanges = lazyOverlay(
+  () => import('./recent-changes.tsx').then((module) => module.RecentChanges),
+  () => false,
+);
 
 export type RouteOverviewProps = { route: RouteDetailData; env: string; config: Config; colors: ReadonlyMap<string, string> };
 
