@@ -4,18 +4,21 @@ import pg from 'pg';
 
 // Processes of tests that end without a word (kill -9) at a statement they send to the database.
 
-/** Where a process dies: at the last of these statements, once the others have gone by in this order. Each is a part of its text, in lower case, but `commit`, which is all of it. */
+/** Where a process dies: at the last of these statements, once the others have gone by in this order. Each is a part of its text, in lower case, but `commit`, which is all of it and on the connection of the one before. */
 export type Death = { at: readonly string[]; when: 'before' | 'after' };
 
 /** Ends this process at the named statement of any of its connections: before it is sent, or when it has been answered. */
 export function dieAt({ at, when }: Death): void {
   let passed = 0;
+  let last: pg.Client | undefined;
   const { query } = pg.Client.prototype;
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
     const [asked] = args as [string | { text?: string } | undefined];
     const text = (typeof asked === 'string' ? asked : asked?.text) ?? '';
-    if (passed === at.length || !isAt(text.toLowerCase(), at[passed] as string)) return Reflect.apply(query, this, args);
+    if (passed === at.length || !isAt(text.toLowerCase(), at[passed] as string) || (at[passed] === 'commit' && last !== this))
+      return Reflect.apply(query, this, args);
     passed++;
+    last = this;
     if (passed < at.length) return Reflect.apply(query, this, args);
     if (when === 'before') kill();
     const done = args.findIndex((one) => typeof one === 'function');
