@@ -71,7 +71,7 @@ test('the same calls are in the figures of all, of their route, client and key, 
   await expect(row).toContainText('Down');
   await expect(page.getByRole('row', { name: /archive/ })).toContainText('Idle');
   await accessible(page, 'the health of clients');
-  await page.getByRole('radio', { name: /^Idle/ }).click();
+  await page.getByRole('button', { name: /^Idle/ }).click();
   await expect(row).toHaveCount(0);
 
   await at('/live');

@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import { HEALTH_LOOKS } from '#components/clients/health.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { Badge, Status } from '#components/ui/badge.tsx';
+import { Badge, Chip, Status } from '#components/ui/badge.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { EmptyState } from '#components/ui/empty-states.tsx';
@@ -15,7 +15,6 @@ import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazyPart } from '#components/ui/lazy.tsx';
 import { counted, grouped, millis, shareOf } from '#components/ui/numbers.ts';
 import { columnsFor } from '#components/ui/table-columns.ts';
-import { Segmented } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { HEALTH } from '#server/domain/clients/health.shared.ts';
 import type { ClientHealth } from '#server/domain/request-logs/client-health/schema.ts';
@@ -121,15 +120,16 @@ export function ClientHealthView() {
         </EmptyState>
       ) : (
         <>
-          <Segmented
-            label="Health"
-            options={[
-              { value: 'all', label: counts ? `All ${all.toString()}` : 'All' },
-              ...HEALTH.map((name) => ({ value: name, label: labelOf(name) })),
-            ]}
-            value={state ?? 'all'}
-            onValueChange={(name) => void setState(name === 'all' ? null : name)}
-          />
+          <fieldset aria-label="Health" className="flex flex-wrap gap-2">
+            <Chip active={state === null} onClick={() => void setState(null)}>
+              {counts ? `All ${all.toString()}` : 'All'}
+            </Chip>
+            {HEALTH.map((name) => (
+              <Chip key={name} active={state === name} onClick={() => void setState(name)}>
+                {labelOf(name)}
+              </Chip>
+            ))}
+          </fieldset>
           <DataTable
             caption="Clients by health"
             columns={columns}
