@@ -19,8 +19,8 @@ const slug = 'on-hosts';
 const person = { email: 'owner@on-hosts.example', password: 'eight lamps on the landing' };
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-journey-'));
 const home = path.join(folder, 'agent');
-/** A host of a route must have a name, and be on its scheme's own port, to be recognised. */
-const HOST = 'localhost';
+/** A host of a route must have a name that isn't the service's own, and be on its scheme's own port, to be recognised. */
+const HOST = 'payments.localhost';
 const seen: { url: string; authorization: string | undefined; token: string | undefined; body: string }[] = [];
 const upstream = http.createServer((req, res) => {
   // The worker asks every upstream for its icon, at a time of its own.
@@ -167,7 +167,7 @@ test('E4: curl and Node on that host go through the route, and what no route cov
   expect(node.out.trim(), node.err + said).toBe('upstream');
   expect(seen.at(-1)).toMatchObject({ url: '/v1/node', authorization: 'Bearer swordfish' });
 
-  const other = await within(`curl -sS --max-time 20 'http://${HOST}/v2/other'`);
+  const other = await within(`curl -sS --max-time 20 'http://127.0.0.1/v2/other'`);
   expect(other.out, other.err + said).toBe('upstream');
   expect(seen.at(-1)).toMatchObject({ url: '/v2/other', authorization: undefined });
 });

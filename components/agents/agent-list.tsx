@@ -113,7 +113,7 @@ export function AgentList() {
   return (
     <Page>
       <PageHeader
-        title="Agents"
+        title="On-host agents"
         description="Programs on your own hosts that carry calls to routes, scan for credentials, or serve routes."
         usage={limit}
         actions={add}

@@ -43,7 +43,7 @@ export function AgentView({ id }: { id: string }) {
       { refetchInterval: ({ state }) => (state.data?.connectivity === 'never_connected' ? 2_000 : 15_000) },
     ),
   );
-  const back = { href: path('/agents'), label: 'Agents' };
+  const back = { href: path('/agents'), label: 'On-host agents' };
   const agent = query.data;
   if (!agent)
     return (

@@ -1,3 +1,4 @@
+import { counted } from '#components/ui/numbers.ts';
 import { configOf, type Step } from './document.ts';
 import { kindOf } from './step-kinds.ts';
 import { triggerText } from './trigger-text.ts';
@@ -17,11 +18,11 @@ export function summaryOf(step: Step): string {
     case 'sms':
       return config.to && config.to !== '' ? `To ${Array.isArray(config.to) ? config.to.join(', ') : text('to')}` : 'No recipient yet';
     case 'transform':
-      return `${Object.keys((config.fields as object) ?? config.template ?? {}).length} fields`;
+      return counted(Object.keys((config.fields as object) ?? config.template ?? {}).length, 'field');
     case 'condition':
       return config.mode === 'expression' ? text('expression') || 'No expression yet' : rulesText(config.rules);
     case 'router':
-      return `${Array.isArray(config.routes) ? config.routes.length : 0} routes, ${config.match === 'all' ? 'all that fit' : 'the first that fits'}`;
+      return `${counted(Array.isArray(config.routes) ? config.routes.length : 0, 'route')}, ${config.match === 'all' ? 'all that fit' : 'the first that fits'}`;
     case 'loop':
       return text('items') ? `Over ${text('items')}` : 'No list yet';
     case 'delay':

@@ -3,7 +3,7 @@ import { Prefetch, type SpacePage } from '#app/prefetch.tsx';
 import { AgentList } from '#components/agents/agent-list.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
 
-export const metadata: Metadata = { title: 'Agents' };
+export const metadata: Metadata = { title: 'On-host agents' };
 
 export default async function AgentsPage({ params }: SpacePage) {
   const { workspace, space } = await params;
