@@ -4,7 +4,7 @@ import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { expect, type Page, test } from '@playwright/test';
+import { type BrowserContext, expect, type Page, test } from '@playwright/test';
 import { addPasskey, virtualAuthenticator } from './authenticator.ts';
 import { accessible, signIn } from './person.ts';
 import { json, operator, setting } from './running-system.ts';
@@ -43,6 +43,8 @@ let agent: ChildProcess | undefined;
 let said = '';
 let exited: Promise<number | null> = Promise.resolve(null);
 let port = 0;
+/** The session of the first part: with a passkey, signing in takes one. */
+let cookies: Awaited<ReturnType<BrowserContext['cookies']>> = [];
 
 test.beforeAll(async () => {
   listening = await new Promise<boolean>((resolve) => {
@@ -146,6 +148,7 @@ test('E4: installed with the line of the page, the agent turns green and doctor 
   await expect(page.getByText('forward proxy')).toBeVisible({ timeout: 30_000 });
   await accessible(page, 'a connected agent');
   await expect(page.getByText('Used', { exact: true })).toBeVisible({ timeout: 20_000 });
+  cookies = await context.cookies();
 });
 
 test('E4: curl and Node on that host go through the route, and what no route covers passes', async () => {
@@ -172,8 +175,8 @@ test('E4: curl and Node on that host go through the route, and what no route cov
   expect(seen.at(-1)).toMatchObject({ url: '/v2/other', authorization: undefined });
 });
 
-test('E4: the pages tell what it did, and revoking stops it', async ({ page }) => {
-  await signIn(page, person, slug);
+test('E4: the pages tell what it did, and revoking stops it', async ({ page, context }) => {
+  await context.addCookies(cookies);
   await page.goto(`/${slug}/live/agents`);
   await expect(page.getByRole('row', { name: /build-7/ })).toContainText('Online');
   await accessible(page, 'the list of agents');
