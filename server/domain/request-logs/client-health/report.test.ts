@@ -31,7 +31,8 @@ test('clients stand with the worst first: calls, failures, latency, when they we
       }),
     );
   const rows = [...calls(well, 20, 1), ...calls(ill, 3, 1), ...calls(down, 2, 1)];
-  const trial = call(w.live, { matched_client_id: well?.id ?? null, proxy_mode: 'test', status_code: 500 });
+  const earlier = new Date(Date.now() - 3_600_000).toISOString();
+  const trial = call(w.live, { matched_client_id: well?.id ?? null, proxy_mode: 'test', status_code: 500, ts: earlier });
   const old = call(w.live, { matched_client_id: down?.id ?? null, ts: new Date(Date.now() - 25 * 3_600_000).toISOString() });
   await insertRows(sql(), [...rows, trial, old, call(w.test, { matched_client_id: well?.id ?? null, status_code: 500 })]);
   const ends = new Date(Date.now() + 5 * 86_400_000);
