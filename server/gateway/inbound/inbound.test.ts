@@ -13,7 +13,7 @@ import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
-import { makeRoute, makeSecret, startGateway, startUpstream, until } from '../gateway.fixture.ts';
+import { makeRoute, makeSecret, startGateway, startUpstream } from '../gateway.fixture.ts';
 
 await testDatabase();
 const running = await startGateway();
@@ -64,7 +64,7 @@ const rowsOf = async (w: Workspace) => {
   await running.flush();
   return db().request_logs.findMany({ where: { tenant_id: w.tenant.id }, orderBy: { id: 'asc' } });
 };
-const served = (w: Workspace) => until(async () => running.runtime.snapshots.byId(w.tenant.id) !== undefined);
+const served = (w: Workspace) => running.runtime.snapshots.refresh(w.tenant.id);
 
 test('what each sender signs arrives at the target byte for byte, marked as verified', async () => {
   const w = await workspace();
