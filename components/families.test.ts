@@ -3,8 +3,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { families as serverFamilies } from '#server/domain/families.ts';
+import { idPickers } from './explorer/id-pickers.ts';
 import { families } from './families.ts';
 import type { FamilyPage, PageScope } from './shell/page-family.ts';
+import { pageKeywords } from './shell/page-keywords.ts';
 
 const pages = families.flatMap((family) => family.pages);
 /** Where the pages of a scope stand under `app/(dashboard)`. */
@@ -47,6 +49,19 @@ test('no two pages share an id, or a place in a group or among the start pages',
   const places = pages.map(({ group, order }) => `${group} ${order}`);
   const landings = pages.flatMap(({ landing }) => landing ?? []);
   for (const each of [pages.map(({ id }) => id), places, landings]) assert.equal(new Set<unknown>(each).size, each.length, each.join(', '));
+});
+
+test('what is kept apart from the families is of a family or a page that exists', () => {
+  const ids = new Set(pages.map(({ id }) => id));
+  assert.deepEqual(
+    Object.keys(pageKeywords).filter((id) => !ids.has(id)),
+    [],
+  );
+  const names = new Set(families.map(({ name }) => name));
+  assert.deepEqual(
+    Object.keys(idPickers).filter((name) => !names.has(name)),
+    [],
+  );
 });
 
 test('a page keeps views by the rules that the server applies', () => {

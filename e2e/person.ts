@@ -64,6 +64,8 @@ export async function accessible(page: Page, what?: string): Promise<void> {
         .map((one) => one.finished),
     ),
   );
+  // A page that is streamed gets its title after its first content.
+  await page.waitForFunction(() => document.title !== '');
   // In the page itself and for what is wrong alone: there are no frames of others, and describing all that is right costs several times as much.
   const { violations } = await new AxeBuilder({ page })
     .setLegacyMode(true)

@@ -12,7 +12,6 @@ export const agents: PageFamily = {
       path: '/agents',
       group: 'automation',
       order: 50,
-      keywords: ['on-host', 'self-hosted', 'intercept', 'forward proxy', 'tunnel', 'install', 'scan', 'byo'],
       needs: 'agent:list',
       docs: 'agents',
     },
@@ -21,5 +20,4 @@ export const agents: PageFamily = {
     { type: 'agent', noun: 'agent', plural: 'agents', icon: MonitorCog, path: (id) => `/agents/${id}` },
     { type: 'agent_install_token', noun: 'install token' },
   ],
-  picker: { fields: [], list: (trpc) => trpc.agents.list.queryOptions({}), searches: false },
 };

@@ -12,7 +12,6 @@ export const aiDenials: PageFamily = {
       path: '/ai/denials',
       group: 'ai',
       order: 110,
-      keywords: ['refused', 'expired', 'revoked', 'dpop', 'unauthorized', '401', 'capability token'],
       needs: 'audit_log:list',
       docs: 'ai-gateway',
     },

@@ -12,7 +12,6 @@ export const aiPlayground: PageFamily = {
       path: '/ai/playground',
       group: 'ai',
       order: 30,
-      keywords: ['chat', 'prompt', 'stream', 'try', 'model'],
       needs: 'ai_gateway:mint',
       docs: 'ai-gateway',
     },

@@ -12,7 +12,6 @@ export const aiTrust: PageFamily = {
       path: '/ai/ci-trust',
       group: 'ai',
       order: 120,
-      keywords: ['oidc', 'github actions', 'gitlab', 'token exchange', 'binding', 'workload identity'],
       needs: 'ai_gateway:read',
       docs: 'ai-gateway',
     },

@@ -12,7 +12,6 @@ export const aiUsers: PageFamily = {
       path: '/ai/users',
       group: 'ai',
       order: 100,
-      keywords: ['attribution', 'x-svc-user', 'team', 'chargeback', 'finops'],
       needs: 'ai_gateway:read',
       docs: 'ai-gateway',
     },

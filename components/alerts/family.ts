@@ -12,7 +12,6 @@ export const alerts: PageFamily = {
       path: '/alerts',
       group: 'observe',
       order: 15,
-      keywords: ['incidents', 'monitoring', 'slack', 'pagerduty', 'email', 'sms', 'threshold', 'on-call'],
       needs: 'alert:read',
       docs: 'alerts',
     },

@@ -12,12 +12,10 @@ export const apiKeys: PageFamily = {
       path: '/api-keys',
       group: 'developers',
       order: 10,
-      keywords: ['token', 'credential'],
       needs: 'api_key:list',
       docs: 'api-keys',
       savedViews: { name: 'api_keys', share: 'api_key:update' },
     },
   ],
   resources: [{ type: 'api_key', noun: 'API key', plural: 'API keys', icon: KeyRound, path: () => '/api-keys' }],
-  picker: { fields: [], list: (trpc, { per_page }) => trpc.apiKeys.list.queryOptions({ per_page }), searches: false },
 };

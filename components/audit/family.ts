@@ -13,7 +13,6 @@ export const audit: PageFamily = {
       group: 'observe',
       order: 20,
       keys: 'g a',
-      keywords: ['history', 'changes'],
       needs: 'audit_log:list',
       docs: 'audit-logs',
       savedViews: { name: 'audit', share: 'audit_log:read_details' },

@@ -12,7 +12,6 @@ export const billing: PageFamily = {
       path: '/settings/billing',
       group: 'settings',
       order: 28,
-      keywords: ['plan', 'invoice', 'trial', 'tax', 'subscription', 'payment'],
       needs: 'billing:read',
       docs: 'billing',
     },

@@ -12,7 +12,6 @@ export const clientTokens: PageFamily = {
       path: '/client-tokens',
       group: 'data',
       order: 40,
-      keywords: ['kct', 'single use', 'browser', 'reveal', 'tokenize', 'detokenize', 'mint'],
       needs: 'transit:read',
       docs: 'client-tokens',
     },

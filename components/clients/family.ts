@@ -13,7 +13,6 @@ export const clients: PageFamily = {
       group: 'gateway',
       order: 30,
       keys: 'g c',
-      keywords: ['ip', 'callers', 'allow list'],
       needs: 'client:read',
       docs: 'clients',
       savedViews: { name: 'clients', share: 'client:update' },
@@ -24,5 +23,4 @@ export const clients: PageFamily = {
     { type: 'client', noun: 'client', plural: 'clients', icon: Network, path: (id) => `/clients/${id}`, promoted: 30 },
     { type: 'client_credential', noun: 'client credential' },
   ],
-  picker: { fields: ['client_id'], list: (trpc, query) => trpc.clients.list.queryOptions(query), searches: true },
 };

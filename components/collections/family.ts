@@ -12,7 +12,6 @@ export const collections: PageFamily = {
       path: '/collections',
       group: 'gateway',
       order: 20,
-      keywords: ['group'],
       needs: 'collection:list',
       below: 'collection:read',
       docs: 'collections',
@@ -22,5 +21,4 @@ export const collections: PageFamily = {
     { type: 'collection', noun: 'collection', plural: 'collections', icon: Layers, path: (id) => `/collections/${id}`, promoted: 40 },
     { type: 'collection_variable', noun: 'collection variable' },
   ],
-  picker: { fields: ['collection_id'], list: (trpc, query) => trpc.collections.list.queryOptions(query), searches: true },
 };

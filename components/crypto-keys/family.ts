@@ -12,17 +12,9 @@ export const cryptoKeys: PageFamily = {
       path: '/crypto',
       group: 'data',
       order: 20,
-      keywords: ['transit', 'encrypt', 'decrypt', 'sign', 'verify', 'hmac', 'jwt', 'jwks', 'rotate', 'aes', 'rsa', 'ecdsa', 'ed25519'],
       needs: 'transit:read',
       docs: 'crypto-keys',
     },
   ],
   resources: [{ type: 'crypto_key', noun: 'crypto key', plural: 'crypto keys', icon: KeySquare, path: (id) => `/crypto/${id}` }],
-  picker: {
-    fields: ['crypto_key_id', 'hmac_key_id'],
-    nameFields: ['name'],
-    path: '/crypto/keys/',
-    list: (trpc) => trpc.cryptoKeys.list.queryOptions({}),
-    searches: false,
-  },
 };

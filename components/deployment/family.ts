@@ -12,7 +12,6 @@ export const deployment: PageFamily = {
       path: '/settings/deployment',
       group: 'settings',
       order: 70,
-      keywords: ['self-hosted', 'parity', 'egress', 'version', 'features'],
       needs: 'account:read',
       docs: 'self-hosting',
     },

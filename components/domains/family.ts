@@ -12,7 +12,6 @@ export const domains: PageFamily = {
       path: '/settings/domains',
       group: 'settings',
       order: 24,
-      keywords: ['dns', 'txt', 'verify', 'sso', 'scim'],
       needs: 'domain:list',
       docs: 'single-sign-on',
     },

@@ -12,20 +12,6 @@ export const dynDb: PageFamily = {
       path: '/database-credentials',
       group: 'secrets',
       order: 35,
-      keywords: [
-        'dynamic',
-        'database',
-        'postgres',
-        'postgresql',
-        'mysql',
-        'mariadb',
-        'mongodb',
-        'sql server',
-        'lease',
-        'mint',
-        'rds',
-        'short-lived',
-      ],
       needs: 'dyn_db_cred:read',
       docs: 'database-credentials',
     },
@@ -41,12 +27,4 @@ export const dynDb: PageFamily = {
     { type: 'dyn_db_role', noun: 'database role' },
     { type: 'dyn_db_lease', noun: 'database lease' },
   ],
-  picker: {
-    fields: [],
-    nameFields: ['connection'],
-    // The IDs below the family's own path are those of leases.
-    path: '/dyn-db-credentials/{connection}',
-    list: (trpc) => trpc.dynDb.list.queryOptions({}),
-    searches: false,
-  },
 };

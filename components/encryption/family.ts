@@ -12,7 +12,6 @@ export const encryption: PageFamily = {
       path: '/encryption',
       group: 'data',
       order: 30,
-      keywords: ['seal', 'decrypt', 'browser', 'hosted fields', 'card form', 'element origins', 'kc', 'public key', 'playground'],
       needs: 'transit:read',
       docs: 'encryption',
     },

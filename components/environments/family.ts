@@ -12,17 +12,10 @@ export const environments: PageFamily = {
       path: '/environments',
       group: 'gateway',
       order: 40,
-      keywords: ['staging', 'production'],
       needs: 'environment:list',
       below: 'environment:read',
       docs: 'environments',
     },
   ],
   resources: [{ type: 'environment', noun: 'environment', plural: 'environments', icon: Boxes, path: () => '/environments', promoted: 50 }],
-  picker: {
-    fields: ['base_environment_id'],
-    nameFields: ['id', 'env', 'environment', 'base_environment'],
-    list: (trpc) => trpc.environments.list.queryOptions({}),
-    searches: false,
-  },
 };

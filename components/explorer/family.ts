@@ -13,7 +13,6 @@ export const explorer: PageFamily = {
       group: 'developers',
       order: 20,
       keys: 'g x',
-      keywords: ['openapi', 'try', 'request', 'management'],
       docs: 'openapi',
     },
   ],

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { families } from '#components/families.ts';
 import { pickerOf } from './field-picker.ts';
+import { idPickers } from './id-pickers.ts';
 
-const of = (name: string) => families.find((family) => family.name === name)?.picker?.list;
+const of = (name: string) => idPickers[name]?.list;
 
 test('a field takes the IDs of the family it is named after, and `id` those of its own path', () => {
   assert.equal(pickerOf('route_id', '/clients/{id}')?.list, of('routes'));
@@ -28,8 +28,8 @@ test('environments are chosen by name, except for the ID of a base environment',
 });
 
 test('no two families claim one field', () => {
-  const fields = families
-    .flatMap(({ picker }) => [...(picker?.fields ?? []), ...(picker?.nameFields ?? [])])
+  const fields = Object.values(idPickers)
+    .flatMap((picker) => [...picker.fields, ...(picker.nameFields ?? [])])
     // These are told apart by the path.
     .filter((field) => field !== 'id' && field !== 'name');
   assert.equal(new Set(fields).size, fields.length);

@@ -12,7 +12,6 @@ export const imports: PageFamily = {
       path: '/import',
       group: 'gateway',
       order: 50,
-      keywords: ['openapi', 'postman', 'curl'],
       needs: 'route:create',
     },
   ],

@@ -12,7 +12,6 @@ export const inboundWebhooks: PageFamily = {
       path: '/inbound',
       group: 'automation',
       order: 40,
-      keywords: ['receiver', 'verify', 'signature', 'stripe', 'github', 'slack', 'svix'],
       needs: 'inbound_webhook:list',
       docs: 'inbound-webhooks',
     },

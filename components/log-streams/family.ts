@@ -12,7 +12,6 @@ export const logStreams: PageFamily = {
       path: '/log-streams',
       group: 'observe',
       order: 30,
-      keywords: ['siem', 'splunk', 'datadog', 'opentelemetry', 'otlp', 's3', 'export', 'shipping'],
       needs: 'log_stream:manage',
       docs: 'log-streams',
     },

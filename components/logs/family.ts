@@ -13,7 +13,6 @@ export const logs: PageFamily = {
       group: 'observe',
       order: 10,
       keys: 'g l',
-      keywords: ['requests', 'calls', 'errors'],
       needs: 'log:list',
       docs: 'logs',
       savedViews: { name: 'logs', share: 'route:update' },

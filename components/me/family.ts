@@ -12,7 +12,6 @@ export const me: PageFamily = {
       path: '/me/profile',
       group: 'person',
       order: 10,
-      keywords: ['name', 'email', 'e-mail'],
     },
     {
       id: 'security',
@@ -22,7 +21,6 @@ export const me: PageFamily = {
       path: '/me/security',
       group: 'person',
       order: 20,
-      keywords: ['password', 'passkey', 'authenticator', '2fa', 'recovery codes', 'sessions', 'devices', 'sign out'],
       docs: 'sign-in',
     },
     {
@@ -33,7 +31,6 @@ export const me: PageFamily = {
       path: '/me/sessions',
       group: 'person',
       order: 30,
-      keywords: ['devices', 'sign out'],
     },
     {
       id: 'apps',
@@ -43,7 +40,6 @@ export const me: PageFamily = {
       path: '/me/apps',
       group: 'person',
       order: 35,
-      keywords: ['oauth', 'applications', 'service-cli', 'command line', 'grants', 'consent', 'revoke'],
       docs: 'connected-apps',
     },
     {
@@ -54,7 +50,6 @@ export const me: PageFamily = {
       path: '/me/preferences',
       group: 'person',
       order: 40,
-      keywords: ['theme', 'dark', 'shortcuts', 'time zone', 'utc', 'landing'],
     },
   ],
 };

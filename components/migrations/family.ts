@@ -12,7 +12,6 @@ export const migrations: PageFamily = {
       path: '/migrations',
       group: 'secrets',
       order: 90,
-      keywords: ['aws', 'secrets manager', 'parameter store', 'azure key vault', 'hashicorp', 'vault', 'gcp', 'import', '.env'],
       needs: 'migration:read',
       docs: 'migrations',
     },

@@ -12,7 +12,6 @@ export const notifications: PageFamily = {
       path: '/settings/notifications',
       group: 'settings',
       order: 12,
-      keywords: ['inbox', 'email', 'digest', 'quiet hours', 'mute', 'follow'],
       docs: 'notifications',
     },
   ],

@@ -12,7 +12,6 @@ export const oauthClients: PageFamily = {
       path: '/oauth-clients',
       group: 'developers',
       order: 15,
-      keywords: ['oauth', 'applications', 'client id', 'client secret', 'redirect uri', 'scopes'],
       needs: 'oauth_client:list',
       docs: 'oauth-clients',
     },
@@ -22,5 +21,4 @@ export const oauthClients: PageFamily = {
     { type: 'oauth_grant', noun: 'OAuth grant' },
     { type: 'trust_binding', noun: 'Trust binding' },
   ],
-  picker: { fields: [], list: (trpc) => trpc.oauthClients.list.queryOptions({}), searches: false },
 };

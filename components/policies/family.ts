@@ -12,7 +12,6 @@ export const policies: PageFamily = {
       path: '/settings/policies',
       group: 'settings',
       order: 21,
-      keywords: ['deny', 'rules', 'restrict', 'permissions', 'test access', 'guardrails'],
       needs: 'policy:list',
       docs: 'policies',
     },

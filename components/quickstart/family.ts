@@ -13,7 +13,6 @@ export const quickstart: PageFamily = {
       group: 'developers',
       order: 30,
       keys: 'g q',
-      keywords: ['snippets', 'code', 'sdk', 'curl', 'start'],
       docs: 'quickstart',
     },
   ],

@@ -12,7 +12,6 @@ export const reveals: PageFamily = {
       path: '/settings/reveals',
       group: 'settings',
       order: 60,
-      keywords: ['reveal', 'plaintext', 'reason', 'security'],
       needs: 'audit_log:read_details',
       docs: 'reveals',
     },

@@ -12,7 +12,6 @@ export const roles: PageFamily = {
       path: '/settings/roles',
       group: 'settings',
       order: 20,
-      keywords: ['permissions', 'scopes', 'owner', 'admin', 'editor', 'viewer', 'member'],
       docs: 'roles',
     },
   ],

@@ -13,7 +13,6 @@ export const routes: PageFamily = {
       group: 'gateway',
       order: 10,
       keys: 'g r',
-      keywords: ['api', 'proxy', 'upstream'],
       needs: 'route:list',
       below: 'route:read',
       docs: 'routes',
@@ -26,5 +25,4 @@ export const routes: PageFamily = {
     { type: 'route_example', noun: 'saved route example' },
     { type: 'environment_config', noun: 'environment configuration' },
   ],
-  picker: { fields: ['route_id', 'routeId'], list: (trpc, query) => trpc.routes.list.queryOptions(query), searches: true },
 };

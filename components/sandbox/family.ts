@@ -12,7 +12,6 @@ export const sandbox: PageFamily = {
       path: '/promote',
       group: 'gateway',
       order: 60,
-      keywords: ['live', 'test', 'clone', 'release', 'go live', 'sandbox'],
       needs: 'sandbox:promote',
       docs: 'concepts',
     },

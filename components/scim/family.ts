@@ -12,7 +12,6 @@ export const scim: PageFamily = {
       path: '/settings/directory',
       group: 'settings',
       order: 27,
-      keywords: ['scim', 'provisioning', 'okta', 'entra', 'azure', 'active directory', 'deprovision'],
       needs: 'scim_credential:list',
       docs: 'scim',
     },

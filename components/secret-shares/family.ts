@@ -12,7 +12,6 @@ export const secretShares: PageFamily = {
       path: '/shared-secrets',
       group: 'secrets',
       order: 12,
-      keywords: ['shares', 'partner', 'incoming', 'linked secrets'],
       needs: 'secret:read',
       docs: 'secret-sharing',
     },

@@ -13,7 +13,6 @@ export const secrets: PageFamily = {
       group: 'secrets',
       order: 10,
       keys: 'g s',
-      keywords: ['credentials', 'tokens', 'certificates'],
       needs: 'secret:read',
       docs: 'secrets',
       savedViews: { name: 'secrets', share: 'secret:update' },
@@ -24,5 +23,4 @@ export const secrets: PageFamily = {
     { type: 'secret', noun: 'secret', plural: 'secrets', icon: LockKeyhole, path: (id) => `/secrets/${id}`, promoted: 20 },
     { type: 'secret_version', noun: 'secret version' },
   ],
-  picker: { fields: ['secret_id'], list: (trpc, query) => trpc.secrets.list.queryOptions(query), searches: true },
 };

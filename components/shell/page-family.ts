@@ -1,8 +1,6 @@
-import type { TRPCOptionsProxy } from '@trpc/tanstack-react-query';
 import type { LucideIcon } from 'lucide-react';
 import type { RAIL_GROUPS } from '#server/domain/people/places.shared.ts';
 import type { Capability } from '#server/domain/roles/catalogue.shared.ts';
-import type { AppRouter } from '#server/trpc/root.ts';
 
 /** What a family adds to the dashboard. Every page loads all descriptors: an icon and plain data, no views and no validators. */
 export type PageFamily = {
@@ -11,8 +9,6 @@ export type PageFamily = {
   pages: readonly FamilyPage[];
   /** What the family gives an ID to. */
   resources?: readonly FamilyResource[];
-  /** Lets people choose an ID of this family by name in the API explorer. */
-  picker?: IdPicker;
 };
 
 /** Where a page's path hangs: under `/{slug}/{live|test}`, under `/{slug}`, or at the top. */
@@ -33,7 +29,6 @@ export type FamilyPage = {
   order: number;
   /** The shortcut that opens it. */
   keys?: string;
-  keywords?: readonly string[];
   /** The capability that opening the page takes; `below` for the pages under it, where that is more. */
   needs?: Capability;
   below?: Capability;
@@ -59,19 +54,6 @@ export type FamilyResource = {
   path?: (id: string) => string;
   /** Can be promoted and copied: its position among the types that can. */
   promoted?: number;
-};
-
-export type IdPicker = {
-  /** Fields that take an ID of this family; `id` below its own path always does. */
-  fields: readonly string[];
-  /** Fields that take a name instead; `id` and `name` among them are those below its own path. */
-  nameFields?: readonly string[];
-  /** Where its own paths begin, when that isn't the name of the family. */
-  path?: string;
-  /** A query for a page of rows with `id` and `name`. */
-  list: (trpc: TRPCOptionsProxy<AppRouter>, query: { per_page: number; q?: string }) => { queryKey: readonly unknown[] };
-  /** Whether that query searches by `q`. */
-  searches: boolean;
 };
 
 /** What page tests open beside the family's pages: `components/<family>/samples.ts`, which no page loads. */

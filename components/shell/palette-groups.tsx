@@ -5,6 +5,7 @@ import { useRouter } from 'next/navigation';
 import { useKeptAppearance, usePreferences } from '#components/theme/preferences-provider.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
 import { hrefInSpace, hrefOf, type Place, personal } from './navigation.ts';
+import { pageKeywords } from './page-keywords.ts';
 import type { PaletteGroup } from './palette-order.ts';
 import { themes, type Workspace } from './top-bar-menus.tsx';
 import { useNavigation } from './use-navigation.ts';
@@ -27,7 +28,7 @@ export function useBuiltInGroups(
     icon: <item.icon />,
     detail: item.locked,
     keys: item.keys,
-    keywords: item.keywords,
+    keywords: pageKeywords[item.id],
     run: () => router.push(hrefOf(item, place)),
   }));
   const news = { id: 'news', label: 'What’s new', icon: <Megaphone />, keywords: ['changelog', 'releases'], run: onNews };
@@ -39,9 +40,17 @@ export function useBuiltInGroups(
       after: '?',
       items: [
         { id: 'docs', label: 'Documentation', icon: <BookOpen />, keywords: ['docs', 'help', 'guide'], run: () => router.push('/docs') },
-        ...seen.flatMap(({ id, label, docs, keywords }) =>
+        ...seen.flatMap(({ id, label, docs }) =>
           docs
-            ? [{ id: `docs-${id}`, label: `Docs: ${label}`, icon: <FileText />, keywords, run: () => router.push(`/docs/${docs}`) }]
+            ? [
+                {
+                  id: `docs-${id}`,
+                  label: `Docs: ${label}`,
+                  icon: <FileText />,
+                  keywords: pageKeywords[id],
+                  run: () => router.push(`/docs/${docs}`),
+                },
+              ]
             : [],
         ),
       ],

@@ -12,7 +12,6 @@ export const sso: PageFamily = {
       path: '/settings/sso',
       group: 'settings',
       order: 26,
-      keywords: ['sso', 'saml', 'oidc', 'openid', 'okta', 'entra', 'identity provider'],
       needs: 'sso:read',
       docs: 'single-sign-on',
     },

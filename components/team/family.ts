@@ -12,7 +12,6 @@ export const team: PageFamily = {
       path: '/settings/team',
       group: 'settings',
       order: 15,
-      keywords: ['members', 'people', 'invite', 'invitations', 'ownership', 'leave'],
       needs: 'member:list',
       docs: 'team',
     },

@@ -13,7 +13,6 @@ export const webhooks: PageFamily = {
       group: 'automation',
       order: 30,
       keys: 'g w',
-      keywords: ['events', 'notifications', 'callbacks', 'hooks', 'deliveries', 'subscriptions', 'slack'],
       needs: 'webhook:list',
       docs: 'webhooks',
     },
@@ -22,9 +21,4 @@ export const webhooks: PageFamily = {
     { type: 'webhook', noun: 'webhook', plural: 'webhooks', icon: Webhook, path: (id) => `/webhooks/${id}` },
     { type: 'webhook_log', noun: 'webhook delivery' },
   ],
-  picker: {
-    fields: ['webhook_id'],
-    list: (trpc, query) => trpc.webhooks.list.queryOptions({ per_page: query.per_page }),
-    searches: false,
-  },
 };

@@ -12,7 +12,6 @@ export const workflows: PageFamily = {
       path: '/workflows',
       group: 'automation',
       order: 10,
-      keywords: ['automation', 'schedule', 'cron', 'trigger', 'steps'],
       needs: 'workflow:list',
       docs: 'workflows',
     },
@@ -24,7 +23,6 @@ export const workflows: PageFamily = {
       path: '/runs',
       group: 'automation',
       order: 20,
-      keywords: ['executions', 'workflows', 'history'],
       needs: 'workflow:read',
       below: 'workflow:read_execution_data',
       docs: 'workflows',
@@ -34,9 +32,4 @@ export const workflows: PageFamily = {
     { type: 'workflow', noun: 'workflow', plural: 'workflows', icon: Workflow, path: (id) => `/workflows/${id}` },
     { type: 'workflow_execution', noun: 'run', plural: 'runs', icon: ListVideo, path: (id) => `/runs/${id}` },
   ],
-  picker: {
-    fields: ['workflow_id'],
-    list: (trpc, query) => trpc.workflows.list.queryOptions(query),
-    searches: true,
-  },
 };

@@ -12,7 +12,6 @@ export const wrap: PageFamily = {
       path: '/wrap',
       group: 'secrets',
       order: 40,
-      keywords: ['escrow', 'wkt', 'gateway token', 'sdk', 'ephemeral proxy', 'base url', 'provider key'],
       needs: 'secret:read',
       docs: 'wrap-credentials',
     },
