@@ -23,8 +23,8 @@ export default defineConfig({
     { name: 'journeys', testIgnore: [FIRST, OWN, LONGEST], dependencies: ['first call'] },
   ],
   forbidOnly: Boolean(process.env.CI),
-  // A second try on a machine that may be three times slower than ours; the run says which journeys needed it.
-  retries: 1,
+  // A second try of what failed is a run of its own, on a fresh system (scripts/journeys.ts).
+  retries: 0,
   timeout: 180_000,
   // Bounds for a machine three times slower than ours; what passes does not wait for them.
   expect: { timeout: 30_000 },
