@@ -42,7 +42,7 @@ export function CommandsTab({ agent }: { agent: Detail }) {
   );
   const send = useMutation(
     trpc.agents.sendCommandTo.mutationOptions({
-      onSuccess: ({ command }) => notifyDone(`${COMMAND_LABELS[command]} is sent with the next heartbeat`),
+      onSuccess: ({ command }) => notifyDone(`${COMMAND_LABELS[command]} is on its way`),
       onSettled: () => cache.invalidateQueries(trpc.agents.commands.queryFilter({ id: agent.id })),
     }),
   );
@@ -55,7 +55,7 @@ export function CommandsTab({ agent }: { agent: Detail }) {
   const wrong = listed.some((one) => !one.startsWith('/'));
   return (
     <div className="flex flex-col gap-4">
-      <SectionCard title="Run a command" description="The agent takes it with its next heartbeat, within a minute.">
+      <SectionCard title="Run a command" description="The agent takes it at once while it’s connected, otherwise with its next heartbeat.">
         <ul className="flex flex-col divide-y divide-line">
           {(['doctor', 'refresh', 'update'] as const).map((command) => (
             <li key={command} className="flex flex-wrap items-center justify-between gap-2 py-2">

@@ -275,7 +275,10 @@ function Danger({ agent }: { agent: Detail }) {
   );
   return (
     <SectionCard title="Danger zone" tone="danger">
-      <DangerRow title="Revoke the agent" text="Ends its sessions at once. It wipes its cache and stops with its next heartbeat.">
+      <DangerRow
+        title="Revoke the agent"
+        text="Ends its sessions at once. It wipes its cache and stops, at the latest with its next heartbeat."
+      >
         <Button variant="danger-quiet" icon={<Trash2 />} disabledReason={forbidden ?? goneReason(agent)} onClick={() => setAsking(true)}>
           Revoke agent
         </Button>

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
-import { type ControlPlane, ControlPlaneError, createControlPlane } from './control-plane.ts';
+import { type ControlPlane, ControlPlaneError, createControlPlane, Unreachable } from './control-plane.ts';
+import { startControlConnection } from './control-socket.ts';
 import { doctor } from './doctor.ts';
 import type { Counters } from './forward-proxy.ts';
 import { type Credentials, type Home, openHome, readCredentials } from './home.ts';
@@ -143,13 +144,21 @@ export async function runAgent(agent: Agent, stop: AbortSignal, changed: () => P
       const token = session.token();
       if (token === undefined) return;
       const sent = { ...agent.counters };
-      const { body } = await controlPlane.withToken('POST', '/agent/v1/heartbeat', token, {}, heartbeatOf(agent));
+      const heartbeat = heartbeatOf(agent);
+      const post = async () =>
+        dataOf<HeartbeatAnswer>((await controlPlane.withToken('POST', '/agent/v1/heartbeat', token, {}, heartbeat)).body);
+      const answer = await (connection.beat(heartbeat)?.catch((error: unknown) => {
+        if (error instanceof Unreachable) return post();
+        throw error;
+      }) ?? post());
       for (const name of COUNTED) agent.counters[name] -= sent[name];
-      const answer = dataOf<HeartbeatAnswer>(body);
-      if (answer.revoked) return revoked();
-      for (const command of answer.commands ?? []) void obey(command);
+      heed(answer);
     });
     return settings.heartbeatMs;
+  };
+  const heed = (answer: HeartbeatAnswer) => {
+    if (answer.revoked) return revoked();
+    for (const command of answer.commands ?? []) void obey(command);
   };
   const tell = async (id: string, result: unknown): Promise<void> => {
     const token = session.token();
@@ -169,11 +178,19 @@ export async function runAgent(agent: Agent, stop: AbortSignal, changed: () => P
 
   stop.addEventListener('abort', () => end(EXIT.stopped), { once: true });
   const next = await renew();
+  const connection = startControlConnection({
+    controlPlane,
+    agentId: agent.keys.agentId,
+    token: () => session.token(),
+    onPushed: heed,
+    log: (message) => log('info', message),
+  });
   later(renew, next);
   later(beat, 0);
   later(poll, 0);
   const code = await ended;
   for (const timer of timers) clearTimeout(timer);
+  connection.close();
   return code;
 }
 

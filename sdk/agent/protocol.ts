@@ -85,4 +85,4 @@ export type SessionAnswer = {
 
 export type CommandName = 'doctor' | 'scan' | 'refresh' | 'update';
 export type Command = { id: string; command: CommandName; args: Record<string, unknown> | null };
-export type HeartbeatAnswer = { ok: boolean; commands: Command[]; server_time: string; revoked: boolean };
+export type HeartbeatAnswer = { ok: boolean; commands: Command[]; server_time: string; revoked: boolean; pushed?: boolean };

@@ -17,8 +17,9 @@ export type TunnelOptions = {
 export type Tunnel = { readonly connected: boolean; close(): void };
 
 const CONNECT_MS = 10_000;
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
+/** Between attempts to connect, doubled after each that failed. */
+export const FIRST_PAUSE_MS = 1_000;
+export const LONGEST_PAUSE_MS = 60_000;
 
 /** Keeps one tunnel open until it is closed. A connection that was lost, or whose session ended, is opened again, later and later while that fails. */
 export function startTunnel(options: TunnelOptions): Tunnel {

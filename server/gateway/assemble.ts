@@ -19,6 +19,7 @@ import { kmsOptions, keyring as platformKeyring, rootKeys } from '#server/platfo
 import { log } from '#server/platform/log.ts';
 import { connection } from '#server/platform/sql.ts';
 import { sharedWindowCounter } from '#server/platform/window-counter.ts';
+import { createControlSockets } from './agents/control-sockets.ts';
 import { asksForTunnel, createTunnels } from './agents/tunnels.ts';
 import { aiPlane } from './ai/plane.ts';
 import { agentTests } from './ai/test-agent.ts';
@@ -44,6 +45,7 @@ import { proxyPlane } from './ephemeral/proxy-plane.ts';
 import { proxyTests } from './ephemeral/test-call.ts';
 import { wrapPlane } from './ephemeral/wrap-plane.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
+import { webCalls } from './front-door/web-calls.ts';
 import { createWebForward } from './front-door/web-forward.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { measureGateway } from './gateway-meters.ts';
@@ -164,6 +166,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
 
   const web = createWebForward({ socketPath: env.WEB_SOCKET });
   const tunnels = createTunnels(known.agents, frontDoorToken(roots.current));
+  const controlSockets = createControlSockets({ callWeb: webCalls(web, frontDoorToken(roots.current)), agents: known.agents });
   const controlSocket = createControlSocket({
     handshakes: {
       asks: asksForTunnel,
@@ -212,6 +215,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     },
     trustedProxies,
     tunnels,
+    controlSockets,
     devSocket: env.NODE_ENV === 'production' ? undefined : env.WEB_SOCKET,
     adminUrl: env.PUBLIC_ADMIN_URL,
     ready: () => snapshots.fresh,
@@ -242,6 +246,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
       endMeters();
       web.endStreams();
       tunnels.close();
+      controlSockets.close();
       await Promise.all([gateway.close(drainMs), controlSocket.close()]);
       web.close();
       await Promise.race([pools.close(), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);

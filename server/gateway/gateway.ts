@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
+import { asksForControl, type ControlSockets } from './agents/control-sockets.ts';
 import { asksForTunnel, type Tunnels } from './agents/tunnels.ts';
 import { newCall, type Upgrade } from './core/call.ts';
 import { countRefusal } from './core/call-meter.ts';
@@ -36,6 +37,8 @@ export type GatewayOptions = {
   devSocket?: string | undefined;
   /** Connections that on-host agents hold open. */
   tunnels: Tunnels;
+  /** Connections over which they send their heartbeats. */
+  controlSockets: ControlSockets;
   /** Whether calls can be served; told to load balancers by /readyz. */
   ready(): boolean;
 };
@@ -97,7 +100,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 }
 
-/** WebSockets of planes that have them, and tunnels of on-host agents; on the dashboard's own port the hot reload of development. */
+/** WebSockets of planes that have them, and tunnels and control connections of on-host agents; on the dashboard's own port the hot reload of development. */
 function upgradesOf(
   options: GatewayOptions,
   portPlane: PortPlane,
@@ -113,33 +116,36 @@ function upgradesOf(
       if (!head.ok) return false;
       const match = matchOf(req, head.target);
       // On a host of a workspace every path is a route's.
-      if (match.plane === 'api') return asksForTunnel(req);
+      if (match.plane === 'api') return asksForTunnel(req) || asksForControl(req);
       return match.plane === 'tenant' && isHandshake(req) && pipelineOf(options, match)?.plane.stands !== undefined;
     },
     onUpgrade(req, socket, first) {
+      // A handshake behind a call that isn't answered yet: nobody can tell the two answers apart.
+      if ((socket as Socket & { _httpMessage?: unknown })._httpMessage) {
+        socket.destroy();
+        return;
+      }
       const match = matchOf(req, req.url ?? '');
       if (match.plane === 'api') {
-        options.tunnels.take(req, socket, match.space).catch(() => socket.destroy());
+        const from = { space: match.space, origin: requestOrigin(req, options.trustedProxies) };
+        const taken = asksForControl(req)
+          ? options.controlSockets.take(req, socket, first, from)
+          : options.tunnels.take(req, socket, match.space);
+        taken.catch(() => socket.destroy());
         return;
       }
       const res = answerOn(req, socket);
-      if (res) afterReads(() => receive(options, portPlane, req, res, performance.now(), isClosing(), { socket, first }));
+      afterReads(() => receive(options, portPlane, req, res, performance.now(), isClosing(), { socket, first }));
     },
   };
 }
 
 /** A response to a handshake, whose connection ends with it unless it becomes a WebSocket. */
-function answerOn(req: IncomingMessage, socket: Duplex): GatewayResponse | undefined {
-  const held = socket as Socket & { _httpMessage?: unknown };
-  // A handshake behind a call that isn't answered yet: nobody can tell the two answers apart.
-  if (held._httpMessage) {
-    socket.destroy();
-    return undefined;
-  }
+function answerOn(req: IncomingMessage, socket: Duplex): GatewayResponse {
   socket.on('error', () => socket.destroy());
   const res = new GatewayResponse(req);
   res.shouldKeepAlive = false;
-  res.assignSocket(held);
+  res.assignSocket(socket as Socket);
   res.once('finish', () => {
     socket.end();
     socket.resume();

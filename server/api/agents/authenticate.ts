@@ -6,8 +6,8 @@ import { sql } from '#server/platform/sql.ts';
 import { throttled } from '#server/platform/throttle.ts';
 import type { Edge } from '../edge.ts';
 
-/** The agent that calls. `root` is there for signed calls: the keys of windows come from it. */
-export type Caller = { agent: AgentCaller; root: KeyObject | null };
+/** The agent that calls. `root` is there for signed calls: the keys of windows come from it. `until`: the end of its session, for calls of one. */
+export type Caller = { agent: AgentCaller; root: KeyObject | null; until: Date | null };
 type Call = { credential: 'signature' | 'session'; path: string; body: Uint8Array; edge: Edge; now: Date };
 
 const SKEW_S = 120;
@@ -52,7 +52,7 @@ async function bySignature({ method, headers }: Request, { path, body, now }: Ca
   const keys = (await keysOf(agent, now)).find(({ auth }) => digestEquals(agentSignature(auth, parts), presented));
   if (!keys) throw wrongSignature();
   await useNonce(agent, nonce, now);
-  return { agent, root: keys.root };
+  return { agent, root: keys.root, until: null };
 }
 
 /** Only what was signed rightly is remembered, so that nobody else can fill the table. @throws Refusal nonce_replayed */
@@ -73,5 +73,5 @@ async function bySession({ headers }: Request, { now }: Call): Promise<Caller> {
   if (!session) throw wrongToken();
   // A revoked agent is told so, since it held the token rightly.
   if (session.agent.status !== 'revoked' && (session.revoked_at !== null || session.expires_at <= now)) throw wrongToken();
-  return { agent: session.agent, root: null };
+  return { agent: session.agent, root: null, until: session.expires_at };
 }

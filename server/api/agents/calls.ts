@@ -4,11 +4,12 @@ import { acceptLogs } from '#server/domain/agents/protocol/call-logs.ts';
 import { contextOf } from '#server/domain/agents/protocol/caller.ts';
 import { acceptCaptures } from '#server/domain/agents/protocol/captures.ts';
 import { enrol } from '#server/domain/agents/protocol/enrolling.ts';
-import { heartbeat } from '#server/domain/agents/protocol/heartbeats.ts';
+import { countConnection, heartbeat, pushed } from '#server/domain/agents/protocol/heartbeats.ts';
 import { manifestOf } from '#server/domain/agents/protocol/manifest.ts';
 import { commandResult, reportTamper } from '#server/domain/agents/protocol/results.ts';
 import * as schema from '#server/domain/agents/protocol/schema.ts';
 import { openSession } from '#server/domain/agents/protocol/sessions.ts';
+import { Refusal } from '#server/kernel/errors.ts';
 import { throttled } from '#server/platform/throttle.ts';
 import type { Edge } from '../edge.ts';
 import { isKnownTag } from '../entity-tag.ts';
@@ -71,6 +72,23 @@ const beat: Call = {
     json(200, await heartbeat(contextOf(agent, asked), agent, read(schema.Heartbeat, fields))),
 };
 
+/**
+ * The WebSocket of heartbeats ends at the gateway, which asks here: `open`, whether an agent may have one, and `commands`, for what waits for it. Nobody else can
+ * send the header.
+ */
+const control: Call = {
+  method: 'GET',
+  credential: 'session',
+  run: async ({ asked, caller: { agent, until }, headers }) => {
+    const ctx = contextOf(agent, asked);
+    const question = headers.get('x-sallyport-control');
+    if (question === 'commands') return json(200, await pushed(ctx, agent));
+    if (question !== 'open') throw new Refusal('invalid_request', 'Open this path as a WebSocket.');
+    await countConnection(ctx, agent);
+    return json(200, { agent: agent.id, tenant: agent.tenant_id, until });
+  },
+};
+
 const logs: Call = {
   method: 'POST',
   credential: 'session',
@@ -109,6 +127,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   '/agent/v1/session': session,
   '/agent/v1/manifest': manifest,
   '/agent/v1/heartbeat': beat,
+  '/agent/v1/control': control,
   '/agent/v1/logs': logs,
   '/agent/v1/tamper': tamper,
 };

@@ -15,7 +15,7 @@ const MOST_WAITING = 10;
 const SHOWN = 50;
 type Words = { command: (typeof COMMANDS)[number]; status: (typeof COMMAND_STATES)[number]; args: Record<string, unknown> };
 
-/** Queues a command; the agent takes it with its next heartbeat. @throws Refusal not_found, conflict */
+/** Queues a command; the agent takes it at once by its control connection, or with its next heartbeat. @throws Refusal not_found, conflict */
 export function sendCommand(ctx: Ctx, { id, command, args }: z.output<typeof SendCommand>) {
   if (args !== undefined && command !== 'scan') throw invalid('args', 'is only for the command scan');
   return mutate(ctx, async (tx) => {

@@ -17,9 +17,19 @@ export type AgentSession = {
   expires_at: Date;
 };
 
+/** Who holds something open for as long as a session lasts. */
+export type SessionFollower = {
+  /** A session may have ended: the one with this digest (hex), one of the workspace, or any at all. */
+  changed(tenantId?: string, digest?: string): void;
+  /** A command waits for an agent, by the ID of its row. */
+  commanded(agentRowId: string): void;
+};
+
 export type AgentSessions = Pick<KeyedLookup<AgentSession>, 'find' | 'forget' | 'forgetAll'> & {
   /** Takes the payload of an announcement: a session is looked up again, or all of a workspace. */
   heard(payload: string): void;
+  heardCommand(agentRowId: string): void;
+  follow(follower: SessionFollower): void;
 };
 
 /** A lost announcement keeps a revoked agent's session alive for at most this long. */
@@ -36,12 +46,37 @@ export function agentSessions(): AgentSessions {
     negative_ttl_ms: TTL_MS,
     max_loads: MAX_LOADS,
   });
-  const heard = (payload: string) => {
-    const [tenantId = '', hex] = payload.split(':');
-    if (hex === undefined) forget(tenantId);
-    else forgetOne(Buffer.from(hex, 'hex'));
+  const followers: SessionFollower[] = [];
+  return {
+    find,
+    forget,
+    forgetAll() {
+      forgetAll();
+      for (const one of followers) one.changed();
+    },
+    heard(payload) {
+      const [tenantId = '', hex] = payload.split(':');
+      if (hex === undefined) forget(tenantId);
+      else forgetOne(Buffer.from(hex, 'hex'));
+      for (const one of followers) one.changed(tenantId, hex);
+    },
+    heardCommand(agentRowId) {
+      for (const one of followers) one.commanded(agentRowId);
+    },
+    follow: (follower) => void followers.push(follower),
   };
-  return { find, forget, forgetAll, heard };
+}
+
+/** Which of the sessions with these digests (hex) still stand, and which ended because their agent was revoked; the others are in neither. */
+export async function standingSessions(digests: readonly string[]): Promise<{ standing: Set<string>; revoked: Set<string> }> {
+  const { rows } = await sql().query<{ digest: string; revoked: boolean }>({
+    name: 'gateway-agent-sessions-standing',
+    text: `select encode(s.token_digest, 'hex') as digest, a.status = 'revoked' as revoked from agent_sessions s join agents a on a.id = s.agent_id
+      where s.token_digest = any($1::bytea[]) and (a.status = 'revoked' or s.revoked_at is null and s.expires_at > now())`,
+    values: [digests.map((hex) => Buffer.from(hex, 'hex'))],
+  });
+  const of = (wanted: boolean) => new Set(rows.filter(({ revoked }) => revoked === wanted).map(({ digest }) => digest));
+  return { standing: of(false), revoked: of(true) };
 }
 
 async function sessionRow(digest: Uint8Array): Promise<AgentSession | undefined> {

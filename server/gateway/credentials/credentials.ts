@@ -49,12 +49,14 @@ export function credentials(options: AccessTokensOptions): Credentials {
       'ai_token_changed',
       'wrap_token_changed',
       'agent_session_changed',
+      'agent_command_queued',
     ],
     onMessage: (channel, payload) => {
       if (channel === 'key_version_destroyed') return forgetMaterial(payload);
       if (channel === 'ai_token_changed') return capabilities.heard(payload);
       if (channel === 'wrap_token_changed') return wraps.heard(payload);
       if (channel === 'agent_session_changed') return agents.heard(payload);
+      if (channel === 'agent_command_queued') return agents.heardCommand(payload);
       const [tenantId = ''] = payload.split(':');
       if (channel !== 'oauth_changed') return forget(tenantId);
       tokens.forget(tenantId);

@@ -1,6 +1,8 @@
 import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { acceptBody, discardBody } from '../core/listener.ts';
 import { quota } from '../core/quota.ts';
+import type { WebAnswer } from '../core/web-call.ts';
 
 /** Why the web process gave no answer. `unavailable` is certain: nothing was executed. */
 export type WebFailure = 'unavailable' | 'broken' | 'too_large' | 'slow_body' | 'crowded';
@@ -21,11 +23,16 @@ export type WebRequest = {
   onFailure(failure: WebFailure): void;
 };
 
+/** `headers` as in WebRequest; they say how long `body` is. */
+export type WebQuestion = { method: 'GET' | 'POST'; target: string; headers: string[]; body?: Buffer | undefined; source: string };
+
 export type WebHead = { status: number; headers: readonly string[] };
 
 export type WebForward = {
   /** Streams a request to the web process and its answer back, both ways with back-pressure. */
   forward(req: IncomingMessage, res: ServerResponse, how: WebRequest): void;
+  /** Asks the web process something small on behalf of `source`, and gives its whole answer. Never rejects. */
+  ask(question: WebQuestion): Promise<WebAnswer | WebFailure>;
   /** Ends the event streams that are open: they have no end of their own, and whoever reads them comes back. */
   endStreams(): void;
   close(): void;
@@ -133,8 +140,27 @@ export function createWebForward({
     }
   }
 
+  function ask({ method, target, headers, body, source }: WebQuestion): Promise<WebAnswer | WebFailure> {
+    if (!places.take(source, 1)) return Promise.resolve('crowded');
+    return new Promise((resolve) => {
+      const web = request({ agent, socketPath, method, path: target, headers });
+      const late = setTimeout(() => web.destroy(new Error('no response in time')), Math.min(headTimeoutMs, ASK_MS));
+      const failed = (error: NodeJS.ErrnoException) => resolve(NOT_CONNECTED.has(error.code ?? '') ? 'unavailable' : 'broken');
+      web.on('error', failed);
+      web.on('response', (answer) => {
+        text(answer).then((all) => resolve({ status: answer.statusCode ?? 502, headers: answer.headers, text: all }), failed);
+      });
+      web.on('close', () => {
+        clearTimeout(late);
+        places.give(source, 1);
+      });
+      web.end(body);
+    });
+  }
+
   return {
     forward,
+    ask,
     endStreams() {
       for (const end of streams) end();
     },
@@ -143,6 +169,7 @@ export function createWebForward({
 }
 
 const MIB = 1024 * 1024;
+const ASK_MS = 20_000;
 /** Of all sources together. */
 const MOST_OF_BODIES = 256 * MIB;
 

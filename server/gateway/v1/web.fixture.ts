@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import path from 'node:path';
+import { handleAgents } from '#server/api/agents/handle.ts';
 import { handle } from '#server/api/handle.ts';
 import { handle as handleOAuth } from '#server/oauth/handle.ts';
 import { handleMetadata } from '#server/oauth/metadata.ts';
@@ -39,5 +40,6 @@ export async function startWeb() {
 
 function planeOf(target: string): (request: Request) => Promise<Response> {
   if (target.startsWith('/oauth/')) return handleOAuth;
+  if (target.startsWith('/agent/v1/')) return (request) => handleAgents(request);
   return target.startsWith('/.well-known/') ? handleMetadata : handle;
 }

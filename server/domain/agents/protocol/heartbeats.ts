@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
-import { inTransaction } from '#server/kernel/database.ts';
+import { inTransaction, type Tx } from '#server/kernel/database.ts';
 import { throttled } from '#server/platform/throttle.ts';
 import { tellOf } from '../connectivity.ts';
 import type { AgentCaller } from './caller.ts';
@@ -24,11 +24,30 @@ export async function heartbeat(ctx: Ctx, agent: AgentCaller, { version, mode: _
     });
     await tx.agent_metrics.createMany({ data: { ...mine, at: ctx.now, ...counters, p95_ms, mem_mb, cpu }, skipDuplicates: true });
     await tellOf(tx, agent.id, ctx.now);
-    const waiting = await tx.$queryRaw<{ id: string; command: string; args: Record<string, unknown> }[]>`
-      update agent_commands set status = 'sent', sent_at = ${ctx.now}::timestamptz where id in (
-        select id from agent_commands where agent_id = ${agent.id}::uuid and status = 'queued' order by created_at, id limit ${AT_ONCE} for update skip locked)
-      returning id, command, args, created_at`;
-    return waiting.map(({ id, command, args }) => ({ id, command, args }));
+    return takeWaiting(tx, ctx, agent);
   });
-  return { ok: true, commands, server_time: ctx.now.toISOString(), revoked: false };
+  return answerWith(ctx, commands);
+}
+
+const answerWith = (ctx: Ctx, commands: Command[]) => ({ ok: true, commands, server_time: ctx.now.toISOString(), revoked: false });
+
+/** The answer to a heartbeat without one, for an agent that keeps a connection open. It says nothing of whether the agent lives. */
+export const pushed = async (ctx: Ctx, agent: AgentCaller) => ({
+  ...answerWith(ctx, await inTransaction(ctx, (tx) => takeWaiting(tx, ctx, agent))),
+  pushed: true,
+});
+
+/** Counts a connection that an agent opens. @throws Refusal rate_limit_exceeded */
+export const countConnection = (ctx: Ctx, agent: AgentCaller) =>
+  throttled([{ what: 'agent-control', subject: agent.id, limit: PER_HOUR, window_sec: 3_600 }], ctx.now, 'rate_limit_exceeded');
+
+type Command = { id: string; command: string; args: Record<string, unknown> };
+
+/** Each command is handed out once, whoever asks at the same time. */
+async function takeWaiting(tx: Tx, ctx: Ctx, agent: AgentCaller): Promise<Command[]> {
+  const waiting = await tx.$queryRaw<(Command & { created_at: Date })[]>`
+    update agent_commands set status = 'sent', sent_at = ${ctx.now}::timestamptz where id in (
+      select id from agent_commands where agent_id = ${agent.id}::uuid and status = 'queued' order by created_at, id limit ${AT_ONCE} for update skip locked)
+    returning id, command, args, created_at`;
+  return waiting.map(({ id, command, args }) => ({ id, command, args }));
 }
