@@ -12,17 +12,24 @@ export const CONNECTION_CALLBACK = '/auth/oauth2/callback/';
 const FORM_LIMIT = 64 * 1024;
 const HEADERS = { 'referrer-policy': 'no-referrer', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** `GET /auth/oauth2/callback/{secret_id}`, and `POST …/fragment` of the page that an implicit grant comes back to. */
+type Return = (req: Request, ctx: PersonCtx, id: string) => Promise<CallbackOutcome>;
+
+/** Spelled as the `http` of an operation row. The page that an implicit grant comes back to posts what it finds in its fragment. */
+const RETURNS: Readonly<Record<string, Return>> = {
+  'GET /auth/oauth2/callback/{secret_id}': (req, ctx, id) => consentReturned(ctx, id, single(new URL(req.url).searchParams)),
+  'POST /auth/oauth2/callback/{secret_id}/fragment': async (req, ctx, id) =>
+    fragmentReturned(ctx, id, single(new URLSearchParams(new TextDecoder().decode(await bodyOf(req, FORM_LIMIT))))),
+};
+
 export async function connectionCallback(req: Request, ctx: PersonCtx): Promise<Response> {
-  const url = new URL(req.url);
-  const [id = '', part, ...more] = url.pathname.slice(CONNECTION_CALLBACK.length).split('/');
-  if (more.length > 0 || (part !== undefined && part !== 'fragment')) throw new Refusal('not_found', 'No such path.');
-  const method = part === undefined ? 'GET' : 'POST';
-  if (req.method !== method && !(method === 'GET' && req.method === 'HEAD'))
+  const [id = '', ...rest] = new URL(req.url).pathname.slice(CONNECTION_CALLBACK.length).split('/');
+  const path = [`${CONNECTION_CALLBACK}{secret_id}`, ...rest].join('/');
+  const method = ['GET', 'POST'].find((one) => RETURNS[`${one} ${path}`]);
+  if (method === undefined) throw new Refusal('not_found', 'No such path.');
+  const returned = RETURNS[`${req.method === 'HEAD' ? 'GET' : req.method} ${path}`];
+  if (!returned)
     throw new Refusal('method_not_allowed', `Method not allowed. This path supports ${method}.`, { headers: { allow: method } });
-  if (method === 'GET') return shown(await consentReturned(ctx, id, single(url.searchParams)));
-  const form = new URLSearchParams(new TextDecoder().decode(await bodyOf(req, FORM_LIMIT)));
-  return shown(await fragmentReturned(ctx, id, single(form)));
+  return shown(await returned(req, ctx, id));
 }
 
 /** A parameter that came twice is none. */

@@ -19,8 +19,9 @@ import type { Caller } from './authenticate.ts';
 
 type Asked = { ip: string | null; user_agent: string | null; request_id: string; now: Date };
 type Unknown = { asked: Asked; edge: Edge; fields: Record<string, unknown> };
-type Known = Unknown & { caller: Caller; headers: Headers };
-type Call = { method: 'GET' | 'POST'; limit?: number } & (
+/** `id`: what the path names. */
+type Known = Unknown & { caller: Caller; headers: Headers; id: string };
+type Call = { limit?: number } & (
   | { credential: 'none'; run: (call: Unknown) => Promise<Wire> }
   | { credential: 'signature' | 'session'; run: (call: Known) => Promise<Wire> }
 );
@@ -32,7 +33,6 @@ const ENROLMENTS_PER_MINUTE = 20;
 const read = <S extends z.ZodType>(of: S, fields: Record<string, unknown>): z.output<S> => parsedInput(of, fields);
 
 const enrolment: Call = {
-  method: 'POST',
   credential: 'none',
   limit: SMALL,
   run: async ({ asked, edge, fields }) => {
@@ -46,7 +46,6 @@ const enrolment: Call = {
 };
 
 const session: Call = {
-  method: 'POST',
   credential: 'signature',
   limit: SMALL,
   run: async ({ asked, caller: { agent, root }, fields }) =>
@@ -54,7 +53,6 @@ const session: Call = {
 };
 
 const manifest: Call = {
-  method: 'GET',
   credential: 'session',
   run: async ({ asked, caller: { agent }, headers }) => {
     const current = await manifestOf(contextOf(agent, asked), agent);
@@ -65,7 +63,6 @@ const manifest: Call = {
 };
 
 const beat: Call = {
-  method: 'POST',
   credential: 'session',
   limit: SMALL,
   run: async ({ asked, caller: { agent }, fields }) =>
@@ -77,7 +74,6 @@ const beat: Call = {
  * send the header.
  */
 const control: Call = {
-  method: 'GET',
   credential: 'session',
   run: async ({ asked, caller: { agent, until }, headers }) => {
     const ctx = contextOf(agent, asked);
@@ -90,7 +86,6 @@ const control: Call = {
 };
 
 const logs: Call = {
-  method: 'POST',
   credential: 'session',
   limit: MIB,
   run: async ({ asked, caller: { agent }, fields }) =>
@@ -98,45 +93,43 @@ const logs: Call = {
 };
 
 const tamper: Call = {
-  method: 'POST',
   credential: 'session',
   limit: SMALL,
   run: async ({ asked, caller: { agent }, fields }) =>
     json(200, await reportTamper(contextOf(agent, asked), agent, read(schema.ReportTamper, fields))),
 };
 
-const result = (id: string): Call => ({
-  method: 'POST',
+const result: Call = {
   credential: 'session',
   // The output has a MiB, and its envelope needs some more.
   limit: MIB + SMALL,
-  run: async ({ asked, caller: { agent }, fields }) =>
+  run: async ({ asked, caller: { agent }, fields, id }) =>
     json(200, await commandResult(contextOf(agent, asked), agent, id, read(schema.CommandResult, fields))),
-});
-
-const items = (id: string): Call => ({
-  method: 'POST',
-  credential: 'signature',
-  limit: MIB,
-  run: async ({ asked, caller: { agent, root }, fields }) =>
-    json(200, await acceptCaptures(contextOf(agent, asked), agent, root as KeyObject, read(schema.CaptureReport, { ...fields, id }))),
-});
-
-const CALLS: Readonly<Record<string, Call>> = {
-  '/agent/v1/enroll': enrolment,
-  '/agent/v1/session': session,
-  '/agent/v1/manifest': manifest,
-  '/agent/v1/heartbeat': beat,
-  '/agent/v1/control': control,
-  '/agent/v1/logs': logs,
-  '/agent/v1/tamper': tamper,
 };
 
-/** What a path does; undefined when there is nothing. */
-export function callOf(path: string): Call | undefined {
-  if (Object.hasOwn(CALLS, path)) return CALLS[path];
-  const [, kind, id, what] = /^\/agent\/v1\/(commands|migrations)\/([^/]{1,64})\/(result|items)$/.exec(path) ?? [];
-  if (id === undefined) return undefined;
-  if (kind === 'commands' && what === 'result') return result(id);
-  return kind === 'migrations' && what === 'items' ? items(id) : undefined;
+const items: Call = {
+  credential: 'signature',
+  limit: MIB,
+  run: async ({ asked, caller: { agent, root }, fields, id }) =>
+    json(200, await acceptCaptures(contextOf(agent, asked), agent, root as KeyObject, read(schema.CaptureReport, { ...fields, id }))),
+};
+
+/** Spelled as the `http` of an operation row. */
+const CALLS: Readonly<Record<string, Call>> = {
+  'POST /agent/v1/enroll': enrolment,
+  'POST /agent/v1/session': session,
+  'GET /agent/v1/manifest': manifest,
+  'POST /agent/v1/heartbeat': beat,
+  'GET /agent/v1/control': control,
+  'POST /agent/v1/logs': logs,
+  'POST /agent/v1/tamper': tamper,
+  'POST /agent/v1/commands/{id}/result': result,
+  'POST /agent/v1/migrations/{id}/items': items,
+};
+
+/** What a request asks for. Without `call`, its path has another method, or neither is there. */
+export function callOf(method: string, path: string): { call?: Call | undefined; id: string; allow?: string | undefined } {
+  const [, kind, id = '', what] = /^\/agent\/v1\/(commands|migrations)\/([^/]{1,64})\/(result|items)$/.exec(path) ?? [];
+  const pattern = kind === undefined ? path : `/agent/v1/${kind}/{id}/${what}`;
+  return { call: CALLS[`${method} ${pattern}`], id, allow: ['GET', 'POST'].find((one) => CALLS[`${one} ${pattern}`]) };
 }

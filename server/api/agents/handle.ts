@@ -25,15 +25,14 @@ export async function handleAgents(req: Request, edge: Edge | null = edgeOf(req.
 
 async function answer(req: Request, edge: Edge, now: Date): Promise<Wire> {
   const url = new URL(req.url);
-  const call = callOf(url.pathname);
-  if (!call) throw new Refusal('not_found', 'No such path.');
-  if (call.method !== req.method)
-    throw new Refusal('method_not_allowed', `Method not allowed. This path supports ${call.method}.`, { headers: { allow: call.method } });
+  const { call, id, allow } = callOf(req.method, url.pathname);
+  if (allow === undefined) throw new Refusal('not_found', 'No such path.');
+  if (!call) throw new Refusal('method_not_allowed', `Method not allowed. This path supports ${allow}.`, { headers: { allow } });
   if (edge.fault) throw new Refusal(edge.fault, 'The request is too large.');
   const body = await bodyOf(req, call.limit);
   const asked = { ip: edge.ip, user_agent: edge.user_agent, request_id: edge.request_id, now };
   const fields = () => (req.method === 'GET' ? {} : parseJsonObject(body));
   if (call.credential === 'none') return call.run({ asked, edge, fields: fields() });
   const caller = await authenticated(req, { credential: call.credential, path: url.pathname, body, edge, now });
-  return call.run({ asked, edge, caller, fields: fields(), headers: req.headers });
+  return call.run({ asked, edge, caller, fields: fields(), headers: req.headers, id });
 }

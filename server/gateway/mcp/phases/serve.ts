@@ -15,16 +15,34 @@ import { openSession } from '../sessions.ts';
 
 const MOST_BYTES = 1024 * 1024;
 
-/** Reads the message and answers it; nothing of the plane comes after. */
+type Serve = (call: McpCall, runtime: Runtime) => Promise<PhaseResult>;
+
+/** Spelled as the `http` of an operation row. */
+const CALLS: Readonly<Record<string, Serve>> = {
+  'POST /v1/mcp': takeMessage,
+  'POST /v1/mcp/{serverSlug}': takeMessage,
+  'DELETE /v1/mcp': endSession,
+  'DELETE /v1/mcp/{serverSlug}': endSession,
+};
+
+/** Answers a call of a place that exists; nothing of the plane comes after. */
 export async function serve(call: McpCall, runtime: Runtime): Promise<PhaseResult> {
+  const modern = isModern(call);
+  const path = call.state.place.kind === 'server' ? '/v1/mcp/{serverSlug}' : '/v1/mcp';
+  // The modern era has no sessions.
+  const found = modern && call.method === 'DELETE' ? undefined : CALLS[`${call.method} ${path}`];
+  if (found) return found(call, runtime);
+  const message = call.method === 'GET' ? 'This server opens no streams of its own. Send messages with POST.' : 'Send messages with POST.';
+  return answerFault(call, fault('method_not_allowed', message), ['Allow', modern ? 'POST' : 'POST, DELETE']);
+}
+
+function isModern({ req: { headers } }: McpCall): boolean {
+  const version = headers['mcp-protocol-version'];
+  return version !== undefined && !isLegacyVersion(version);
+}
+
+async function takeMessage(call: McpCall, runtime: Runtime): Promise<PhaseResult> {
   const { headers } = call.req;
-  const modern = headers['mcp-protocol-version'] !== undefined && !isLegacyVersion(headers['mcp-protocol-version']);
-  if (call.method === 'DELETE' && !modern) return endSession(call, runtime);
-  if (call.method !== 'POST') {
-    const message =
-      call.method === 'GET' ? 'This server opens no streams of its own. Send messages with POST.' : 'Send messages with POST.';
-    return answerFault(call, fault('method_not_allowed', message), ['Allow', modern ? 'POST' : 'POST, DELETE']);
-  }
   const text = await readText(call, runtime);
   if (typeof text !== 'string') return text;
   const message = readMessage(text);
@@ -40,7 +58,7 @@ export async function serve(call: McpCall, runtime: Runtime): Promise<PhaseResul
     name: one(headers['mcp-name']),
   });
   if (isFault(envelope)) {
-    if (modern || envelope.code !== 'invalid_request') call.state.era = 'modern';
+    if (isModern(call) || envelope.code !== 'invalid_request') call.state.era = 'modern';
     return answerFault(call, envelope);
   }
   call.state.era = envelope.era;
