@@ -65,6 +65,15 @@ export function PrivacyTab({ server }: { server: Server }) {
             disabledReason={busy}
             onCheckedChange={(allow_elicitation) => update.mutate({ id: server.id, allow_elicitation })}
           />
+          {server.server_type === 'upstream' && (
+            <Switch
+              label="Sign the caller’s identity"
+              description="Each request to the server carries X-Svc-Identity, so it can refuse calls that didn’t come through the gateway."
+              checked={server.signed_identity}
+              disabledReason={busy}
+              onCheckedChange={(signed_identity) => update.mutate({ id: server.id, signed_identity })}
+            />
+          )}
         </div>
       </SectionCard>
       {server.status !== 'archived' && <ServerSettings server={server} />}

@@ -8,6 +8,7 @@ import { metadataDocument } from '#server/domain/tenants/addresses-mcp.ts';
 import type { Space } from '#server/kernel/context.ts';
 import { SCOPE_NAMES } from '#server/kernel/scopes.ts';
 import { env } from '#server/platform/env.ts';
+import { identityKeySet } from '#server/platform/svc-identity.ts';
 import { ISSUER_PATH, workloadConfiguration, workloadKeySet } from '#server/platform/workload-identity.ts';
 
 /**
@@ -23,13 +24,18 @@ export async function handleMetadata(req: Request, edge: Edge | null = edgeOf(re
 async function answer(req: Request, { space, request_id }: Edge): Promise<Wire> {
   const path = new URL(req.url).pathname;
   const onApi = (req.headers.get('x-sallyport-plane') ?? 'api') === 'api';
-  const document = onApi ? (DOCUMENTS[`GET ${path}`] ?? mcpDocument(path) ?? ownDocument(path, space)) : undefined;
+  const slug = slugIn(path);
+  const key = `GET ${slug === undefined ? path : `${MCP_DOCUMENT}/{serverSlug}`}`;
+  const document = onApi ? (DOCUMENTS[key] ?? (space === 'live' ? OWN[key] : undefined)) : undefined;
   if (!document) return missing(path, request_id);
   if (req.method === 'OPTIONS') return { status: 204, body: '', headers: { ...ANYWHERE, 'access-control-max-age': '86400' } };
   if (req.method !== 'GET' && req.method !== 'HEAD')
     return failed(405, 'method_not_allowed', 'Method not allowed. This path supports GET, HEAD.', request_id, { allow: 'GET, HEAD' });
-  return json(200, await document(space), { ...ANYWHERE, 'cache-control': 'public, max-age=3600' });
+  return json(200, await document(space, slug), { ...ANYWHERE, 'cache-control': 'public, max-age=3600' });
 }
+
+/** `slug`: of the MCP server that the path names. */
+type Document = (space: Space, slug?: string) => object | Promise<object>;
 
 const ANYWHERE = { 'access-control-allow-origin': '*', 'access-control-allow-methods': 'GET', 'access-control-allow-headers': '*' };
 
@@ -43,24 +49,28 @@ function missing(path: string, requestId: string): Wire {
 const MCP_DOCUMENT = '/.well-known/oauth-protected-resource/v1/mcp';
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
+const slugIn = (path: string): string | undefined => {
+  const slug = path.startsWith(`${MCP_DOCUMENT}/`) ? path.slice(MCP_DOCUMENT.length + 1) : '';
+  return SLUG.test(slug) ? slug : undefined;
+};
+
 /**
  * The metadata of an MCP server on the API host, where only a token names the workspace. The same for every slug: whether some workspace has such a server is
  * nobody's business who has no token.
  */
-function mcpDocument(path: string): ((space: Space) => object) | undefined {
-  const slug = path.startsWith(`${MCP_DOCUMENT}/`) ? path.slice(MCP_DOCUMENT.length + 1) : undefined;
-  if (path !== MCP_DOCUMENT && !(slug !== undefined && SLUG.test(slug))) return undefined;
-  const rest = slug === undefined ? '' : `/${slug}`;
-  return (space) => metadataDocument(`${apiResource(space)}/mcp${rest}`, issuerOf(space), slug ?? 'MCP servers');
-}
+const mcpServer: Document = (space, slug) =>
+  metadataDocument(`${apiResource(space)}/mcp${slug === undefined ? '' : `/${slug}`}`, issuerOf(space), slug ?? 'MCP servers');
 
-/** What others read of us: as a client of their authorization servers, and as a workload that their clouds trust. Each names its own address, so no other host serves it. */
-const OWN: Readonly<Record<string, () => object | Promise<object>>> = {
-  '/.well-known/mcp-client.json': clientDocument,
-  [`${ISSUER_PATH}/.well-known/openid-configuration`]: workloadConfiguration,
-  [`${ISSUER_PATH}/jwks.json`]: workloadKeySet,
+/**
+ * What others read of us: as a client of their authorization servers, as a workload that their clouds trust, and as who signs for callers of MCP servers. Each
+ * names its own address, so no other host serves it.
+ */
+const OWN: Readonly<Record<string, Document>> = {
+  'GET /.well-known/mcp-client.json': clientDocument,
+  'GET /.well-known/svc-identity-jwks.json': identityKeySet,
+  [`GET ${ISSUER_PATH}/.well-known/openid-configuration`]: workloadConfiguration,
+  [`GET ${ISSUER_PATH}/jwks.json`]: workloadKeySet,
 };
-const ownDocument = (path: string, space: Space) => (space === 'live' && Object.hasOwn(OWN, path) ? OWN[path] : undefined);
 
 const failed = (status: number, type: string, message: string, request_id: string, headers: Record<string, string> = {}): Wire =>
   json(status, { error: { type, message, request_id } }, { 'access-control-allow-origin': '*', ...headers });
@@ -105,8 +115,11 @@ const protectedResource = (space: Space): object => ({
   tls_client_certificate_bound_access_tokens: false,
 });
 
-const DOCUMENTS: Readonly<Record<string, (space: Space) => object>> = {
+/** Spelled as the `http` of an operation row. */
+const DOCUMENTS: Readonly<Record<string, Document>> = {
   'GET /.well-known/oauth-authorization-server': authorizationServer,
   'GET /.well-known/oauth-protected-resource': protectedResource,
   'GET /.well-known/oauth-protected-resource/v1': protectedResource,
+  'GET /.well-known/oauth-protected-resource/v1/mcp': mcpServer,
+  'GET /.well-known/oauth-protected-resource/v1/mcp/{serverSlug}': mcpServer,
 };

@@ -95,6 +95,8 @@ export const descriptions: Descriptions = {
     allowed_origins: 'Origins of web pages that may call the server.',
     rate_limit_rpm: 'Calls per minute over all tokens.',
     allow_elicitation: 'Whether the upstream may ask the user for input by forms.',
+    signed_identity:
+      'Whether each request to the upstream carries `X-Svc-Identity`, a signed statement of the caller. Only for servers of type `upstream`.',
     pii_inspection: 'Whether arguments and results are searched for personal data.',
     pii_redact_policy_id: 'PII policy. Without one, the built-in detectors and every enabled recognizer apply.',
     firewall_policy_id: 'Firewall policy for arguments and results.',

@@ -19,13 +19,20 @@ import { type Probed, probeUpstream } from './upstream.ts';
 /** Looks at a server after it was written; what it finds is on the server's page a moment later, and a failure fails nothing. */
 export function probeSoon(
   ctx: Ctx,
-  { id, server_type, upstream_url, transport, auth }: Pick<ServerRow, 'id' | 'server_type' | 'upstream_url' | 'transport' | 'auth'>,
+  {
+    id,
+    server_type,
+    upstream_url,
+    transport,
+    auth,
+    signed_identity,
+  }: Pick<ServerRow, 'id' | 'server_type' | 'upstream_url' | 'transport' | 'auth' | 'signed_identity'>,
 ): void {
   if (server_type !== 'upstream' || upstream_url === null) return;
   const { tx: _, expects: __, step_up: ___, ...later } = ctx;
   inBackground('mcp-probe', async () => {
     const now = new Date();
-    const found = await probeUpstream({ ...later, now }, { id, upstream_url, transport: transport as 'sse' | null, auth });
+    const found = await probeUpstream({ ...later, now }, { id, upstream_url, transport: transport as 'sse' | null, auth, signed_identity });
     for (let attempt = 0; attempt < 10; attempt++) {
       const stored = await inTransaction({ ...later, warnings: [] }, async (tx) => {
         const row = await tx.mcp_servers.findFirst({ where: { ...own(ctx), id, status: { not: 'archived' } } });
@@ -45,8 +52,8 @@ export async function refreshServer(ctx: Ctx, { id, pin }: { id: string; pin: bo
   const server = await inTransaction(ctx, (tx) => serverById(tx, ctx, id));
   if (server.upstream_url === null)
     throw new Refusal('validation_error', `id: a server of type ${server.server_type} has no upstream to ask`);
-  const { upstream_url, transport, auth } = server;
-  const found = await probeUpstream(ctx, { id: server.id, upstream_url, transport: transport as 'sse' | null, auth });
+  const { upstream_url, transport, auth, signed_identity } = server;
+  const found = await probeUpstream(ctx, { id: server.id, upstream_url, transport: transport as 'sse' | null, auth, signed_identity });
   return mutate(ctx, async (tx) => {
     const row = await lockedServer(tx, ctx, id);
     const counts = await storeProbe(tx, ctx, row, found);

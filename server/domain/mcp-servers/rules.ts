@@ -61,13 +61,16 @@ export function checkHeaders({ headers = {} }: McpAuth): void {
 }
 
 /** What fits the type of the server. @throws Refusal validation_error */
-export function checkType(row: Pick<ServerRow, 'server_type' | 'upstream_url' | 'transport' | 'auth' | 'members'>): void {
+export function checkType(
+  row: Pick<ServerRow, 'server_type' | 'upstream_url' | 'transport' | 'auth' | 'members' | 'signed_identity'>,
+): void {
   const upstream = row.server_type === 'upstream';
   if (upstream && !row.upstream_url) throw invalidField('upstream_url', 'is required for a server of type upstream');
   for (const [field, given] of [
     ['upstream_url', row.upstream_url],
     ['transport', row.transport],
     ['auth', Object.keys(row.auth).length > 0],
+    ['signed_identity', row.signed_identity],
   ] as const)
     if (!upstream && given) throw invalidField(field, 'is only for servers of type upstream');
   if (row.server_type !== 'toolset' && row.members.length > 0) throw invalidField('members', 'are only for servers of type toolset');

@@ -66,7 +66,7 @@ export async function createServer(ctx: Ctx, { id: gatewayId, ...input }: z.outp
     auth: input.auth ?? {},
     members: input.members ?? [],
   };
-  checkType({ ...given, upstream_url: given.upstream_url ?? null });
+  checkType({ ...given, upstream_url: given.upstream_url ?? null, signed_identity: given.signed_identity ?? false });
   await checkAddress(ctx, 'upstream_url', input.upstream_url);
   await checkAddress(ctx, 'guardrail_webhook_url', input.guardrail_webhook_url);
   const made = await mutate(ctx, async (tx) => {
@@ -126,7 +126,7 @@ export async function updateServer(ctx: Ctx, { id, ...input }: z.output<typeof U
     const answer = await answerOf(tx, ctx, row);
     return first ? audited(answer, first, more) : unchanged(answer);
   });
-  if (input.upstream_url !== undefined || input.transport !== undefined || input.auth !== undefined) probeSoon(ctx, after);
+  if ([input.upstream_url, input.transport, input.auth, input.signed_identity].some((given) => given !== undefined)) probeSoon(ctx, after);
   return after;
 }
 

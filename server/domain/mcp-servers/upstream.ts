@@ -1,8 +1,7 @@
 import { grantOf, grantToken } from '#server/custody/mcp/grants.ts';
 import { openedSecret, SecretUnusable } from '#server/custody/mcp/secrets.ts';
 import { parseTemplate } from '#server/domain/templates/grammar.ts';
-import type { Ctx } from '#server/kernel/context.ts';
-import { spaceOf } from '#server/kernel/context.ts';
+import { auditActor, type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { readTool, type Tool } from '#server/mcp/tools.ts';
 import { type Link, UpstreamClient } from '#server/mcp/upstream/client.ts';
@@ -11,11 +10,18 @@ import type { Upstream, Wire } from '#server/mcp/upstream/wire.ts';
 import { egress } from '#server/platform/egress.ts';
 import { createExchangeEvents, type ExchangeEvents } from '#server/platform/http-out/event-exchange.ts';
 import { createUpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
+import { IDENTITY_HEADER, identitySigner } from '#server/platform/svc-identity.ts';
 import type { McpAuth, McpProtocol } from './schema.ts';
 
 /** What an upstream says of itself. Without tools it said nothing: `protocol.error` says why. */
 export type Probed = { protocol: McpProtocol; tools: Tool[] | null };
-export type ProbeTarget = { id: string | null; upstream_url: string; transport: 'streamable_http' | 'sse' | null; auth: McpAuth };
+export type ProbeTarget = {
+  id: string;
+  upstream_url: string;
+  transport: 'streamable_http' | 'sse' | null;
+  auth: McpAuth;
+  signed_identity: boolean;
+};
 
 const CLIENT = { name: 'sallyport', version: '1' };
 
@@ -32,7 +38,16 @@ export async function probeUpstream(ctx: Ctx, target: ProbeTarget): Promise<Prob
     if (error instanceof SecretUnusable) return failed(error.message);
     throw error;
   }
-  const wire: Wire = (request, handler) => exchangeEvents()({ ...request, tenant: ctx.tenant_id, space: spaceOf(ctx.sandbox) }, handler);
+  const sign = target.signed_identity ? await identitySigner({ sub: callerOf(ctx), tenant: ctx.tenant_id, server: target.id }) : null;
+  const wire: Wire = (request, handler) =>
+    exchangeEvents()(
+      {
+        ...request,
+        headers: sign ? [...request.headers, IDENTITY_HEADER, sign(request)] : request.headers,
+        ...{ tenant: ctx.tenant_id, space: spaceOf(ctx.sandbox) },
+      },
+      handler,
+    );
   const client = new UpstreamClient();
   const found = upstream.transport === 'sse' ? EVENTS : await probe(wire, upstream, CLIENT, 'probe');
   if ('kind' in found) return failed(inWords(found, target));
@@ -50,6 +65,12 @@ export async function probeUpstream(ctx: Ctx, target: ProbeTarget): Promise<Prob
   return { protocol, tools: listed.flatMap((tool) => readTool(tool) ?? []) };
 }
 
+/** A person, or the credential that asks. */
+const callerOf = ({ actor }: Ctx) => {
+  const { type, id } = auditActor(actor);
+  return `${type}:${id}`;
+};
+
 const EVENTS = { era: 'events', serverName: '' } as const;
 
 async function upstreamOf(ctx: Ctx, { id, upstream_url: url, transport, auth }: ProbeTarget): Promise<Upstream> {
@@ -66,7 +87,7 @@ async function upstreamOf(ctx: Ctx, { id, upstream_url: url, transport, auth }: 
       throw new SecretUnusable('not_injectable', `The value for the header ${name} can't be sent in a header.`);
     headers.push(name, value);
   }
-  const token = auth.oauth && id !== null ? await ownToken(ctx, id) : null;
+  const token = auth.oauth ? await ownToken(ctx, id) : null;
   if (token !== null) headers.push('Authorization', `Bearer ${token}`);
   return { url, transport: transport ?? 'streamable_http', headers };
 }

@@ -90,7 +90,7 @@ async function readUpstream(
   credentials: Credentials,
   client: ClientInfo,
 ): Promise<Catalogue | RpcFault> {
-  const wire = wireOf(call, runtime);
+  const wire = wireOf(call, runtime, credentials);
   const upstream = upstreamOf(server, credentials);
   for (let attempt = 0; ; attempt++) {
     const reached = await reach(call, runtime, server, credentials, client);

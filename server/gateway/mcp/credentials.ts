@@ -3,6 +3,7 @@ import { listReferences } from '#server/domain/templates/grammar.ts';
 import { fault, isFault, type RpcFault } from '#server/mcp/errors.ts';
 import { env } from '#server/platform/env.ts';
 import { parseTarget } from '#server/platform/http-out/target-url.ts';
+import { type IdentitySigner, identitySigner } from '#server/platform/svc-identity.ts';
 import type { Runtime } from '../core/runtime.ts';
 import type { McpServer } from '../snapshot/mcp-servers.ts';
 import { renderHeader } from '../templates/render.ts';
@@ -10,8 +11,13 @@ import { newResolution } from '../templates/resolution.ts';
 import { resolve } from '../templates/resolve.ts';
 import type { McpCall } from './mcp-call.ts';
 
-/** Headers for an upstream, with the grant that one of them is of. */
-export type Credentials = { readonly headers: readonly string[]; readonly grantId: string | null; readonly token: string | null };
+/** Headers for an upstream, with the grant that one of them is of, and what signs for whom its requests are. */
+export type Credentials = {
+  readonly headers: readonly string[];
+  readonly grantId: string | null;
+  readonly token: string | null;
+  readonly sign: IdentitySigner | null;
+};
 
 /**
  * What an upstream is shown: secrets by reference, opened here, or the token of the person that the caller's token names. A header of the caller's never chooses
@@ -25,14 +31,16 @@ export async function credentialsFor(
 ): Promise<Credentials | RpcFault> {
   const headers = await secretHeaders(call, runtime, server);
   if (isFault(headers)) return headers;
-  if (!server.perUser) return { headers, grantId: null, token: null };
+  const sign = await signerFor(call, server);
+  if (sign !== null && isFault(sign)) return sign;
+  if (!server.perUser) return { headers, grantId: null, token: null, sign };
   const space = { tenant_id: call.snapshot.tenant.id, sandbox: call.snapshot.sandbox };
   const grantId = await grantFor(call, server, space);
   if (grantId === null) return grantRequired(server);
   try {
     const token = await grantToken(space, grantId, { refused });
     if (token === null) return grantRequired(server);
-    return { headers: [...headers, 'Authorization', `Bearer ${token.reveal()}`], grantId, token: token.reveal() };
+    return { headers: [...headers, 'Authorization', `Bearer ${token.reveal()}`], grantId, token: token.reveal(), sign };
   } catch (error) {
     if (!(error instanceof GrantUnavailable)) throw error;
     return fault('credential_unavailable', "The person's access to the MCP server can't be used right now. Try again shortly.", {
@@ -48,6 +56,17 @@ async function grantFor({ state: { principal, person } }: McpCall, server: McpSe
   if (person !== null) return grantOf(space, server.id, { userId: person });
   const name = principal?.token.scope.user;
   return name === undefined ? null : grantOf(space, server.id, { name });
+}
+
+/** Null where the server takes no statement. Without its key nothing is sent: the upstream would refuse it, or have to trust it. */
+async function signerFor({ snapshot, state }: McpCall, server: McpServer): Promise<IdentitySigner | null | RpcFault> {
+  if (!server.signedIdentity) return null;
+  const { person, principal } = state;
+  const name = principal?.token.scope.user;
+  const sub = person !== null ? `user:${person}` : name !== undefined ? `attributed_user:${name}` : `token:${principal?.token.id}`;
+  return identitySigner({ sub, tenant: snapshot.tenant.id, server: server.id }).catch((cause: unknown) =>
+    fault('credential_unavailable', 'The identity of the call can’t be signed right now. Try again shortly.', { cause }),
+  );
 }
 
 const grantRequired = (server: McpServer): RpcFault =>

@@ -41,7 +41,7 @@ export const openLink = (
   credentials: Credentials,
   client: ClientInfo,
   version: string,
-) => upstreams.open(wireOf(call, runtime), upstreamOf(server, credentials), keyOf(server), client, uuidV7(), version);
+) => upstreams.open(wireOf(call, runtime, credentials), upstreamOf(server, credentials), keyOf(server), client, uuidV7(), version);
 
 export type Reached = {
   readonly link: Link /** The session is shared: it may be opened again when the upstream has lost it. */;
@@ -129,7 +129,7 @@ function remember(key: string, link: Link): void {
 export function endUpstreamSession(call: McpCall, runtime: Runtime, server: McpServer, credentials: Credentials): void {
   const { session } = call.state;
   if (session?.p && session.u !== null)
-    endSession(wireOf(call, runtime), upstreamOf(server, credentials), { id: session.u, version: session.p });
+    endSession(wireOf(call, runtime, credentials), upstreamOf(server, credentials), { id: session.u, version: session.p });
 }
 
 const spaceOf = ({ snapshot }: McpCall) => ({ tenant_id: snapshot.tenant.id, sandbox: snapshot.sandbox });

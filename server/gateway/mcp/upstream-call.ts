@@ -29,17 +29,23 @@ async function attempt(sending: Sending, credentials: Credentials, id: string): 
     const reached = await reach(call, runtime, server, credentials, client);
     if ('kind' in reached) return reached;
     call.attempts++;
-    const reply = await upstreams.request(wireOf(call, runtime), upstreamOf(server, credentials), keyOf(server), reached.link, {
-      id: again === 0 ? id : `${id}-${again}`,
-      method: 'tools/call',
-      params: paramsOf(sending),
-      client,
-      // What the client can be asked for, as far as the server may ask at all.
-      capabilities: server.allowElicitation && isObject(envelope.clientCapabilities.elicitation) ? { elicitation: { form: {} } } : {},
-      headerParameters: listed.parameters,
-      signal,
-      onNotification: (method, params) => hear(sending, credentials, method, params),
-    });
+    const reply = await upstreams.request(
+      wireOf(call, runtime, credentials, offer.tool.name),
+      upstreamOf(server, credentials),
+      keyOf(server),
+      reached.link,
+      {
+        id: again === 0 ? id : `${id}-${again}`,
+        method: 'tools/call',
+        params: paramsOf(sending),
+        client,
+        // What the client can be asked for, as far as the server may ask at all.
+        capabilities: server.allowElicitation && isObject(envelope.clientCapabilities.elicitation) ? { elicitation: { form: {} } } : {},
+        headerParameters: listed.parameters,
+        signal,
+        onNotification: (method, params) => hear(sending, credentials, method, params),
+      },
+    );
     if (reply.kind === 'fault' || reply.kind === 'error') call.upstreamStatus = reply.status;
     if (reply.kind === 'result') call.upstreamStatus = 200;
     if (reply.kind !== 'session_lost' || !reached.pooled || again > 0) return reply;

@@ -18,6 +18,7 @@ type ServerRow = {
   allowed_origins: string[];
   rate_limit_rpm: number;
   allow_elicitation: boolean;
+  signed_identity: boolean;
   pii_inspection: boolean;
   pii_redact_policy_id: string | null;
   firewall_policy_id: string | null;
@@ -70,6 +71,8 @@ export type McpServer = {
   readonly allowedOrigins: ReadonlySet<string>;
   readonly rpm: number;
   readonly allowElicitation: boolean;
+  /** Whether requests carry a signed statement of whom they are made for. */
+  readonly signedIdentity: boolean;
   readonly piiInspection: boolean;
   readonly piiPolicyId: string | null;
   readonly firewallPolicyId: string | null;
@@ -111,7 +114,7 @@ export const mcpServers = defineSlice({
   tables: ['mcp_servers', 'mcp_tools', 'environments'],
   queries: {
     mcp_servers: `select tenant_id, sandbox, id, gateway_id, name, slug, description, server_type, transport, upstream_url, auth, allowed_tools, members, allowed_origins,
-      rate_limit_rpm, allow_elicitation, pii_inspection, pii_redact_policy_id, firewall_policy_id, guardrail_webhook_url, guardrail_webhook_secret_id,
+      rate_limit_rpm, allow_elicitation, signed_identity, pii_inspection, pii_redact_policy_id, firewall_policy_id, guardrail_webhook_url, guardrail_webhook_secret_id,
       guardrail_webhook_mode, guardrail_webhook_timeout_ms, guardrail_webhook_failure_action, status, protocol->>'era' as era,
       (select e.name from environments e where e.tenant_id = s.tenant_id and e.sandbox = s.sandbox and e.is_default limit 1) as default_environment
     from mcp_servers s where ${OF_SPACE} and status <> 'archived'`,
@@ -155,6 +158,7 @@ function compileServer(row: ServerRow, tools: readonly ToolRow[]): McpServer {
     allowedOrigins: new Set(row.allowed_origins),
     rpm: row.rate_limit_rpm,
     allowElicitation: row.allow_elicitation,
+    signedIdentity: row.signed_identity,
     piiInspection: row.pii_inspection,
     piiPolicyId: row.pii_redact_policy_id,
     firewallPolicyId: row.firewall_policy_id,
