@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import test, { type TestContext } from 'node:test';
 import { promisify } from 'node:util';
@@ -44,13 +45,22 @@ const client = newLeaf(intermediate, {
 });
 const plain = newLeaf(intermediate, { subject: { common_name: 'Jane Doe' }, sanDns: [], notAfter: days(20) });
 const [rootFile, intermediateFile] = [pem('root.pem', root.certificate), pem('intermediate.pem', intermediate.certificate)];
+/** For requests, whose keys may be of other types. */
+const spki = { type: 'spki', format: 'der' } as const;
+const requested = {
+  p384: generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export(spki),
+  ed25519: generateKeyPairSync('ed25519').publicKey.export(spki),
+  rsa: generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey.export(spki),
+};
 /** As it signs answers of OCSP. */
 const responder = responderCertificate({
   ...{ issuer: intermediate, publicKey: newKeyPair().publicKey, subject: { common_name: 'OCSP responder' } },
   ...{ serial: newSerial(), notBefore: days(-1), notAfter: days(7) },
 });
-const leaves = { leaf, unnamed, client, plain };
-const files = Object.entries(leaves).map(([name, { der }]) => pem(`${name}.pem`, der));
+const files = [
+  ...Object.entries({ leaf, unnamed, client, plain }).map(([name, { der }]) => pem(`${name}.pem`, der)),
+  ...Object.entries(requested).map(([name, publicKey]) => pem(`${name}.pem`, newLeaf(intermediate, { publicKey }).der)),
+];
 
 const list = (issuer: typeof root, number: number, entries: Parameters<typeof certificateRevocationList>[0]['entries'] = []) =>
   pemOf(
@@ -226,6 +236,9 @@ func main() {
 		"unnamed":  verify("unnamed.pem", "only-san.example.com", x509.ExtKeyUsageClientAuth),
 		"client":   verify("client.pem", "", x509.ExtKeyUsageClientAuth),
 		"server":   verify("client.pem", "", x509.ExtKeyUsageServerAuth),
+		"p384":     verify("p384.pem", "api.example.com", x509.ExtKeyUsageServerAuth),
+		"ed25519":  verify("ed25519.pem", "api.example.com", x509.ExtKeyUsageClientAuth),
+		"rsa":      verify("rsa.pem", "api.example.com", x509.ExtKeyUsageServerAuth),
 		"evil":     verify("leaf.pem", "evil.example", x509.ExtKeyUsageServerAuth),
 		"list":     fmt.Sprint(list.CheckSignatureFrom(intermediate)),
 		"number":   list.Number.String(),
@@ -253,6 +266,7 @@ test("Go's crypto/x509 verifies chains, names and usages, and reads the list", {
   const fine = '<nil>';
   assert.deepEqual(answer, {
     ...{ host: fine, wildcard: fine, address: fine, unnamed: fine, client: fine, list: fine },
+    ...{ p384: fine, ed25519: fine, rsa: fine },
     ...{ number: '7', revoked: 1, reason: 4, next: true, critical: 0, path: [1, 0, true] },
   });
 });
