@@ -12,7 +12,7 @@ import { target } from './target.fixture.ts';
 import { tripwire } from './tripwire.fixture.ts';
 
 // A process that is killed with SIGKILL at any step of a mint, a renewal, a revocation or a sweep: no database user outlives its lease by more than one
-// sweep, and no user exists without a lease.
+// sweep, and no user exists without a lease. One that is killed while it changes the admin's password locks nobody out.
 
 await testDatabase();
 const server = await target();
@@ -20,11 +20,11 @@ const wire = await tripwire(server.host, 5432);
 onBeforeDatabaseClose(wire.close);
 
 /** In Test the service may speak without TLS, so that the test can hear it. */
-async function arranged() {
+async function arranged(admin = server.admin) {
   const w = await workspace();
   const { name: connection } = await made(w.test, 'dyn_db.create', {
     ...{ name: fresh('db'), engine: 'postgres', host: '127.0.0.1', port: wire.port, database_name: 'shop' },
-    ...{ admin_username: server.admin.username, admin_password: server.admin.password, connect_options: { sslmode: 'disable' } },
+    ...{ admin_username: admin.username, admin_password: admin.password, connect_options: { sslmode: 'disable' } },
   });
   await made(w.test, 'dyn_db.create_role', { connection, name: 'reader', template: 'readonly' });
   await backgroundSettled();
@@ -157,5 +157,31 @@ describe('a sweep that is killed is taken up by the next one after its claim lap
       await sweepAt(new Date(now.getTime() + LAPSED_MS));
       assert.deepEqual([(await leaseOf(w)).status, await usersOf(w)], ['expired', []]);
       await assertNoneLost();
+    });
+});
+
+const ROTATION: [string, Step][] = [
+  ['while it logs in', { words: /user\0/, when: 'before' }],
+  ['before the server has the new one', { words: 'ALTER ROLE CURRENT_USER', when: 'before' }],
+  ['after the server has it, before that is known', { words: 'ALTER ROLE CURRENT_USER', when: 'after' }],
+];
+describe('a rotation of the admin password that is killed leaves one that works, and the next rotation leaves only that', () => {
+  for (const [title, step] of ROTATION)
+    test(title, async () => {
+      const username = fresh('root').replaceAll('-', '_');
+      await server.query(`create role ${username} login createrole password 'the first password'; grant connect on database shop to ${username} with grant option;
+        grant usage on schema public to ${username} with grant option; grant select on all tables in schema public to ${username} with grant option;
+        grant select on all sequences in schema public to ${username} with grant option`);
+      const { w, input } = await arranged({ username, password: 'the first password' });
+      const { connection } = input;
+      const stored = () => db().dyn_db_passwords.count({ where: { tenant_id: w.tenant.id } });
+      await killedAt(step, w, 'dyn_db.rotate_root', { connection });
+      assert.equal(await stored(), 2);
+      const { lease_id } = await made(w.test, 'dyn_db.mint', input);
+      await assert.rejects(made(w.ctx('test'), 'dyn_db.rotate_root', { connection }), { type: 'conflict' }, 'whoever is alive may still be at it');
+      await made({ ...w.ctx('test'), now: lapsed() }, 'dyn_db.rotate_root', { connection });
+      assert.equal(await stored(), 1);
+      await made(w.ctx('test'), 'dyn_db.revoke', { id: String(lease_id) });
+      assert.deepEqual(await usersOf(w), []);
     });
 });

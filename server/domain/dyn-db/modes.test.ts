@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import test from 'node:test';
 import ssh2 from 'ssh2';
-import { clientKey, jumpHost, newKey } from '#server/platform/databases/ssh/hosts.fixture.ts';
+import { clientKey, type JumpHost, jumpHost, newKey } from '#server/platform/databases/ssh/hosts.fixture.ts';
 import { db } from '#server/platform/db.ts';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
 import { onBeforeDatabaseClose, testDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { sweepKind } from '#server/testing/leases.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
+import { readAccess, withDatabase } from './sessions.ts';
+import type { ConnectionRow } from './store.ts';
 import { answering, created, target } from './target.fixture.ts';
 
 // What a mode other than direct adds to minting: through a jump host, and with tokens of RDS. Through an agent: server/gateway/agents/tunnels.test.ts.
@@ -53,6 +55,29 @@ test('a jump host is known by the key it showed first: another one is refused, a
   assert.deepEqual(await rotate(again), { rotated: connection, fingerprint_updated: false });
   const renewed = await made(w.live, 'dyn_db.mint', place);
   await made(w.live, 'dyn_db.revoke', { id: String(renewed.lease_id) });
+});
+
+test('where two sessions see a jump host first, the one whose key was pinned goes on and the other is refused', async () => {
+  const w = await workspace();
+  const inside = { 'db.inside': { host: server.host, port: 5432 } };
+  const [first, second] = [await jumpHost(inside, { atEnd: onBeforeDatabaseClose }), await jumpHost(inside, { atEnd: onBeforeDatabaseClose })];
+  await created(w.live, {
+    ...{ name: fresh('db'), engine: 'postgres', execution_mode: 'ssh_tunnel', host: 'db.inside', database_name: 'shop' },
+    ...{ admin_username: server.admin.username, admin_password: server.admin.password },
+    ...{ ssh_host: '127.0.0.1', ssh_port: second.target.port, ssh_username: 'jump', ssh_private_key: clientKey.private },
+  });
+  const where = { tenant_id: w.tenant.id };
+  await db().dyn_db_connections.updateMany({ where, data: { ssh_host_fingerprint: null } });
+  const row = (await db().dyn_db_connections.findFirstOrThrow({ where })) as ConnectionRow;
+  const access = await readAccess(w.live, row);
+  const done: string[] = [];
+  const through = ({ target }: JumpHost, name: string) =>
+    withDatabase(w.live, { ...access, row: { ...row, ssh_port: target.port } }, async () => void done.push(name));
+  await through(first, 'first');
+  await assert.rejects(through(second, 'second'), { type: 'ssh_host_key_mismatch', status: 502 });
+  await through(first, 'first again');
+  assert.deepEqual(done, ['first', 'first again']);
+  assert.equal((await db().dyn_db_connections.findFirstOrThrow({ where })).ssh_host_fingerprint, first.fingerprint);
 });
 
 test('an SSH key is refused unless it opens with its passphrase and is of a kind that lasts', async () => {

@@ -24,7 +24,7 @@ export async function rotateSshKey(ctx: Ctx, input: z.output<typeof RotateSshKey
   const seen = await withDatabase(ctx, trial, async ({ hostKey }) => hostKey);
   return mutate(ctx, async (tx) => {
     const before = await lockedConnection(tx, ctx, connection);
-    const fingerprint = pinned ?? seen;
+    const fingerprint = ssh_host_fingerprint ?? before.ssh_host_fingerprint ?? seen;
     const fingerprint_updated = fingerprint !== row.ssh_host_fingerprint;
     await putSshKey(tx, ctx, before.id, sealed);
     await tx.dyn_db_connections.update({

@@ -2,7 +2,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction, read, type Tx } from '#server/kernel/database.ts';
 import { within } from '#server/platform/databases/deadline.ts';
 import type { DatabaseSession, DatabaseTarget } from '#server/platform/databases/engine.ts';
-import { DatabaseFault } from '#server/platform/databases/fault.ts';
+import { DatabaseFault, otherHostKey } from '#server/platform/databases/fault.ts';
 import { openDatabase } from '#server/platform/databases/open.ts';
 import { iamToken } from './iam.ts';
 import { refusalOf } from './refusals.ts';
@@ -122,13 +122,18 @@ export function targetOf(row: ConnectionRow, password: string, ssh: SshKey | nul
   };
 }
 
-/** Trust on first use: from then on another key is refused (interface rule 44 §3.1). Written past the row's own time, which is that of people's edits. */
+/**
+ * Trust on first use: from then on another key is refused, also where another session has pinned its own meanwhile (interface rule 44 §3.1). Written past
+ * the row's own time, which is that of people's edits. @throws DatabaseFault
+ */
 async function pin(ctx: Ctx, row: ConnectionRow, hostKey: string | null): Promise<void> {
   if (hostKey === null || row.ssh_host_fingerprint !== null) return;
   const { tx: _, ...own } = ctx;
-  await inTransaction(
+  const [pinned] = await inTransaction(
     own as Ctx,
-    (tx) =>
-      tx.$executeRaw`update dyn_db_connections set ssh_host_fingerprint = ${hostKey} where id = ${row.id}::uuid and ssh_host_fingerprint is null`,
+    (tx) => tx.$queryRaw<{ key: string }[]>`
+      update dyn_db_connections set ssh_host_fingerprint = coalesce(ssh_host_fingerprint, ${hostKey}) where id = ${row.id}::uuid
+      returning ssh_host_fingerprint as key`,
   );
+  if (pinned !== undefined && pinned.key !== hostKey) throw otherHostKey(hostKey);
 }

@@ -37,3 +37,7 @@ export class DatabaseFault extends Error {
     return new DatabaseFault(type, stage, text, { code, hostKey, statement });
   }
 }
+
+/** Of a jump host whose key isn't the one that is pinned. */
+export const otherHostKey = (shown: string): DatabaseFault =>
+  new DatabaseFault('ssh_host_key_mismatch', 'ssh', 'The SSH host showed another key than the pinned one.', { hostKey: shown });

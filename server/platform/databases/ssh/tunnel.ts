@@ -3,7 +3,7 @@ import ssh2, { type Client, type ClientChannel } from 'ssh2';
 import { SshKeyRefused, sshPrivateKey } from '#server/crypto/ssh-private-key.ts';
 import { BoundedStream } from '../bounded-stream.ts';
 import { countdown, within } from '../deadline.ts';
-import { DatabaseFault } from '../fault.ts';
+import { DatabaseFault, otherHostKey } from '../fault.ts';
 import { FINGERPRINT, type SshTarget } from './ssh-target.ts';
 
 export type Tunnel = {
@@ -65,7 +65,7 @@ async function login(client: Client, stream: BoundedStream, ssh: SshTarget, time
   try {
     await within(left(), ready, late);
   } catch (error) {
-    if (shown !== undefined && ssh.fingerprint !== null && shown !== ssh.fingerprint) throw mismatch(shown);
+    if (shown !== undefined && ssh.fingerprint !== null && shown !== ssh.fingerprint) throw otherHostKey(shown);
     throw faultOf(error);
   }
   if (shown === undefined || !FINGERPRINT.test(shown))
@@ -81,9 +81,6 @@ function privateKey({ privateKey: text, passphrase }: SshTarget) {
     throw error;
   }
 }
-
-const mismatch = (shown: string) =>
-  new DatabaseFault('ssh_host_key_mismatch', 'ssh', 'The SSH host showed another key than the pinned one.', { hostKey: shown });
 
 function faultOf(error: unknown): DatabaseFault {
   if (error instanceof DatabaseFault) return error;
