@@ -178,7 +178,11 @@ describe('a rotation of the admin password that is killed leaves one that works,
       await killedAt(step, w, 'dyn_db.rotate_root', { connection });
       assert.equal(await stored(), 2);
       const { lease_id } = await made(w.test, 'dyn_db.mint', input);
-      await assert.rejects(made(w.ctx('test'), 'dyn_db.rotate_root', { connection }), { type: 'conflict' }, 'whoever is alive may still be at it');
+      await assert.rejects(
+        made(w.ctx('test'), 'dyn_db.rotate_root', { connection }),
+        { type: 'conflict' },
+        'whoever is alive may still be at it',
+      );
       await made({ ...w.ctx('test'), now: lapsed() }, 'dyn_db.rotate_root', { connection });
       assert.equal(await stored(), 1);
       await made(w.ctx('test'), 'dyn_db.revoke', { id: String(lease_id) });

@@ -60,7 +60,10 @@ test('a jump host is known by the key it showed first: another one is refused, a
 test('where two sessions see a jump host first, the one whose key was pinned goes on and the other is refused', async () => {
   const w = await workspace();
   const inside = { 'db.inside': { host: server.host, port: 5432 } };
-  const [first, second] = [await jumpHost(inside, { atEnd: onBeforeDatabaseClose }), await jumpHost(inside, { atEnd: onBeforeDatabaseClose })];
+  const [first, second] = [
+    await jumpHost(inside, { atEnd: onBeforeDatabaseClose }),
+    await jumpHost(inside, { atEnd: onBeforeDatabaseClose }),
+  ];
   await created(w.live, {
     ...{ name: fresh('db'), engine: 'postgres', execution_mode: 'ssh_tunnel', host: 'db.inside', database_name: 'shop' },
     ...{ admin_username: server.admin.username, admin_password: server.admin.password },
