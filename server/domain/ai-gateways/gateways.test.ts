@@ -4,6 +4,7 @@ import { Refusal } from '#server/kernel/errors.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { watchEvents } from '#server/testing/events.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { updateAgent } from './agents.ts';
@@ -80,13 +81,20 @@ test('an archived gateway leaves the list and the limit of the plan, frees its s
 test('pausing is audited with its reason, and what the service paused is not resumed by a key', async () => {
   const { w, create } = await furnished();
   const agent = await create();
+  const events = await watchEvents(w.live, 'ai.agent.paused');
   const paused = await made(w.live, 'ai_gateways.agents.pause', { id: agent.id, reason: 'costs' });
+  await made(w.live, 'ai_gateways.agents.pause', { id: agent.id, reason: 'costs, still' });
   assert.deepEqual([paused.status, paused.paused_reason], ['paused', 'costs']);
   assert.equal((await made(w.live, 'ai_gateways.agents.resume', { id: agent.id })).paused_reason, null);
   const entries = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id, resource_type: 'ai_agent' }, orderBy: { seq: 'asc' } });
   assert.deepEqual(
     entries.map(({ action }) => action),
-    ['create', 'disable', 'enable'],
+    ['create', 'disable', 'disable', 'enable'],
+  );
+  assert.deepEqual(
+    (await events()).map(({ about, data }) => [about, data.reason, data.automatic]),
+    [[agent.id, 'costs', false]],
+    'a new reason of the same pause is no event',
   );
   assert.equal((entries[1]?.details as { reason?: string } | undefined)?.reason, 'costs');
   await sql().query("update ai_agents set status = 'paused', paused_automatically = true where id = $1", [agent.id]);

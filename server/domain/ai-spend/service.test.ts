@@ -4,11 +4,14 @@ import pg from 'pg';
 import { budgetCaps } from '#server/gateway/governance/ledger/caps.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { textOf } from '#server/kernel/raw-body.ts';
+import { db } from '#server/platform/db.ts';
 import { connection, sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
+import { watchEvents } from '#server/testing/events.ts';
 import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { insertCalls } from './calls.fixture.ts';
+import { noticeFailingUpstreams, raiseWaitingAlerts } from './jobs/alerts.ts';
 import { pruneCalls } from './jobs/retention.ts';
 import { foldUsage } from './jobs/rollup.ts';
 import { ListAiRequests } from './requests/schema.ts';
@@ -193,4 +196,34 @@ test('a boost raises the budgets of a gateway until it ends', async () => {
   const [daily] = await made(w.live, 'ai_spend.budgets', { gateway_id: gateway.id });
   assert.deepEqual([daily.cap_usd, daily.boost_usd], ['10.00', '5.00']);
   assert.equal((await made(w.live, 'ai_gateways.update', { id: gateway.id, budget_boost: null })).budget_boost, null);
+});
+
+test('an agent whose provider fails more than half of at least twenty calls in five minutes is told of, once an hour', async () => {
+  const w = await workspace();
+  const events = await watchEvents(w.live, 'ai.upstream.failing');
+  const [failing, half, rare, refused] = [newId(), newId(), newId(), newId()];
+  const now = new Date();
+  const calls = (agent_id: string, statuses: Record<string, number>, ago = 60_000) =>
+    insertCalls(
+      sql(),
+      w.live,
+      Object.entries(statuses).flatMap(([status, n]) =>
+        Array.from({ length: n }, () => ({ agent_id, status, ts: new Date(now.getTime() - ago).toISOString() })),
+      ),
+    );
+  await calls(failing, { upstream_error: 8, stream_failed: 3, ok: 9 });
+  await calls(half, { upstream_error: 10, ok: 10 });
+  await calls(rare, { upstream_error: 19 });
+  await calls(rare, { upstream_error: 5 }, 6 * 60_000);
+  await calls(refused, { refused: 30, upstream_error: 5 });
+  assert.equal(await noticeFailingUpstreams(now), 1);
+  assert.equal(await noticeFailingUpstreams(now), 0, 'the same hour');
+  assert.equal(await raiseWaitingAlerts(db(), new Date(now.getTime() + 1_000)), 0, 'a gateway may still raise what it gave');
+  const later = new Date(now.getTime() + 6_000);
+  const raised = await Promise.all([raiseWaitingAlerts(db(), later), raiseWaitingAlerts(db(), later)]);
+  assert.equal(raised[0] + raised[1], 1);
+  assert.deepEqual(
+    (await events()).map(({ about, data }) => [about, data.calls, data.failed, data.error_rate]),
+    [[failing, 20, 11, 0.55]],
+  );
 });

@@ -9,6 +9,7 @@ import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { watchEvents } from '#server/testing/events.ts';
 import { fresh, made, operationById } from '#server/testing/factories.ts';
 import { sweepKind } from '#server/testing/leases.ts';
 import { verified } from '#server/testing/step-up.ts';
@@ -66,6 +67,7 @@ test('the lifetimes of the specification, and those of tokens and of Test', () =
 
 test('a minted user logs in, reads what its role allows and no more, and is gone with its lease', async () => {
   const w = await workspace();
+  const events = await watchEvents(w.live, 'dyn_db.lease.expired');
   const credential = await made(w.live, 'dyn_db.mint', await arranged(w.live));
   assert.match(credential.username, /^svc_reader_[a-z2-7]{10}_[a-z0-9]{6}$/);
   assert.deepEqual(await asUser(credential, 'select id from orders'), [{ id: 1 }]);
@@ -92,6 +94,12 @@ test('a minted user logs in, reads what its role allows and no more, and is gone
       ['delete', 'system'],
     ],
   );
+  const told = await events();
+  assert.deepEqual(
+    told.map(({ about, data }) => [about, data.username]),
+    [[(await leaseOf(w)).id, credential.username]],
+  );
+  assert.ok(!JSON.stringify(told).includes(credential.password));
   assert.equal((await made(w.live, 'dyn_db.list_leases', {})).total, 0);
 });
 
@@ -172,6 +180,7 @@ test('what the server refuses is told without name, password or statement, and l
 test('a lease whose database is away is tried after 30 s, 2, 10 and 30 minutes, errored at the fifth, told once, and cleaned up when it comes back', async () => {
   const w = await workspace();
   const ref = await arranged(w.live);
+  const events = await watchEvents(w.live, 'dyn_db.lease.errored', 'dyn_db.lease.expired');
   const { username, expires_at } = await made(w.live, 'dyn_db.mint', { ...ref, ttl_seconds: 60 });
   const move = (host: string) => db().$executeRaw`update dyn_db_connections set host = ${host} where tenant_id = ${w.tenant.id}::uuid`;
   await move('127.0.0.1');
@@ -202,6 +211,14 @@ test('a lease whose database is away is tried after 30 s, 2, 10 and 30 minutes, 
   await db().$executeRaw`update dyn_db_connections set port = 5432 where tenant_id = ${w.tenant.id}::uuid`;
   await sweepKind('dyn_db_lease', at);
   assert.deepEqual([(await leaseOf(w)).status, await exists(username)], ['expired', false]);
+  assert.deepEqual(
+    (await events()).map(({ type, data }) => [type, data.username, data.attempt]).sort(),
+    [
+      ['dyn_db.lease.errored', username, 'revoke'],
+      ['dyn_db.lease.expired', username, undefined],
+    ],
+    'six failures are one event',
+  );
 });
 
 test('an unreachable database answers 502 and leaves nothing behind; revoking there fails, and the sweeper goes on', async () => {

@@ -13,6 +13,7 @@ import { setFakeKms } from '#server/platform/kms/fake.ts';
 import { sql } from '#server/platform/sql.ts';
 import { dashboardPerson } from '#server/testing/dashboard.ts';
 import { ownDatabase } from '#server/testing/database.ts';
+import { watchEvents } from '#server/testing/events.ts';
 import { verified } from '#server/testing/step-up.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { kmsPlace, refuseCredentials } from './kms-places.ts';
@@ -225,6 +226,7 @@ test('a denied key seals the workspace within the life of a cached key, and noth
 test('without any traffic the poll finds that a key is gone, and that it is back; Owners are told of both', async () => {
   const { w, ref } = await onboarded();
   await (await dashboardPerson()).join(w.tenant.id, 'owner');
+  const events = await watchEvents(w.live, 'tenant.sealed', 'tenant.unsealed');
   const mails = async () =>
     (await db().mails.findMany({ where: { kind: 'kms', subject: { startsWith: w.tenant.name } }, orderBy: { created_at: 'asc' } })).map(
       (m) => m.subject.replace(w.tenant.name, '').trim(),
@@ -250,6 +252,13 @@ test('without any traffic the poll finds that a key is gone, and that it is back
     [[null, 'auto']],
   );
   assert.deepEqual(await mails(), ['is sealed', 'is unsealed']);
+  assert.deepEqual(
+    (await events()).map(({ type, about }) => [type, about]),
+    [
+      ['tenant.sealed', w.tenant.id],
+      ['tenant.unsealed', w.tenant.id],
+    ],
+  );
   await store(w.live);
 });
 

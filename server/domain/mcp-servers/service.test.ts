@@ -6,6 +6,7 @@ import { own } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { watchEvents } from '#server/testing/events.ts';
 import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { decideApproval, getApproval } from './approvals.ts';
@@ -160,6 +161,7 @@ test('a definition that changes after it was approved shows as changed until it 
   const w = await workspace();
   const upstream = await ProtectedUpstream.start();
   upstream.open = true;
+  const events = await watchEvents(w.live, 'ai.mcp.tool_changed', 'ai.mcp.tool_poisoning');
   const server = await registering(w, { upstream_url: upstream.url, allowed_tools: ['create_issue'] });
   const refreshed = await made(w.live, 'mcp_servers.refresh', { id: server.id, pin: true });
   assert.deepEqual(
@@ -171,6 +173,10 @@ test('a definition that changes after it was approved shows as changed until it 
   ];
   const [changed] = (await made(w.live, 'mcp_servers.refresh', { id: server.id })).tools;
   assert.equal(changed.pin_state, 'changed');
+  assert.deepEqual((await events()).map(({ type, about }) => [type, about]).sort(), [
+    ['ai.mcp.tool_changed', server.id],
+    ['ai.mcp.tool_poisoning', server.id],
+  ]);
   const [tool] = await made(w.live, 'mcp_servers.tools.list', { id: server.id });
   assert.ok(tool.poisoning.length > 0);
   const ref = { id: server.id, toolId: tool.id };

@@ -3,6 +3,7 @@ import test from 'node:test';
 import { db } from '#server/platform/db.ts';
 import { dashboardPerson } from '#server/testing/dashboard.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { watchEvents } from '#server/testing/events.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { endCaptureWindows } from './capture.ts';
@@ -36,18 +37,28 @@ test('finishing a capture by hand sends what was found to review', async () => {
   const { ctx, id } = await capturing(['a']);
   const owner = await dashboardPerson();
   await owner.join(ctx.tenant_id, 'owner');
+  const events = await watchEvents(ctx, 'migration.awaiting_review', 'migration.completed');
   assert.equal((await made(ctx, 'migrations.get', { id })).status, 'discovering', 'the window is open after the store was read');
   assert.equal((await made(ctx, 'migrations.finish_capture', { id })).status, 'awaiting_review');
   assert.equal(await db().mails.count({ where: { kind: 'migration_awaits_review', text: { contains: id } } }), 1, 'nobody was told');
   await assert.rejects(made(ctx, 'migrations.finish_capture', { id }), { type: 'conflict' });
+  assert.deepEqual(
+    (await events()).map(({ type, about, data }) => [type, about, data.items]),
+    [['migration.awaiting_review', id, 1]],
+  );
 });
 
 test('finishing an empty capture completes the migration and ends its grant within a day', async () => {
   const { ctx, id } = await capturing([]);
+  const events = await watchEvents(ctx, 'migration.awaiting_review', 'migration.completed');
   assert.equal((await made(ctx, 'migrations.finish_capture', { id })).status, 'completed');
   const { expires_at } = await grantOf(id);
   assert.ok(expires_at.getTime() <= Date.now() + DAY, `the grant lives until ${expires_at.toISOString()}`);
   assert.ok((await made(ctx, 'migrations.get', { id })).completed_at);
+  assert.deepEqual(
+    (await events()).map(({ type, about }) => [type, about]),
+    [['migration.completed', id]],
+  );
 });
 
 test('a capture can not be finished while its store is still being read', async () => {

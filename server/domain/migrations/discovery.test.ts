@@ -3,6 +3,7 @@ import test from 'node:test';
 import type { Ctx } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { watchEvents } from '#server/testing/events.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { wipeExpiredGrants } from './credentials.ts';
@@ -190,6 +191,7 @@ test('a newer version takes the place of one that waits, and of none that was de
 
 test('what can be tried again is, five times in a row, and what is refused for good fails at once', async () => {
   const ctx = await owner();
+  const events = await watchEvents(ctx, 'migration.failed');
   const failing = (fault: Error) => async () => ({ ...(await store([]).open()), list: () => Promise.reject(fault) });
   const down = await started(ctx);
   for (let attempt = 1; attempt <= 5; attempt++) {
@@ -202,6 +204,13 @@ test('what can be tried again is, five times in a row, and what is refused for g
   const denied = await started(ctx);
   await discover(db(), denied, { open: failing(new ProviderFault('access_denied', 'no')), rate: FAST });
   assert.equal((await detail(ctx, denied)).status, 'failed');
+  assert.deepEqual(
+    (await events()).map(({ about, data }) => [about, data.code]),
+    [
+      [down, 'unreachable'],
+      [denied, 'access_denied'],
+    ],
+  );
   await made(ctx, 'migrations.retry', { id: denied });
   assert.equal((await resumeDiscoveries(db(), new Date(), AbortSignal.timeout(60_000))) >= 1, true);
   assert.deepEqual((await detail(ctx, denied)).status, 'awaiting_review');

@@ -5,13 +5,14 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { watchEvents } from '#server/testing/events.ts';
 import { made } from '#server/testing/factories.ts';
 import { verified } from '#server/testing/step-up.ts';
 import { refuseAuditEntries } from '#server/testing/suites/audit.ts';
 import { memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 import { obfuscated } from './review.ts';
 import { confirmed, reviewed } from './samples.fixture.ts';
-import { expireItems } from './sweep.ts';
+import { announceExpiring, expireItems } from './sweep.ts';
 
 await testDatabase();
 
@@ -134,16 +135,38 @@ test('one verification cannot approve twice, and a bulk approval costs one', asy
   assert.deepEqual(await countsOf(id), { pending_review: 0, approved: 3, rejected: 0, committed: 0, expired: 0, denylisted: 0 });
 });
 
-test('an expired item can not be approved, before the sweep and after it', async () => {
+test('an expired item is told of within its last day, once, and can not be approved, before the sweep and after it', async () => {
   const { ctx } = await owner();
+  const events = await watchEvents(ctx, 'migration.item.expiring', 'migration.completed');
   const { id, items } = await reviewed(ctx, ['LATE=a value']);
   const itemId = items[0]?.id as string;
+  const ends = (ms: number) =>
+    db().secret_migration_items.update({ where: { id: itemId }, data: { expires_at: new Date(Date.now() + ms) } });
+  await ends(25 * 3_600_000);
+  await announceExpiring(db(), new Date());
+  assert.deepEqual(await events(), [], 'more than a day is left');
+  await ends(23 * 3_600_000);
+  for (let nth = 0; nth < 2; nth++) await announceExpiring(db(), new Date());
+  const told = await events();
+  assert.deepEqual(
+    told.map(({ type, about, data }) => [type, about, data.source_name]),
+    [['migration.item.expiring', itemId, 'LATE']],
+  );
+  assert.ok(!JSON.stringify(told).includes('a value'));
   await db().secret_migration_items.update({ where: { id: itemId }, data: { expires_at: new Date(Date.now() - 1_000) } });
   const approve = () => confirmed(ctx, 'migrations.approve_item', { id, itemId });
   await assert.rejects(approve(), { type: 'item_not_pending', status: 409 });
   await expireItems(db(), new Date());
   await assert.rejects(approve(), { type: 'item_not_pending', status: 409 });
   assert.deepEqual((({ status, value_ct }) => [status, value_ct])(await rowOf(itemId)), ['expired', null]);
+  assert.deepEqual(
+    (await events()).map(({ type, about }) => [type, about]),
+    [
+      ['migration.item.expiring', itemId],
+      ['migration.completed', id],
+    ],
+    'the last item was decided',
+  );
 });
 
 test('a PEM value can become a certificate, and one that is none stops the whole commit', async () => {

@@ -66,7 +66,7 @@ function expire(db: Db, { id, migration_id, tenant_id, sandbox }: Due, now: Date
 }
 
 /** An event for each item in its last day, once. */
-async function announceExpiring(db: Db, now: Date): Promise<number> {
+export async function announceExpiring(db: Db, now: Date): Promise<number> {
   const due = await db.secret_migration_items.findMany({
     where: {
       status: { in: ['pending_review', 'approved'] },

@@ -10,6 +10,7 @@ import type { AnyOperation } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { watchEvents } from '#server/testing/events.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { refreshOpportunities } from './detection.ts';
 import * as ops from './operations.ts';
@@ -35,6 +36,7 @@ const later = (ctx: Ctx, ms: number): Ctx => ({ ...ctx, now: new Date(ctx.now.ge
 
 test('ten answered calls without a route are suggested, with names and counts and no credential', async () => {
   const { live, test: sandbox } = await workspace();
+  const events = await watchEvents(live, 'opportunity.created');
   await traffic(live, 9);
   await refreshOpportunities(live, { atMostEvery: 0 });
   assert.deepEqual(await call(ops.list, live, {}), []);
@@ -48,6 +50,20 @@ test('ten answered calls without a route are suggested, with names and counts an
   assert.deepEqual([...found.evidence_json.path_prefixes].sort(), ['/', '/v1']);
   assert.deepEqual(found.evidence_json.agents, []);
   assert.deepEqual(await call(ops.list, sandbox, {}), []);
+  assert.deepEqual(await events(), [], 'who subscribed hears of it when it is surer');
+});
+
+test('a suggestion with a confidence of at least 0.7 is an event, once', async () => {
+  const { live } = await workspace();
+  const events = await watchEvents(live, 'opportunity.created');
+  await traffic(live, 200);
+  for (let nth = 0; nth < 2; nth++) await refreshOpportunities(live, { atMostEvery: 0 });
+  const [found] = await call(ops.list, live, {});
+  assert.ok(found.confidence >= 0.7, String(found.confidence));
+  assert.deepEqual(
+    (await events()).map(({ about, data }) => [about, data.destination_host]),
+    [[found.id, HOST]],
+  );
 });
 
 test('reading again counts a late row once, and refreshes what is pending only', async () => {

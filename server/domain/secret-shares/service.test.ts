@@ -8,6 +8,7 @@ import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { watchEvents } from '#server/testing/events.ts';
 import { fresh, made, operationById } from '#server/testing/factories.ts';
 import { mailsTo } from '#server/testing/mailbox.ts';
 import { verified } from '#server/testing/step-up.ts';
@@ -26,13 +27,14 @@ const entries = (tenant_id: string, action: string) =>
     select: { resource_type: true, resource_id: true, actor_label: true, actor_id: true, details: true },
   });
 
-/** A share that the acting member has claimed. */
+/** A share that the acting member has claimed, with what its owner's workspace was told of it. */
 async function claimed(more: Record<string, unknown> = {}) {
   const recipient = await workspace();
   const me = recipient.member('admin');
   const offer = await offeredTo(me, more);
+  const events = await watchEvents(offer.at, 'secret.share.claimed', 'secret.share.revoked');
   const linked = await made(me, 'secret_shares.claim', { token: offer.token });
-  return { recipient, me, linked, ...offer };
+  return { recipient, me, linked, events, ...offer };
 }
 
 test('a claim token is stored as the SHA-256 of its text', async () => {
@@ -129,7 +131,7 @@ test('an edit refuses what a new share refuses: levels of connections, hosts tha
 });
 
 test('a claim makes a linked secret without a value, once, and both workspaces have it on record', async () => {
-  const { recipient, me, linked, share, secret, token, at } = await claimed();
+  const { recipient, me, linked, share, secret, token, at, events } = await claimed();
   const detail = await made(me, 'secrets.get', { id: linked.id });
   assert.deepEqual(
     [detail.shared.status, detail.shared.access_level, detail.shared.environment, detail.allowed_hosts, detail.environment_count],
@@ -144,6 +146,10 @@ test('a claim makes a linked secret without a value, once, and both workspaces h
   assert.equal((await entries(recipient.tenant.id, 'accept')).length, 1);
   const [shown] = (await made(at, 'secret_shares.list', { id: secret.id })).shares;
   assert.deepEqual([shown.status, shown.recipient_tenant_name], ['active', recipient.tenant.name]);
+  assert.deepEqual(
+    (await events()).map(({ type, about, data }) => [type, about, data.share_id, data.recipient_tenant_name]),
+    [['secret.share.claimed', secret.id, share.id, recipient.tenant.name]],
+  );
 });
 
 test('two claims at once make one linked secret', async () => {
@@ -283,11 +289,15 @@ test('a value set under "Can manage" is the owner’s, audited in both workspace
 });
 
 test('a revoked share leaves a tombstone that nothing can be done with, and revoking again changes nothing', async () => {
-  const { me, linked, share, at, secret } = await claimed({ access_level: 'manage' });
+  const { me, linked, share, at, secret, events } = await claimed({ access_level: 'manage' });
   const ref = { id: secret.id, shareId: share.id };
   await made(at, 'secret_shares.revoke', ref);
   assert.equal((await made(at, 'secret_shares.revoke', ref)).status, 'revoked');
   assert.equal((await entries(share.tenant_id, 'revoke')).length, 1);
+  assert.deepEqual(
+    (await events()).map(({ type, about, data }) => [type, about, data.share_id]),
+    ['claimed', 'revoked'].map((what) => [`secret.share.${what}`, secret.id, share.id]),
+  );
   assert.equal((await made(me, 'secrets.get', { id: linked.id })).shared.status, 'revoked');
   await assert.rejects(made(me, 'secrets.put_value', { id: linked.id, value: 'mine' }), { type: 'forbidden' });
   await verified(me, 'plaintext.reveal');

@@ -5,6 +5,7 @@ import { tokenize } from '#server/custody/vaults/tokenize.ts';
 import type { Refusal } from '#server/kernel/errors.ts';
 import { db } from '#server/platform/db.ts';
 import { ownDatabase } from '#server/testing/database.ts';
+import { watchEvents } from '#server/testing/events.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { noticeExpiringCards, sweepExpired } from './expiry.ts';
 import { purgeVaults } from './purge.ts';
@@ -47,6 +48,7 @@ test('a card that ends is told of 60 and 30 days before, once each, also after a
   const [card] = await tokenize(made, vault, [{ value: '4242424242424242', card_exp_month: 7, card_exp_year: 2029 }]);
   await tokenize(made, vault, [{ value: '4242424242424242' }]);
   await tokenize({ ...w.live, now: day('2029-07-10') }, vault, [{ value: '4111111111111111', card_exp_month: 7, card_exp_year: 2029 }]);
+  const events = await watchEvents(w.live, 'vault.token.expiring');
   const given: [string, number][] = [];
   for (const today of ['2029-05-31', '2029-06-01', '2029-06-02', '2029-06-03', '2029-07-03', '2029-07-04', '2029-07-31', '2029-08-10']) {
     const [one, other] = await Promise.all([noticeExpiringCards(db(), day(today)), noticeExpiringCards(db(), day(today))]);
@@ -64,4 +66,10 @@ test('a card that ends is told of 60 and 30 days before, once each, also after a
       [card?.id, 30],
     ],
   );
+  const told = await events();
+  assert.deepEqual(
+    told.map(({ about }) => about),
+    [card?.id, card?.id],
+  );
+  assert.ok(!JSON.stringify(told).includes('4242424242424242'));
 });

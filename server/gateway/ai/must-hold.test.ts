@@ -5,6 +5,7 @@ import { AI_CODES, type AiCode } from '#server/ai/codes.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { watchEvents } from '#server/testing/events.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { type Answer, served, startGateway, startUpstream, until } from '../gateway.fixture.ts';
 import { flushCalls } from '../governance/log/writer.ts';
@@ -72,9 +73,14 @@ test('an answer that repeats the canary is withheld where the policy blocks', as
   });
   await db().ai_agents.update({ where: { id: agent.id }, data: { firewall_policy_id: policy.id } });
   await served(running, w);
+  const events = await watchEvents(w.live, 'ai.canary.leaked');
   const answer = await ask();
   refused(answer, 'canary_leak');
   assert.doesNotMatch(answer.body, /CNRY/);
+  await until(async () => (await events()).length > 0);
+  const told = await events();
+  assert.deepEqual([told.length, told[0]?.data.blocked], [1, true]);
+  assert.doesNotMatch(JSON.stringify(told), /CNRY/);
 });
 
 test('an answer that doesn’t match the schema is refused by its places, without its values', async () => {

@@ -13,9 +13,11 @@ knownCountries({
 });
 const { db } = await import('#server/platform/db.ts');
 const { testDatabase } = await import('#server/testing/database.ts');
+const { watchEvents } = await import('#server/testing/events.ts');
 const { fresh, made } = await import('#server/testing/factories.ts');
 const { workspace } = await import('#server/testing/workspace.ts');
 const { capabilityTokens } = await import('../credentials/capability-tokens.ts');
+const { until } = await import('../gateway.fixture.ts');
 const { judgeTravel } = await import('../governance/travel.ts');
 
 // A token that is used from two places too far apart (interface rule 50 §9), on real rows and a database of locations.
@@ -49,6 +51,7 @@ async function furnished(trusted: string[] = []) {
 
 test('Auckland and then London flags the token: this call is refused, audited and told, and a cleared flag begins anew', async () => {
   const { w, id, row, use, capabilities } = await furnished();
+  const events = await watchEvents(w.live, 'ai.token.step_up_required');
   assert.equal(await use('203.0.113.7', 0), undefined);
   assert.equal(await use('203.0.113.9', 1), undefined, 'the same city');
   assert.equal((await use('198.51.100.7', 120))?.code, 'step_up_required');
@@ -59,6 +62,11 @@ test('Auckland and then London flags the token: this call is refused, audited an
   assert.deepEqual([from, to, Math.abs(distance_km - 18_336) < 10], ['NZ', 'GB', true]);
   assert.equal((await use('198.51.100.7', 121))?.code, 'step_up_required', 'from memory too');
   assert.equal(await db().audit_logs.count({ where: { resource_id: id, action: 'update' } }), 1, 'told once');
+  await until(async () => (await events()).length > 0);
+  assert.deepEqual(
+    (await events()).map(({ about }) => about),
+    [id],
+  );
   await db().ai_tokens.update({ where: { id }, data: { step_up_required: false, last_geo: {} } });
   capabilities.heard(`${w.tenant.id}:${id}:00`);
   assert.equal(await use('198.51.100.7', 122), undefined);

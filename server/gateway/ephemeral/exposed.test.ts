@@ -4,8 +4,9 @@ import test from 'node:test';
 import { createWrapToken } from '#server/domain/wrap/tokens.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { watchEvents } from '#server/testing/events.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { served } from '../gateway.fixture.ts';
+import { served, until } from '../gateway.fixture.ts';
 import { callApi, makeWrapped, startApi, startTlsUpstream } from './ephemeral.fixture.ts';
 
 await testDatabase();
@@ -19,6 +20,7 @@ await served(running, w);
 
 test('a token that arrives in clear where TLS is served is refused, revoked and recorded', async () => {
   const { token, id } = await createWrapToken({ ...w.live, now: new Date() }, { secret: 'PROVIDER', style: 'path' });
+  const events = await watchEvents(w.live, 'wrap.token.exposed');
   const count = upstream.seen.length;
   const over = (proto: string) => callApi(running.api, `/wg/${token}/${HOST}/x`, { headers: { 'x-forwarded-proto': proto } });
   assert.equal((await over('https')).status, 200);
@@ -29,8 +31,10 @@ test('a token that arrives in clear where TLS is served is refused, revoked and 
   assert.deepEqual([row.revoked_reason, row.revoked_at !== null], ['exposed', true]);
   const [entry] = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id, resource_id: id, action: 'revoke' } });
   assert.equal((entry?.details as { reason?: string } | null)?.reason, 'exposed');
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  assert.equal((await over('https')).status, 401);
+  await until(async () => (await over('https')).status === 401);
+  await until(async () => (await events()).length > 0);
+  const [told, ...more] = await events();
+  assert.deepEqual([told?.about, more.length, JSON.stringify(told).includes(token.slice(4))], [id, 0, false]);
 });
 
 test('where the operator serves it, the token is the host name, and nothing of it is logged', async () => {

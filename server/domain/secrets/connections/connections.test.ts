@@ -11,6 +11,7 @@ import { startTokenServer } from '#server/custody/connections/token-server.fixtu
 import { Refusal } from '#server/kernel/errors.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { watchEvents } from '#server/testing/events.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { retryConnection, tellOfLost } from './notices.ts';
@@ -227,10 +228,17 @@ test('a provider that is down leaves the connection usable, breaks it after five
   await assert.rejects(usableConnection(w.live, ref), { name: 'TokenUnavailable' });
   assert.equal(tokens.seen.length, before);
 
+  const events = await watchEvents(w.live, 'secret.oauth2.disconnected');
   const lease = { resource_id: row.id, tenant_id: w.tenant.id, sandbox: false, attempts: 0, version: 0 };
   const told = await db().$transaction((tx) => tellOfLost(tx, [lease], new Date()));
   assert.equal(told.acted, 1);
   assert.equal((await db().$transaction((tx) => tellOfLost(tx, [lease], new Date()))).acted, 0, 'once for each transition');
+  const raised = await events();
+  assert.deepEqual(
+    raised.map(({ about, data }) => [about, data.environment, data.connection_status]),
+    [[id, 'production', 'error']],
+  );
+  assert.ok(!JSON.stringify(raised).includes('a text that nobody may see'));
 
   tokens.answer = () => undefined;
   await due();

@@ -5,7 +5,9 @@ import test from 'node:test';
 import { sweepReservations } from '#server/domain/ai-spend/jobs/sweep.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { watchEvents } from '#server/testing/events.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { until } from '../../gateway.fixture.ts';
 import { flushCalls, recordCall } from '../log/writer.ts';
 import { CENT, finished, input, type Payers, payers, subjectsOf, USD } from './calls.fixture.ts';
 import { type Reserved, reserve } from './ledger.ts';
@@ -214,8 +216,10 @@ test('a spent budget says how far it is spent', async () => {
   assert.equal(refusal.description, 'Daily budget of this agent is used up (50.0031 of 50.00 USD).');
 });
 
-test('alerts are given once at 50, 80 and 100 % of a budget', async () => {
-  const who = payers((await workspace()).tenant.id);
+test('alerts are given once at 50, 80 and 100 % of a budget, and are events at once', async () => {
+  const w = await workspace();
+  const who = payers(w.tenant.id);
+  const events = await watchEvents(w.live, 'ai.budget.threshold', 'ai.budget.exceeded');
   const subjects = subjectsOf(who, { agent: { dailyNano: CENT } });
   for (let n = 0; n < 3; n++) {
     const asked = input(who, subjects, { estimateNano: 0n });
@@ -235,6 +239,13 @@ test('alerts are given once at 50, 80 and 100 % of a budget', async () => {
       [100, '10000000'],
     ],
   );
+  await until(async () => (await events()).length >= 4);
+  assert.deepEqual((await events()).map(({ type, data }) => `${type} ${data.threshold_pct}`).sort(), [
+    'ai.budget.exceeded 100',
+    'ai.budget.threshold 100',
+    'ai.budget.threshold 50',
+    'ai.budget.threshold 80',
+  ]);
 });
 
 test('without the database calls that are limited are refused, and others go on', async (t) => {
