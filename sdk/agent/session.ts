@@ -116,9 +116,7 @@ export function createSession(options: SessionOptions): Session {
     untilRefresh() {
       if (!held || !bundle) return 0;
       const left = held.expires - now();
-      // An hour's bundle outlives its window by ten minutes and is renewed from minute 50; one of five minutes ends with its window.
-      const spare = left > 15 * MINUTE ? 20 * MINUTE - Math.random() * 8 * MINUTE : left * (0.3 + Math.random() * 0.1);
-      return Math.max(left - spare, 1000);
+      return Math.max(left - spareOf(left, Math.random()), 1000);
     },
     wipe() {
       bundle = undefined;
@@ -128,6 +126,13 @@ export function createSession(options: SessionOptions): Session {
     },
   };
 }
+
+/**
+ * What is left of a session when it is renewed, in milliseconds. An hour's outlives its window by ten minutes and is renewed from minute 50 on; what was
+ * fetched since then brings nothing new before the next window, so it is renewed in the ten minutes after the hour. One of five minutes ends with its window.
+ */
+export const spareOf = (left: number, random: number): number =>
+  left > 20 * MINUTE ? (20 - random * 8) * MINUTE : left * (0.3 + random * 0.1);
 
 /** The control plane's answer, or one in its name, didn't carry its signature: what was there before stays in use. */
 export class BadSignature extends Error {

@@ -171,7 +171,7 @@ export function ask(
 }
 
 /** Waits until the gateway serves what was just written, through the announcement and not through a direct refresh. */
-export async function until(check: () => boolean | Promise<boolean>, ms = 10_000): Promise<number> {
+export async function until(check: () => boolean | Promise<boolean>, ms = 30_000): Promise<number> {
   const began = performance.now();
   for (;;) {
     if (await check()) return performance.now() - began;

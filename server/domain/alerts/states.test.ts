@@ -82,7 +82,7 @@ test('a webhook that fails is told of while it does', async () => {
 /** Lets the delivery engine hand events to alerts. */
 async function delivered(ids: readonly string[], n: number): Promise<void> {
   const engine = startDeliveries({ [SIGNALS]: signalChannel() }, { pauseMs: 50 });
-  for (const end = Date.now() + 10_000; Date.now() < end; await new Promise((r) => setTimeout(r, 30)))
+  for (const end = Date.now() + 60_000; Date.now() < end; await new Promise((r) => setTimeout(r, 30)))
     if ((await db().alert_signals.count({ where: { alert_id: { in: [...ids] } } })) >= n) break;
   await engine.stop();
   assert.equal(await db().alert_signals.count({ where: { alert_id: { in: [...ids] } } }), n);

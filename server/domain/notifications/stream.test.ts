@@ -66,7 +66,6 @@ test('the stream says at once how much is unread, then at each change, and ends 
   assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
   const until = reading(response);
   await until('event: unread\ndata: {"unread":0,"newest":null}');
-  await new Promise((resolve) => setTimeout(resolve, 300)); // LISTEN holds
   await tell(w);
   await until('{"unread":1,');
   await made(await who.ctx(), 'notifications.read', { until: new Date().toISOString() });

@@ -58,7 +58,20 @@ function eventStream(ctx: Ctx, first: Count, room: string, signal: AbortSignal, 
         if (data !== sent) send(`event: unread\ndata: ${data}\n\n`);
         sent = data;
       };
-      const again = () => void countUnread(ctx).then(tell, () => gone.abort());
+      // One count at a time: of two that run at once the older number could be told last, and stay.
+      let counting = false;
+      let missed = false;
+      const again = () => {
+        missed = counting;
+        if (counting) return;
+        counting = true;
+        void countUnread(ctx)
+          .then(tell, () => gone.abort())
+          .finally(() => {
+            counting = false;
+            if (missed) again();
+          });
+      };
       const check = async () => {
         if (await isStill(ctx)) return;
         send('event: ended\ndata: {}\n\n');

@@ -56,7 +56,7 @@ test('ten answered calls without a route are suggested, with names and counts an
 test('a suggestion with a confidence of at least 0.7 is an event, once', async () => {
   const { live } = await workspace();
   const events = await watchEvents(live, 'opportunity.created');
-  await traffic(live, 200);
+  for (const days of [0, 1, 2]) await traffic(live, 40, { ts: later(live, -days * 86_400_000).now.toISOString() });
   for (let nth = 0; nth < 2; nth++) await refreshOpportunities(live, { atMostEvery: 0 });
   const [found] = await call(ops.list, live, {});
   assert.ok(found.confidence >= 0.7, String(found.confidence));

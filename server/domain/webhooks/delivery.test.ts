@@ -163,8 +163,10 @@ test('each auth type authenticates with the secrets it names, put in per attempt
   await delivering(async () => {
     await until('the first attempt', async () => (await attemptsOf(id)).length === 1);
     await made(w.live, 'secrets.put_value', { id: secret.id, environment: 'production', value: 'the-second-value-9f2' });
-    await due(id);
-    await until('all', async () => seen.length >= 3);
+    await until('all', async () => {
+      await due(id);
+      return seen.length >= 3;
+    });
   });
   assert.equal(seen[0]?.headers.authorization, 'Bearer the-first-value-9f2');
   assert.equal(seen[0]?.headers['x-team'], 'team the-first-value-9f2');

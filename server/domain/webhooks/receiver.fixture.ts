@@ -46,7 +46,7 @@ export const answering = (...statuses: number[]) =>
   receiver((res, nth) => void res.writeHead(statuses[Math.min(nth, statuses.length - 1)] ?? 200).end());
 
 /** Waits; while it does, `due` makes what waits for a retry due now. */
-export async function until(what: string, holds: () => Promise<boolean> | boolean, withinMs = 15_000): Promise<void> {
+export async function until(what: string, holds: () => Promise<boolean> | boolean, withinMs = 60_000): Promise<void> {
   for (const end = Date.now() + withinMs; Date.now() < end; await sleep(25)) if (await holds()) return;
   throw new Error(`not within ${withinMs} ms: ${what}`);
 }

@@ -68,7 +68,7 @@ const json = (body: unknown, headers: Record<string, string> = {}): RequestInit 
 async function givenTo(ctx: Ctx, id: string) {
   const workers = startWorkflows({ pauseMs: 20 });
   try {
-    for (let n = 0; n < 200; n++) {
+    for (let n = 0; n < 1_200; n++) {
       const run = await made(ctx, 'workflows.get_execution', { id });
       if (run.status === 'completed' || run.status === 'failed')
         return { run, given: run.node_executions.find((one: { node_id: string }) => one.node_id === 'trigger-node').output };

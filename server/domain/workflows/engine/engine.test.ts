@@ -244,7 +244,7 @@ test('a failed request is tried again with the same key after its pause, and no 
   const { live } = await workspace();
   const { seen, base } = await upstream();
   const definition = definitionOf(
-    { bad: ['http_request', { method: 'GET', url: `${base}/503`, retry: { attempts: 2, delayMs: 500, factor: 1 } }] },
+    { bad: ['http_request', { method: 'GET', url: `${base}/503`, retry: { attempts: 2, delayMs: 1_500, factor: 1 } }] },
     ['trigger>bad'],
   );
   const id = await started(live, await stored(live, definition));

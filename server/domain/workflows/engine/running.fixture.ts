@@ -81,12 +81,12 @@ export const statesOf = async (ctx: Ctx, id: string) =>
     .sort()
     .join(' ');
 
-export async function until(what: string, holds: () => Promise<boolean> | boolean, withinMs = 15_000): Promise<void> {
+export async function until(what: string, holds: () => Promise<boolean> | boolean, withinMs = 60_000): Promise<void> {
   for (const end = Date.now() + withinMs; Date.now() < end; await sleep(20)) if (await holds()) return;
   throw new Error(`not within ${withinMs} ms: ${what}`);
 }
 
-export async function ended(id: string, withinMs = 15_000) {
+export async function ended(id: string, withinMs = 60_000) {
   await until('the execution ends', async () => isTerminal((await executionOf(id)).status), withinMs);
   return executionOf(id);
 }

@@ -4,6 +4,7 @@ import { openMail } from '#server/domain/mail/service.ts';
 import { addMembership, createUser } from '#server/domain/people/service.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
+import { cpuTime } from '#server/testing/cpu-time.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { fresh } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
@@ -107,9 +108,8 @@ test('patterns are those of RE2, and hostile ones take no time', () => {
   for (const pattern of ['(?=a)', '(a)\\1', '(', 'a{1001}'])
     assert.throws(() => matchesPattern(pattern, 'a'), { name: 'LinearMismatch' }, pattern);
   for (const pattern of ['(a+)+$', '(a|a)*b', '(.*a){20}', '([a-z]+)*[0-9]$']) {
-    const began = performance.now();
-    matchesPattern(pattern, `${'a'.repeat(60_000)}!`);
-    assert.ok(performance.now() - began < 2_000, `${pattern}: ${performance.now() - began} ms`);
+    const took = cpuTime(() => matchesPattern(pattern, `${'a'.repeat(60_000)}!`));
+    assert.ok(took < 2_000, `${pattern}: ${took} ms`);
   }
 });
 
