@@ -41,7 +41,7 @@ export function noticeOfEntry(row: AuditRow): Notice | undefined {
   };
 }
 
-const WORKSPACE_LEVEL = new Set(['session', 'mfa_credential', 'member', 'invitation', 'access_request']);
+const WORKSPACE_LEVEL = new Set(['session', 'mfa_credential', 'member', 'invitation', 'access_request', 'billing']);
 
 /** By resource type and action. The feed reads no other entries. */
 const MAKERS: Readonly<Record<string, Maker>> = {
@@ -74,6 +74,21 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     agentNotice(row, `A new AI agent, ${name(details)}, was created`, 'ai_agent', `/ai/agents/${row.resource_id}`),
   'agent.reset': (row, details) =>
     agentNotice(row, `The fingerprint of the agent ${name(details)} was reset`, 'agent', `/agents/${row.resource_id}`),
+  // The Owners were mailed in both cases.
+  'ai_token.update': (row, details) =>
+    changed(details, 'step_up_required')?.to === true
+      ? {
+          ...{ kind: 'security', severity: 'critical', to: OWNERS, mailed: true },
+          title: `The AI token ${name(details)} was used from two places too far apart`,
+          body: 'Its calls are refused until an Owner or Admin clears it. If the journey was nobody’s, revoke the token.',
+          page: typeof details.agent_id === 'string' ? `/ai/agents/${details.agent_id}` : '/ai/agents',
+        }
+      : undefined,
+  'billing.update': (_, { from, to }) => {
+    const [before, after] = [standing(from), standing(to)];
+    const told = before === after ? undefined : PAYMENTS[after];
+    return told && { kind: 'billing', severity: 'critical', to: OWNERS, mailed: true, page: '/settings/billing', ...told };
+  },
   'api_key.disable': (row, details) => ({
     ...{ kind: 'expiry', severity: 'critical', to: ADMINS, mailed: true, page: '/api-keys' },
     title: `The API key ${name(details)} has expired`,
@@ -85,9 +100,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     body: 'They can use it from now on. Roles are changed under Team.',
   }),
   'member.update': (row, details) => {
-    const change = (Array.isArray(details.changes) ? details.changes : []).find(({ field }) => field === 'role') as
-      | { to?: unknown }
-      | undefined;
+    const change = changed(details, 'role');
     if (!change || !row.member_id) return undefined;
     return {
       ...{ kind: 'team', severity: 'info', to: { users: [row.member_id] }, except: row.actor_id, mailed: true, page: '/settings/team' },
@@ -133,6 +146,15 @@ const agentNotice = (row: AuditRow, title: string, type: string, page: string): 
 });
 
 const name = (details: Record<string, unknown>) => (typeof details.name === 'string' ? details.name : 'without a name');
+
+const changed = ({ changes }: Record<string, unknown>, of: string) =>
+  (Array.isArray(changes) ? changes : []).find(({ field }) => field === of) as { to?: unknown } | undefined;
+
+const standing = (value: unknown): string => String((value as { status?: unknown } | null | undefined)?.status ?? '');
+const PAYMENTS: Readonly<Record<string, { title: string; body: string }>> = {
+  dunning: { title: 'A payment failed', body: 'Everything keeps working for 14 days. To keep the service running, update the payment method.' },
+  past_due: { title: 'Calls are refused until a payment arrives', body: 'None has arrived for 14 days. The dashboard stays open.' },
+};
 
 const FACTORS: Readonly<Record<string, string>> = { totp: 'An authenticator app', passkey: 'A passkey', security_key: 'A security key' };
 const factor = ({ kind }: Record<string, unknown>) => FACTORS[String(kind)] ?? 'A second factor';

@@ -61,24 +61,19 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     title: `A run of ${data.text('workflow_name', 'a workflow')} failed`,
     body: data.text('error', data.text('error_message', 'Open the run to see which step failed.')),
     ...resource('workflow', data.text('workflow_id')),
-    page: data.text('execution_id') ? `/workflows/runs/${data.text('execution_id')}` : '/workflows',
+    page: data.text('execution_id') ? `/runs/${data.text('execution_id')}` : '/workflows',
   }),
   'agent.offline': (data) => ({
     ...{ kind: 'operations', to: TEAM, severity: 'warning' },
-    title: `The agent ${data.text('name', data.text('agent_name', 'on a host'))} is offline`,
+    title: `The agent ${data.text('name', 'on a host')} is offline`,
     body: 'It has stopped reporting. Check its host and its connection.',
-    ...resource('agent', data.text('agent_id')),
-    page: data.text('agent_id') ? `/agents/${data.text('agent_id')}` : '/agents',
+    ...aboutAgent(data),
   }),
   'agent.tamper_detected': (data) => ({
     ...{ kind: 'security', to: ADMINS, severity: 'critical' },
-    title: `The agent ${data.text('name', data.text('agent_name', 'on a host'))} reports tampering`,
-    body: data.text(
-      'reason',
-      'The fingerprint of its host no longer matches. If you moved it, reset the fingerprint. If not, revoke the agent.',
-    ),
-    ...resource('agent', data.text('agent_id')),
-    page: data.text('agent_id') ? `/agents/${data.text('agent_id')}` : '/agents',
+    title: TAMPERED[data.text('kind')]?.(data.text('name', 'on a host')) ?? `The agent ${data.text('name', 'on a host')} reports tampering`,
+    body: `${data.text('action_taken') === 'refused' ? 'It was refused. ' : ''}If you don't know why, revoke the agent and look at its host.`,
+    ...aboutAgent(data),
   }),
   'secret.expiring': (data) => ({
     ...{ kind: 'expiry', to: ADMINS, severity: 'warning', mailed: true, ...aboutSecret(data) },
@@ -114,7 +109,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   'dyn_db.lease.errored': (data) => ({
     ...{ kind: 'operations', to: ADMINS, severity: 'critical', mailed: true, page: '/database-credentials' },
     title: `A database user could not be removed`,
-    body: `${data.text('username')} of ${data.text('connection_name')}: ${data.text('error', 'the database refused')}`,
+    body: `${data.text('username')} of ${data.text('connection')}: ${data.text('error', 'the database refused')}`,
   }),
   'migration.awaiting_review': (data) => ({
     ...{ kind: 'operations', to: ADMINS, severity: 'info', mailed: true },
@@ -145,6 +140,18 @@ const aboutAlert = (data: Data) => ({
   ...resource('alert', data.text('alert_id')),
   page: data.text('incident_id') ? `/alerts/incidents/${data.text('incident_id')}` : '/alerts',
 });
+
+/** By its ID: `agent_id` is the name it signs with. */
+const aboutAgent = (data: Data) => ({
+  ...resource('agent', data.text('id')),
+  page: data.text('id') ? `/agents/${data.text('id')}` : '/agents',
+});
+
+const TAMPERED: Readonly<Record<string, (name: string) => string>> = {
+  fingerprint_mismatch: (name) => `Another machine signs as the agent ${name}`,
+  unknown_build: (name) => `The agent ${name} runs an unknown build`,
+  bad_bundle: (name) => `The agent ${name} got a bundle with a wrong signature`,
+};
 
 const aboutSecret = (data: Data) => ({ ...resource('secret', data.text('id')), page: `/secrets/${data.text('id')}` });
 

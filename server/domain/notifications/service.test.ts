@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import test from 'node:test';
 import { startDeliveries } from '#server/domain/deliveries/service.ts';
 import { type DomainEvent, raise } from '#server/domain/events/service.ts';
@@ -97,6 +98,112 @@ test('every event that is subscribed to has words, also without a single member'
   }
 });
 
+test('what is said of an event, as its cause raises it, is whole, and its link is a page', () => {
+  const id = newId();
+  const secret = { id, name: 'STRIPE_KEY', environment: 'production', expires_at: '2026-10-01T00:00:00.000Z' };
+  const agent = { id, name: 'build-7', agent_id: 'svc_agent_9GJ2mZ0sQm3C1T7u4Yw8Kp' };
+  const alert = { incident_id: id, alert_id: id, alert_name: 'Any 5xx', alert_type: 'request_failures', severity: 'high', subject: 'orders' };
+  const measured = { value: 7, peak: 9, threshold: 5 };
+  const cases: [string, Record<string, unknown>, string, string, string][] = [
+    ['alert.triggered', { ...alert, ...measured }, 'Alert: Any 5xx', 'orders: 7 calls, threshold 5 calls.', `/alerts/incidents/${id}`],
+    ['alert.resolved', { ...alert, ...measured }, 'Resolved: Any 5xx', 'orders: at most 9 calls, threshold 5 calls.', `/alerts/incidents/${id}`],
+    [
+      'webhook.disabled',
+      { webhook_id: id, webhook_name: 'orders', host: 'a.example', reason: 'gone' },
+      'The webhook orders was disabled',
+      'The receiver a.example answered 410 Gone.',
+      `/webhooks/${id}`,
+    ],
+    [
+      'workflow.execution.failed',
+      { execution_id: id, workflow_id: newId(), workflow_name: 'sync', error_message: 'It took too long.' },
+      'A run of sync failed',
+      'It took too long.',
+      `/runs/${id}`,
+    ],
+    ['agent.offline', agent, 'The agent build-7 is offline', 'It has stopped reporting. Check its host and its connection.', `/agents/${id}`],
+    [
+      'agent.tamper_detected',
+      { ...agent, kind: 'fingerprint_mismatch', action_taken: 'refused' },
+      'Another machine signs as the agent build-7',
+      "It was refused. If you don't know why, revoke the agent and look at its host.",
+      `/agents/${id}`,
+    ],
+    [
+      'secret.expiring',
+      { ...secret, days_left: 7 },
+      'STRIPE_KEY expires in 7 days',
+      'Its value in production expires on 2026-10-01. Set a new value or change the expiry.',
+      `/secrets/${id}`,
+    ],
+    [
+      'secret.expired',
+      secret,
+      'STRIPE_KEY has expired',
+      'Its value in production expired on 2026-10-01. Set a new value or change the expiry.',
+      `/secrets/${id}`,
+    ],
+    [
+      'secret.oauth2.disconnected',
+      { ...secret, provider: 'hubspot' },
+      'The connection of STRIPE_KEY was lost',
+      'Connect hubspot again in production. Calls that need it are refused.',
+      `/secrets/${id}`,
+    ],
+    [
+      'pki.certificate.expiring',
+      { id, root: 'internal', subject: 'CN=a', serial_hex: '01', not_after: '2026-10-01T00:00:00Z', days_left: 1 },
+      'A certificate of internal expires in 1 day',
+      'CN=a ends on 2026-10-01 and has no successor.',
+      '/pki',
+    ],
+    [
+      'usage.threshold_reached',
+      { percent: 80, used: 8_000, limit: 10_000 },
+      "80% of this month's calls are used",
+      '8,000 of 10,000 calls. At 100%, Live calls are refused.',
+      '/settings/usage',
+    ],
+    [
+      'ai.budget.exceeded',
+      { scope: 'agent', spent_usd: 10.5, limit_usd: 10 },
+      'A budget of the AI gateway is used up',
+      'agent: $10.50 of $10.00. Calls are refused until its next period.',
+      '/ai/spend',
+    ],
+    [
+      'dyn_db.lease.errored',
+      { lease_id: 3, username: 'svc_reader_x', connection: 'orders', error: 'TCP: refused' },
+      'A database user could not be removed',
+      'svc_reader_x of orders: TCP: refused',
+      '/database-credentials',
+    ],
+    [
+      'migration.awaiting_review',
+      { migration_id: id, items: 3 },
+      'A migration waits for review',
+      '3 items. Undecided values are erased at the deadline.',
+      `/migrations/${id}`,
+    ],
+    [
+      'wrap.token.exposed',
+      { wrap_token_id: id, host: 'api.example.com' },
+      'A gateway token was sent in the clear and revoked',
+      'It arrived over plain HTTP for api.example.com. Create a new one and correct the address of its caller.',
+      '/wrap',
+    ],
+  ];
+  assert.deepEqual(cases.map(([type]) => type).sort(), [...INBOX_EVENTS].sort());
+  for (const [type, data, title, body, page] of cases) {
+    const notice = noticeOfEvent({ id: newId(), type, tenant_id: newId(), sandbox: false, occurred_at: new Date(), data });
+    const link = page.startsWith('/settings') ? page : `/live${page}`;
+    assert.deepEqual([notice?.title, notice?.body, notice?.link], [title, body, link], type);
+    const folder = page.startsWith('/settings') ? page : `/[space]${page.replace(id, '[id]')}`;
+    assert.ok(existsSync(`app/(dashboard)/[workspace]${folder}/page.tsx`), `${type}: no page ${folder}`);
+    if (page.includes(id) && notice?.resource && type !== 'workflow.execution.failed') assert.equal(notice.resource.id, id, type);
+  }
+});
+
 test('audit entries become notifications, exactly once and for the right people', async () => {
   const w = await workspace();
   const [owner, admin, editor] = [await member(w, 'owner'), await member(w, 'admin'), await member(w, 'editor')];
@@ -148,9 +255,38 @@ test('audit entries become notifications, exactly once and for the right people'
     details: { method: 'password' },
     workspace_level: true,
   });
+  const agent_id = newId();
+  await write(w.live, {
+    action: 'update',
+    resource_type: 'ai_token',
+    resource_id: newId(),
+    name: 'worker',
+    changes: [{ field: 'step_up_required', from: false, to: true }],
+    details: { agent_id },
+  });
+  for (const [from, to] of [
+    ['active', 'dunning'],
+    ['dunning', 'dunning'],
+    ['dunning', 'active'],
+  ])
+    await write(w.live, {
+      action: 'update',
+      resource_type: 'billing',
+      resource_id: w.tenant.id,
+      details: { from: { status: from }, to: { status: to } },
+      workspace_level: true,
+    });
   await Promise.all([readAll(), readAll()]);
   await readAll();
-  assert.deepEqual(await titles(owner.ctx()), [`${admin.email} invited new@example.test`]);
+  const told: { title: string; link: string }[] = await made(owner.ctx(), 'notifications.list', {});
+  assert.deepEqual(
+    told.map(({ title, link }) => [title, link]),
+    [
+      ['A payment failed', '/settings/billing'],
+      ['The AI token worker was used from two places too far apart', `/live/ai/agents/${agent_id}`],
+      [`${admin.email} invited new@example.test`, '/settings/team'],
+    ],
+  );
   assert.deepEqual(await titles(admin.ctx()), [], 'who did it hears nothing of it');
   assert.deepEqual(await titles(editor.ctx()), [
     'New sign-in to your account',
