@@ -122,12 +122,13 @@ test('runs that fail are counted by workflow, each event once, and none of anoth
   assert.deepEqual(await open(id), [['sync', 2]], 'an event that comes twice counts once');
 });
 
-test('an agent that went offline is told of after so many minutes, and no more once it is back', async () => {
+test('an agent that went offline is told of after so many minutes, and no more once it is back or revoked', async () => {
   const w = await workspace();
   const { id } = await alertOf(w.live, { type: 'agent_offline', condition: { minutes: 10 } });
-  const agent_id = newId();
+  const agent = { id: newId(), name: 'edge-1', agent_id: `svc_agent_${fresh('edge')}`, mode: 'control' };
+  await db().agents.create({ data: { ...agent, tenant_id: w.tenant.id, sandbox: false } });
   const say = (type: 'agent.online' | 'agent.offline', now: Date) =>
-    inTransaction(w.live, (tx) => raise(tx, { ...w.live, now }, [{ type, source_id: agent_id, data: { agent_id, agent_name: 'edge-1' } }]));
+    inTransaction(w.live, (tx) => raise(tx, { ...w.live, now }, [{ type, source_id: agent.id, data: agent }]));
   await say('agent.offline', new Date());
   await delivered([id], 1);
   await look(after(9));
@@ -138,6 +139,14 @@ test('an agent that went offline is told of after so many minutes, and no more o
   await delivered([id], 2);
   await look(after(13));
   await look(after(14));
+  assert.deepEqual(await open(id), []);
+  await say('agent.offline', after(20));
+  await delivered([id], 3);
+  await look(after(31));
+  assert.deepEqual(await open(id), [['edge-1', 11]]);
+  await db().agents.update({ where: { id: agent.id }, data: { status: 'revoked', revoked_at: new Date() } });
+  await look(after(32));
+  await look(after(33));
   assert.deepEqual(await open(id), []);
 });
 

@@ -59,12 +59,13 @@ const READERS: Partial<Record<AlertType, Reader>> = {
     select w.i, h.id::text as key, h.name as subject, greatest(h.consecutive_failures, 1)::float8 as value
     from ${W} join webhooks h on h.tenant_id = w.tenant_id and h.sandbox = w.sandbox
     where (h.enabled and h.failing_since <= $2) or h.disabled_reason in ('failing', 'gone')`),
-  // An agent whose last word is that it went offline, so long ago.
+  // An agent whose last word is that it went offline, so long ago. One that was revoked says no more, and is not missed.
   agent_offline: reading(`
     select w.i, s.key, s.subject, s.value from ${W} cross join lateral (
       select distinct on (subject_id) subject_id as key, subject_name as subject, type, floor(extract(epoch from $2::timestamptz - occurred_at) / 60)::float8 as value
       from alert_signals where alert_id = w.id and type in ('agent.online', 'agent.offline') order by subject_id, occurred_at desc) s
-    where s.type = 'agent.offline' and s.value >= w.minutes`),
+    where s.type = 'agent.offline' and s.value >= w.minutes
+      and not exists (select from agents a where a.agent_id = s.key and a.tenant_id = w.tenant_id and a.status = 'revoked')`),
   workflow_failed: reading(`
     select w.i, s.subject_id as key, max(s.subject_name) as subject, count(*)::float8 as value from ${W}
     join alert_signals s on s.alert_id = w.id and s.type = 'workflow.execution.failed'
