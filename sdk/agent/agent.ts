@@ -133,9 +133,16 @@ export async function runAgent(agent: Agent, stop: AbortSignal, changed: () => P
     failures = good ? 0 : failures + 1;
     return good ? session.untilRefresh() : Math.min(15_000 * 2 ** Math.min(failures, 5), 300_000);
   };
+  // Twelve sessions an hour are all there are: of many changes in a row the last ones wait.
+  let caughtUp = 0;
   const poll = async () => {
     await attempt(async () => {
-      if (await session.poll()) await changed();
+      const newer = await session.poll();
+      if (session.isBehind() && Date.now() - caughtUp > CATCH_UP_MS) {
+        caughtUp = Date.now();
+        await session.refresh();
+        await changed();
+      } else if (newer) await changed();
     });
     return settings.manifestMs;
   };
@@ -194,6 +201,7 @@ export async function runAgent(agent: Agent, stop: AbortSignal, changed: () => P
   return code;
 }
 
+const CATCH_UP_MS = 300_000;
 const COUNTED = ['requests', 'errors', 'intercepted', 'passed'] as const;
 let lastCpu = { at: Date.now(), used: process.cpuUsage() };
 

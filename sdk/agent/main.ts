@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import { parseArgs } from 'node:util';
 import { EXIT, log, messageOf, openAgent, runAgent } from './agent.ts';
 import { createControlPlane } from './control-plane.ts';
+import type { DataPlane } from './data-plane.ts';
 import { createDbListeners } from './db-listeners.ts';
 import { doctor, doctorText } from './doctor.ts';
 import { enroll } from './enroll.ts';
@@ -11,6 +12,7 @@ import { environmentLines, startIntercept } from './intercept.ts';
 import { onboard, onboardText } from './onboard.ts';
 import type { Mode } from './protocol.ts';
 import { scan } from './scan.ts';
+import { startServing } from './serving.ts';
 import { readSettings, VERSION } from './settings.ts';
 import { openSecret } from './stores.ts';
 import { startTunnel, type Tunnel } from './tunnel.ts';
@@ -20,6 +22,8 @@ const HELP = `sallyport-agent ${VERSION}
   run         work in the mode this host was enrolled for
   control     keep the connection to the control plane and run its commands
   intercept   forward proxy on 127.0.0.1:7742 for programs on this host
+  server      serve routes inside this network, on 127.0.0.1:7743; secrets are opened here
+  proxy       the same, as a second process of an agent that exists already
   enroll      trade an install token (SVC_INSTALL_TOKEN or standard input) for credentials
   env         environment lines for programs that should use the forward proxy
   doctor      check what the agent needs
@@ -29,6 +33,7 @@ const HELP = `sallyport-agent ${VERSION}
 
 Settings: SVC_AGENT_HOME, SVC_AGENT_API, SVC_AGENT_PORT, SVC_AGENT_ID_FILE, SVC_AGENT_OFFLINE_GRACE_HOURS,
           SVC_AGENT_ALLOWED_UIDS (accounts that may use the forward proxy),
+          SVC_AGENT_LISTEN (address:port of modes server and proxy), SVC_AGENT_CALLER_KEY (what their callers send in X-Svc-Key),
           SVC_AGENT_TUNNEL_HOSTS (host or host:port, separated by commas; off closes the tunnel).
 Options: --json for doctor, scan and onboard.
 `;
@@ -101,18 +106,18 @@ async function work(wanted: Mode | undefined): Promise<number> {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   log('info', `agent ${agent.keys.agentId}, version ${VERSION}, mode ${agent.credentials.mode}`);
-  assertServed(agent.credentials.mode);
   // The first thing for programs of this host: without a session yet, what no route covers passes already.
   let proxy = agent.credentials.mode === 'intercept' ? await startIntercept(agent) : undefined;
   const databases = createDbListeners({
     open(id) {
-      const opened = openSecret(agent.session, id);
+      const opened = openSecret(agent.session, id, agent.session.manifest()?.environment);
       if (!opened) throw new Error('the secret of this listener isn’t in the bundle');
       return opened.value;
     },
     log: (message) => log('warn', message),
   });
   let tunnel: Tunnel | undefined;
+  let plane: DataPlane | undefined;
   const { tunnelHosts } = agent.settings;
   const code = await runAgent(agent, stop.signal, async () => {
     const mode = agent.session.mode();
@@ -120,7 +125,12 @@ async function work(wanted: Mode | undefined): Promise<number> {
     else {
       await proxy?.close();
       proxy = undefined;
-      assertServed(mode);
+    }
+    // What a host may decrypt follows the mode that the control plane says, whatever it was started as.
+    if (mode === 'server' || mode === 'proxy') plane ??= await startServing(agent);
+    else {
+      await plane?.close();
+      plane = undefined;
     }
     if (tunnelHosts?.length !== 0)
       tunnel ??= startTunnel({
@@ -130,19 +140,15 @@ async function work(wanted: Mode | undefined): Promise<number> {
         allows: (host, port) => tunnelAllows(tunnelHosts, host, port),
       });
     const ports = await databases.apply(mode === 'intercept' ? (agent.session.manifest()?.db_listeners ?? []) : []);
-    agent.listeners = [...(proxy ? [{ port: proxy.port, protocol: 'http_proxy', open: true }] : []), ...ports];
+    agent.listeners = [
+      ...(proxy ? [{ port: proxy.port, protocol: 'http_proxy', open: true }] : []),
+      ...(plane ? [{ port: plane.port, protocol: 'http', open: true }] : []),
+      ...ports,
+    ];
   });
   tunnel?.close();
-  await Promise.all([proxy?.close(), databases.close()]);
+  await Promise.all([proxy?.close(), plane?.close(), databases.close()]);
   return code;
-}
-
-/** @throws for the modes that take the data plane itself */
-function assertServed(mode: Mode): void {
-  if (mode === 'server' || mode === 'proxy')
-    throw new Error(
-      `Mode ${mode} needs the proxy image of the data plane, which this program doesn’t have. Switch the agent to intercept or control, or run the proxy image with SVC_AGENT_ID and SVC_AGENT_SECRET.`,
-    );
 }
 
 /** Never an argument: a list of processes shows those. */

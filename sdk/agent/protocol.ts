@@ -43,6 +43,27 @@ export type WrappedSecret = {
   ciphertext: string;
   nonce: string;
   aad: string;
+  /** Hosts it may be sent to; null for any. */
+  allowed_hosts?: string[] | null;
+};
+
+/** A route as a data plane inside the customer's network serves it. */
+export type ServedRoute = {
+  id: string;
+  name: string;
+  slug: string | null;
+  environment: string;
+  target_base_url: string;
+  allowed_methods: string[] | null;
+  requires_clients: boolean;
+  /** Clients that count where clients are required. */
+  client_ids: string[];
+  ip_allowlist: string[];
+  rate_limit: { requests: number; window_sec: number; per_client: boolean } | null;
+  injection_rules: { headers: Record<string, string | null>; query: Record<string, string | null> };
+  timeouts: { timeout_ms: number };
+  /** The setting that only the service can carry out; null when there is none. */
+  unserved: string | null;
 };
 
 /** What there is to do, polled every 30 s and signed by the control plane. */
@@ -53,6 +74,8 @@ export type Manifest = {
   routes: Route[];
   intercept_rules: InterceptRule[];
   db_listeners: DbListener[];
+  /** Names what the bundle of now holds, in modes that decrypt; null in all others. */
+  content?: string | null;
   etag: string;
   sig: string;
 };
@@ -67,7 +90,11 @@ export type Bundle = {
   window: string;
   issued_at: string;
   expires_at: string;
+  routes: unknown[];
+  clients: { id: string; name: string; ip_ranges: string[] }[];
   secrets: WrappedSecret[];
+  limits: { requests_per_second: number | null; offline_grace_hours: number };
+  content?: string;
   etag: string;
   sig: string;
 };

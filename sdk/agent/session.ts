@@ -32,6 +32,8 @@ export type Session = {
   refresh(): Promise<void>;
   /** Asks for a newer manifest. `true` when there was one. */
   poll(): Promise<boolean>;
+  /** Whether the manifest says that a bundle of now would hold something else. */
+  isBehind(): boolean;
   /** Milliseconds until the next session should be asked for. */
   untilRefresh(): number;
   /** Forgets everything, on disk too. */
@@ -113,6 +115,7 @@ export function createSession(options: SessionOptions): Session {
       manifest = newer;
       return true;
     },
+    isBehind: () => typeof manifest?.content === 'string' && bundle !== undefined && bundle.content !== manifest.content,
     untilRefresh() {
       if (!held || !bundle) return 0;
       const left = held.expires - now();

@@ -16,6 +16,10 @@ export type Settings = {
   /** A file whose content names the machine where host names change, such as the ID of a mounted volume. */
   idFile: string | undefined;
   port: number;
+  /** Where modes server and proxy serve routes. Beyond loopback only with a key for callers. */
+  listen: { host: string; port: number };
+  /** What callers of served routes send in X-Svc-Key; undefined for none. */
+  callerKey: string | undefined;
   heartbeatMs: number;
   manifestMs: number;
   offlineGraceHours: number;
@@ -36,6 +40,7 @@ export function readSettings(from: Readonly<Record<string, string | undefined>> 
     controlPlaneKey: from.SVC_AGENT_CONTROL_PLANE_KEY?.replaceAll('\\n', '\n') || undefined,
     idFile: from.SVC_AGENT_ID_FILE || undefined,
     port: number(from, 'SVC_AGENT_PORT', 7742, 0, 65_535),
+    ...listenerOf(from.SVC_AGENT_LISTEN, from.SVC_AGENT_CALLER_KEY),
     heartbeatMs: number(from, 'SVC_AGENT_HEARTBEAT_SECONDS', 60, 1, 170) * 1000,
     manifestMs: number(from, 'SVC_AGENT_MANIFEST_SECONDS', 30, 1, 300) * 1000,
     offlineGraceHours: number(from, 'SVC_AGENT_OFFLINE_GRACE_HOURS', 0, 0, 24),
@@ -43,6 +48,17 @@ export function readSettings(from: Readonly<Record<string, string | undefined>> 
     tunnelHosts: hostsOf(from.SVC_AGENT_TUNNEL_HOSTS),
     environment: from,
   };
+}
+
+function listenerOf(text: string | undefined, key: string | undefined): Pick<Settings, 'listen' | 'callerKey'> {
+  const callerKey = key?.trim() || undefined;
+  const [, host = '', port = ''] = /^(\[[0-9a-fA-F:]+\]|[0-9.]+):(\d{1,5})$/.exec(text?.trim() || '127.0.0.1:7743') ?? [];
+  if (host === '' || Number(port) > 65_535) throw new Error('SVC_AGENT_LISTEN must be address:port, such as 0.0.0.0:7743.');
+  if (callerKey !== undefined && callerKey.length < 24) throw new Error('SVC_AGENT_CALLER_KEY must have at least 24 characters.');
+  const address = host.replace(/^\[|\]$/g, '');
+  if (callerKey === undefined && !/^127\.|^::1$/.test(address))
+    throw new Error(`Set SVC_AGENT_CALLER_KEY to serve on ${address}: everybody who reaches it could use the routes and their secrets.`);
+  return { listen: { host: address, port: Number(port) }, callerKey };
 }
 
 function hostsOf(text: string | undefined): string[] | undefined {

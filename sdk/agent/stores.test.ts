@@ -35,6 +35,7 @@ function bundleWith(value: string): Bundle {
     sandbox: false,
     mode: 'intercept',
     ...at,
+    ...{ routes: [], clients: [], limits: { requests_per_second: null, offline_grace_hours: 0 } },
     secrets: [secret],
     etag: '',
     sig: '',
@@ -52,6 +53,9 @@ test('opens a secret of the bundle with the key of its window alone, and for the
   const [secret] = bundle.secrets;
   assert.ok(secret);
   assert.throws(() => openSecret(sessionWith({ ...bundle, secrets: [{ ...secret, version: 4 }] }), 's1'));
+  const both = sessionWith({ ...bundle, secrets: [{ ...secret, environment: 'other', version: 4 }, secret] });
+  assert.equal(openSecret(both, 's1', 'production')?.value, 'swordfish', 'the value of the environment that is asked for');
+  assert.equal(openSecret(both, 's1', 'staging'), undefined);
 });
 
 test('answers in the format of each store', () => {

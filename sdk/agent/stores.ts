@@ -4,17 +4,27 @@ import type { InterceptRule, WrappedSecret } from './protocol.ts';
 import type { Session } from './session.ts';
 
 /**
- * Opens a secret of the bundle for this one use. Undefined when the bundle has no such secret. Throws when it can't be opened: it was made for another
- * window, agent or secret.
+ * Opens a secret of the bundle for this one use: its value of this environment, or the only one there is when none is named. Undefined when the bundle has
+ * no such value. Throws when it can't be opened: it was made for another window, agent or secret.
  */
-export function openSecret(session: Session, secretId: string): { secret: WrappedSecret; value: string } | undefined {
+export function openSecret(
+  session: Session,
+  secretId: string,
+  environment?: string | null,
+): { secret: WrappedSecret; value: string } | undefined {
+  const found = session.bundle()?.secrets.filter(({ id }) => id === secretId) ?? [];
+  const secret = environment ? found.find((one) => one.environment === environment) : found[0];
+  return secret && session.key() ? { secret, value: openedValue(session, secret) } : undefined;
+}
+
+/** Throws when it can't be opened. */
+export function openedValue(session: Session, secret: WrappedSecret): string {
   const [bundle, key] = [session.bundle(), session.key()];
-  const secret = bundle?.secrets.find(({ id }) => id === secretId);
-  if (!bundle || !key || !secret) return undefined;
+  if (!bundle || !key) throw new Error('the bundle has expired');
   const about = [bundle.tenant_id, bundle.agent_id, secret.id, secret.version, bundle.window].join('|');
   const cek = openSealed(key, secret.wrap_nonce, secret.wrapped_cek, about);
   try {
-    return { secret, value: openSealed(cek, secret.nonce, secret.ciphertext, about).toString() };
+    return openSealed(cek, secret.nonce, secret.ciphertext, about).toString();
   } finally {
     cek.fill(0);
     key.fill(0);

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
+import { isLinkHost, lookupOffLink } from './link-addresses.ts';
 import { Multiplexer } from './multiplexer.ts';
 
 // The tunnel of an agent: a connection to the service through which databases of this network are reached. Nothing listens; the agent dials out.
@@ -80,18 +81,20 @@ function open({ apiBase, agentId, allows }: TunnelOptions, token: string): Promi
   });
 }
 
+const SAID: Readonly<Record<string, string>> = { timeout: 'timeout', ENOTFOUND: 'unknown_host', ELINK: 'not_allowed' };
+
 /** A connection to a host of this network. A refusal says one word, which is all that leaves the host. */
 function dial({ host, port }: { host: string; port: number }, allows: TunnelOptions['allows']): Promise<net.Socket> {
-  if (allows && !allows(host, port)) return Promise.reject(new Error('not_allowed'));
+  if (isLinkHost(host) || (allows && !allows(host, port))) return Promise.reject(new Error('not_allowed'));
   return new Promise((resolve, reject) => {
-    const socket = net.connect({ host, port, timeout: CONNECT_MS, noDelay: true });
+    const socket = net.connect({ host, port, timeout: CONNECT_MS, noDelay: true, lookup: lookupOffLink });
     socket.once('connect', () => {
       socket.setTimeout(0);
       resolve(socket);
     });
     socket.once('timeout', () => socket.destroy(new Error('timeout')));
     socket.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new Error(error.message === 'timeout' ? 'timeout' : error.code === 'ENOTFOUND' ? 'unknown_host' : 'unreachable')),
+      reject(new Error(SAID[error.code ?? error.message] ?? 'unreachable')),
     );
   });
 }

@@ -12,8 +12,10 @@ import { inspectAgent } from '#server/domain/agents/browsing.ts';
 import { listCommands, sendCommand } from '#server/domain/agents/commands.ts';
 import { resetFingerprint, revokeAgent, rotateAgentSecret, tamperEvents } from '#server/domain/agents/service.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { db } from '#server/platform/db.ts';
 import { agentRelease } from '#server/platform/agent-release.ts';
 import { onBeforeDatabaseClose, testDatabase } from '#server/testing/database.ts';
+import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { handleAgentDownload } from '../agent-download.ts';
 import { agent, installToken } from './agents.fixture.ts';
@@ -99,7 +101,7 @@ async function hostNamed(name: string): Promise<Host> {
 }
 
 /** An agent of the service, enrolled on a host of its own. */
-async function installed(name: string, mode: 'control' | 'intercept' = 'control') {
+async function installed(name: string, mode: 'control' | 'intercept' | 'server' = 'control') {
   const of = await agent(w.live, mode);
   const host = await hostNamed(name);
   fs.mkdirSync(host.home, { mode: 0o711 });
@@ -247,6 +249,51 @@ test('a rotated secret ends the old one, and a new install token brings the host
   const back = run(a, ['run']);
   await until('a heartbeat', async () => (await seen(a.id)).last_heartbeat_at);
   await stop(back);
+});
+
+test('in mode server it serves a route inside the network: the secret is opened here, a change reaches it, and revoked it serves nothing', async () => {
+  const seen: { url: string | undefined; authorization: string | undefined }[] = [];
+  const target = http.createServer((req, res) => {
+    seen.push({ url: req.url, authorization: req.headers.authorization });
+    res.end('from inside');
+  });
+  await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
+  onBeforeDatabaseClose(async () => void target.close());
+  const secret = await made(w.live, 'secrets.create', { name: 'INSIDE_KEY', value: 'swordfish-inside' });
+  const route = await made(w.live, 'routes.create', {
+    name: 'Inside',
+    slug: 'inside',
+    target_base_url: `http://127.0.0.1:${(target.address() as AddressInfo).port}/v1`,
+    inject_headers_json: { authorization: 'Bearer {{secret:INSIDE_KEY}}' },
+  });
+  const a = await installed('inside', 'server');
+  const port = await freePort();
+  const working = run({ ...a, env: { ...a.env, SVC_AGENT_LISTEN: `127.0.0.1:${port}` } }, ['run']);
+  await until('routes are served', () => /routes are served on 127\.0\.0\.1:/.test(working.said()));
+  const call = (path: string) => fetch(`http://127.0.0.1:${port}${path}`).then((answer) => answer.text());
+  assert.equal(await call('/inside/orders?x=1'), 'from inside');
+  assert.deepEqual(seen.at(-1), { url: '/v1/orders?x=1', authorization: 'Bearer swordfish-inside' });
+  assert.doesNotMatch(fs.readFileSync(path.join(a.home, 'bundle.json'), 'utf8'), /swordfish-inside/, 'wrapped on disk');
+
+  await made(w.live, 'secrets.put_value', { id: secret.id, environment: 'production', value: 'herring-inside' });
+  await until('the new value', async () => (await call('/inside/again')) && seen.at(-1)?.authorization === 'Bearer herring-inside');
+  await made(w.live, 'routes.update', { id: route.id, target_base_url: `http://127.0.0.1:${(target.address() as AddressInfo).port}/v2` });
+  await until('the new target', async () => (await call('/inside/again')) && seen.at(-1)?.url === '/v2/again');
+  const logged = () => db().request_logs.findMany({ where: { tenant_id: w.tenant.id, node_id: a.agent_id } });
+  await until('its calls are in the log', async () => (await logged()).some(({ path }) => path === '/inside/orders'));
+  assert.ok((await logged()).every((row) => row.route_id === route.id && row.slug === 'inside' && row.status_code === 200));
+
+  await revokeAgent(w.live, { id: a.id });
+  assert.equal(await working.code, 3, working.said());
+  await assert.rejects(call('/inside/late'));
+  assert.doesNotMatch(working.said(), /swordfish|herring|svc_as_|svc_ast_/);
+});
+
+test('beyond loopback routes are served to callers with a key alone', async () => {
+  const a = await installed('open', 'server');
+  const open = run({ ...a, env: { ...a.env, SVC_AGENT_LISTEN: '0.0.0.0:0' } }, ['run']);
+  assert.equal(await open.code, 1);
+  assert.match(open.said(), /Set SVC_AGENT_CALLER_KEY/);
 });
 
 test('credentials that others can read are refused', async () => {

@@ -102,6 +102,45 @@ test('control gets nothing, intercept no secret, and a server with routes only w
   );
 });
 
+test('a server is told which routes only the service can serve, and by its manifest when its bundle is behind', async () => {
+  const w = await workspace();
+  const { secret, route } = await served(w);
+  const client = await made(w.live, 'clients.create', { name: fresh('client'), type: 'server' });
+  const odd: [string, Record<string, unknown>, string | null][] = [
+    ['plain', { http_method_restrictions_enabled: true, allowed_methods: ['GET'], ip_allowlist: ['10.0.0.0/8'] }, null],
+    ['limited', { rate_limit_enabled: true, rate_limit_requests: 5, rate_limit_window_sec: 60 }, null],
+    ['signed', { require_signature: true }, 'require_signature'],
+    ['body', { inject_body_json: { a: 1 } }, 'inject_body_json'],
+    ['variables', { inject_query_json: { a: '{{vars.x}}' } }, 'placeholders that only the service knows'],
+    ['http2', { upstream_protocol: 'http2' }, 'upstream_protocol'],
+  ];
+  for (const [slug, more] of odd)
+    await made(w.live, 'routes.create', { name: slug, slug, target_base_url: 'https://api.example.com', ...more });
+  const a = await agent(w.live, 'server');
+  const { session_token, bundle } = (await openSession(a)).body;
+  const by = new Map(bundle.routes.map((one: Record<string, unknown>) => [one.slug, one])) as Map<string, Record<string, unknown>>;
+  for (const [slug, , unserved] of odd) assert.equal(by.get(slug)?.unserved, unserved, slug);
+  assert.deepEqual([by.get('plain')?.allowed_methods, by.get('plain')?.ip_allowlist], [['GET'], ['10.0.0.0/8']]);
+  assert.deepEqual(by.get('limited')?.rate_limit, { requests: 5, window_sec: 60, per_client: false });
+  const manifest = async () => (await ask('GET', '/agent/v1/manifest', undefined, { headers: withToken(a, session_token) })).body;
+  assert.equal((await manifest()).content, bundle.content);
+  let before = bundle.content;
+  for (const change of [
+    () => made(w.live, 'routes.update', { id: route.id, target_base_url: 'https://api.example.com/v3' }),
+    () => made(w.live, 'secrets.update', { id: secret.id, allowed_hosts: ['api.example.com'] }),
+    () => made(w.live, 'clients.update', { id: client.id, enabled: false }),
+  ]) {
+    await change();
+    const { content } = await manifest();
+    assert.notEqual(content, before);
+    before = content;
+  }
+  assert.equal((await openSession(a)).body.bundle.content, before);
+  const watching = await agent(w.live, 'intercept');
+  const { session_token: token } = (await openSession(watching)).body;
+  assert.equal((await ask('GET', '/agent/v1/manifest', undefined, { headers: withToken(watching, token) })).body.content, null);
+});
+
 test('a change of mode ends the sessions of the old one', async () => {
   const w = await workspace();
   const a = await agent(w.live, 'server');

@@ -280,7 +280,7 @@ test('audit entries become notifications, exactly once and for the right people'
   await readAll();
   const told: { title: string; link: string }[] = await made(owner.ctx(), 'notifications.list', {});
   assert.deepEqual(
-    told.map(({ title, link }) => [title, link]),
+    told.map(({ title, link }) => [title, link]).sort(),
     [
       ['A payment failed', '/settings/billing'],
       ['The AI token worker was used from two places too far apart', `/live/ai/agents/${agent_id}`],

@@ -23,7 +23,7 @@ import { environmentIds, freeSlug, lockRoute, routeByRef } from './store.ts';
 
 export { record as recordOf } from './answers.ts';
 export { checkTarget } from './config/target.ts';
-export { effectiveConfig } from './effective.ts';
+export { type EffectiveConfig, effectiveConfig } from './effective.ts';
 export { fetchDueIcons } from './icon/service.ts';
 export { byPrecedence, coversPath, interceptedTarget } from './intercept.ts';
 export { freeSlug as freeRouteSlug } from './store.ts';

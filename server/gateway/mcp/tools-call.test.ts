@@ -129,10 +129,11 @@ test('the firewall blocks injections in arguments and answers, and hides poisone
         () => ({ content: [] }),
       ),
   });
-  await makeServer(w, await db().ai_gateways.findFirstOrThrow({ where: { id: server.gateway_id } }), 'evil', {
+  const other = await makeServer(w, await db().ai_gateways.findFirstOrThrow({ where: { id: server.gateway_id } }), 'evil', {
     upstream_url: poisoned.url,
     allowed_tools: ['weather', 'echo'],
   });
+  await makeTool(other, 'weather');
   const token = await makeToken(w, await db().ai_gateways.findFirstOrThrow({ where: { id: server.gateway_id } }));
   await served(running, w);
   const evil = clientOf(running, w.tenant.slug, '/v1/mcp/evil', token.text);

@@ -2,7 +2,8 @@ import { type KeyObject, signDocument, wrapForAgent, wrapValueForAgent } from '#
 import { contentFingerprint } from '#server/crypto/canonical-json.ts';
 import { planLimit } from '#server/domain/plans/schema.ts';
 import { hasFeature } from '#server/domain/plans/service.ts';
-import { effectiveConfig } from '#server/domain/routes/service.ts';
+import { type EffectiveConfig, effectiveConfig } from '#server/domain/routes/service.ts';
+import { listReferences, parseTemplate } from '#server/domain/templates/grammar.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { keyring } from '#server/platform/keys.ts';
@@ -21,12 +22,25 @@ export async function bundleOf(ctx: Ctx, agent: AgentCaller, key: KeyObject, sig
   const { sealed, material, ...plain } = content;
   const secrets = await Promise.all(sealed.map((row) => secretFor(agent, key, times.window, row)));
   const transit_keys = await Promise.all(material.map((row) => transitKeyFor(agent, key, times.window, row)));
-  const names = { secrets: sealed.map(({ value_id }) => value_id), material: material.map(({ id, status }) => `${id} ${status}`) };
-  const { window } = times;
-  const about = { v: 1, agent_id: agent.agent_id, tenant_id: agent.tenant_id, sandbox: agent.sandbox, mode: agent.mode };
-  const etag = contentFingerprint({ ...about, ...plain, ...names, window });
-  const unsigned = { ...about, ...times, ...plain, secrets, transit_keys, etag };
+  const about = aboutOf(agent);
+  const named = fingerprintOf(agent, content);
+  const etag = contentFingerprint({ content: named, window: times.window });
+  const unsigned = { ...about, ...times, ...plain, secrets, transit_keys, content: named, etag };
   return { ...unsigned, sig: signDocument(signer, unsigned) };
+}
+
+/** Names what the bundle of now holds, whatever its window: an agent whose bundle holds something else fetches a newer one. */
+export const bundleContent = (tx: Tx, ctx: Ctx, agent: AgentCaller): Promise<string> =>
+  contentOf(tx, ctx, agent).then((content) => fingerprintOf(agent, content));
+
+const aboutOf = (agent: AgentCaller) => ({
+  ...{ v: 1, agent_id: agent.agent_id, tenant_id: agent.tenant_id, sandbox: agent.sandbox, mode: agent.mode },
+});
+
+/** Values by the ID of each, which changes with it. */
+function fingerprintOf(agent: AgentCaller, { sealed, material, ...plain }: Awaited<ReturnType<typeof contentOf>>): string {
+  const secrets = sealed.map(({ value_id, name, environment, allowed_hosts }) => ({ value_id, name, environment, allowed_hosts }));
+  return contentFingerprint({ ...aboutOf(agent), ...plain, secrets, material: material.map(({ id, status }) => `${id} ${status}`) });
 }
 
 async function contentOf(tx: Tx, ctx: Ctx, agent: AgentCaller) {
@@ -64,7 +78,11 @@ async function contentOf(tx: Tx, ctx: Ctx, agent: AgentCaller) {
 async function servedRoutes(tx: Tx, ctx: Ctx, { allowed_route_ids }: AgentCaller, environment: string) {
   const rows = await tx.routes.findMany({
     where: { ...own(ctx), enabled: true, managed_by: null, ...(allowed_route_ids.length > 0 ? { id: { in: allowed_route_ids } } : {}) },
-    include: { configs: { where: { OR: [{ is_base: true }, { environment_name: environment }] } } },
+    include: {
+      configs: { where: { OR: [{ is_base: true }, { environment_name: environment }] } },
+      assignments: { where: { environment: { name: environment } }, select: { client_id: true } },
+      field_actions: { select: { id: true }, take: 1 },
+    },
     orderBy: { id: 'asc' },
   });
   return rows.flatMap((route) => {
@@ -76,16 +94,52 @@ async function servedRoutes(tx: Tx, ctx: Ctx, { allowed_route_ids }: AgentCaller
     const target = targetOf(config.target_base_url);
     return [
       {
-        ...{ id: route.id, slug: route.slug, host: target?.hostname ?? null, base_path: target?.pathname ?? null, environment },
+        ...{ id: route.id, name: route.name, slug: route.slug, host: target?.hostname ?? null, base_path: target?.pathname ?? null, environment },
         target_base_url: config.target_base_url,
         allowed_methods: config.http_method_restrictions_enabled ? (config.allowed_methods ?? []) : null,
         requires_clients: config.requires_clients,
+        client_ids: route.assignments.map(({ client_id }) => client_id).sort(),
+        ip_allowlist: config.ip_allowlist,
+        rate_limit: limitOf(config),
+        unserved: unservedBy(config, route.field_actions.length > 0),
         injection_rules: { headers: config.inject_headers_json, query: config.inject_query_json, body: config.inject_body_json },
         timeouts: { timeout_ms: config.timeout_ms, retry_attempts: config.retry_attempts },
         intercept: config.intercept_enabled,
       },
     ];
   });
+}
+
+const limitOf = ({ rate_limit_enabled, rate_limit_requests: requests, rate_limit_window_sec: window_sec, rate_limit_per_client }: EffectiveConfig) =>
+  rate_limit_enabled && requests !== null && window_sec !== null ? { requests, window_sec, per_client: rate_limit_per_client } : null;
+
+/**
+ * The setting that a data plane in the customer's network can't carry out as the service does; null when there is none. It refuses calls of such a route:
+ * served without it, the route would let through, or send, what it must not.
+ */
+function unservedBy(config: EffectiveConfig, acts: boolean): string | null {
+  const texts = [...Object.values(config.inject_headers_json), ...Object.values(config.inject_query_json)];
+  if (targetOf(config.target_base_url) === null) return 'placeholders in target_base_url';
+  if (config.require_signature) return 'require_signature';
+  if (config.use_method_specific_configs) return 'method_configs';
+  if (config.mtls_certificate_id !== null || config.upstream_ca_certificate_id !== null) return 'certificates of its own';
+  if (config.upstream_auth !== null) return 'upstream_auth';
+  if (config.upstream_protocol !== 'http1') return 'upstream_protocol';
+  if (Object.keys(config.inject_body_json).length > 0) return 'inject_body_json';
+  if (acts) return 'field actions';
+  return texts.every((text) => text === null || isServed(text)) ? null : 'placeholders that only the service knows';
+}
+
+const THERE: readonly string[] = ['environment', 'route.name', 'route.slug', 'route.id', 'tenant_id', 'request_id', 'timestamp'];
+
+function isServed(text: string): boolean {
+  const parsed = parseTemplate(text);
+  return (
+    parsed.ok &&
+    listReferences(parsed.template).every(
+      (reference) => reference.kind === 'secret' || reference.kind === 'secret_id' || (reference.kind === 'context' && THERE.includes(reference.name)),
+    )
+  );
 }
 
 /** Null for an address with placeholders, which is known only at the call. */
@@ -116,6 +170,7 @@ type SealedSecret = {
   name: string;
   environment: string;
   version: number;
+  allowed_hosts: string[] | null;
   value_id: string;
   value_ct: Uint8Array;
   cek_wrapped: Uint8Array;
@@ -128,7 +183,7 @@ type SealedSecret = {
  */
 const sealedValues = (tx: Tx, ctx: Ctx, environments: readonly string[], only: readonly string[] | null) =>
   tx.$queryRaw<SealedSecret[]>`
-    select s.id, s.shortcode_name as name, e.environment_name as environment, e.value_version as version, v.id as value_id, v.value_ct, v.cek_wrapped, v.tmk_version
+    select s.id, s.shortcode_name as name, e.environment_name as environment, e.value_version as version, s.allowed_hosts, v.id as value_id, v.value_ct, v.cek_wrapped, v.tmk_version
     from secrets s join secret_environments e on e.secret_id = s.id join secret_values v on v.id = e.current_value_id and v.secret_environment_id = e.id
     where s.tenant_id = ${ctx.tenant_id}::uuid and s.sandbox = ${ctx.sandbox} and s.linked_share_id is null and not s.is_escrow
       and s.secret_type in ('string', 'certificate') and e.environment_name = any(${[...new Set(environments)]}::text[])
@@ -144,8 +199,8 @@ async function secretFor(agent: AgentCaller, key: KeyObject, window: string, row
   const value = await keyring().openValue(place, { value_ct, cek_wrapped, tmk_version });
   const aad = `${agent.tenant_id}|${agent.agent_id}|${row.id}|${row.version}|${window}`;
   try {
-    const { id, name, environment, version } = row;
-    return { id, name, environment, version, alg: 'A256GCM', ...wrapValueForAgent(key, aad, value), aad };
+    const { id, name, environment, version, allowed_hosts } = row;
+    return { id, name, environment, version, allowed_hosts, alg: 'A256GCM', ...wrapValueForAgent(key, aad, value), aad };
   } finally {
     value.fill(0);
   }

@@ -5,6 +5,8 @@ import { proxyUrl } from '#server/domain/tenants/addresses.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { controlPlaneKey } from '../control-key.ts';
+import { decryptsThere } from '../modes.shared.ts';
+import { bundleContent } from './bundle.ts';
 import type { AgentCaller } from './caller.ts';
 import { coveredRoutes, dbListeners, environmentOf, interceptRules } from './covered.ts';
 
@@ -12,13 +14,14 @@ import { coveredRoutes, dbListeners, environmentOf, interceptRules } from './cov
 export async function manifestOf(ctx: Ctx, agent: AgentCaller) {
   const content = await read(ctx, async (tx) => {
     const environment = await environmentOf(tx, ctx, agent);
-    const nothing = { environment, routes: [], intercept_rules: [], db_listeners: [], denylist: [] };
+    const nothing = { environment, routes: [], intercept_rules: [], db_listeners: [], denylist: [], content: null };
     if (agent.mode === 'control') return nothing;
     return {
       environment,
       routes: await coveredRoutes({ ...ctx, tx }, agent, environment),
       intercept_rules: await interceptRules(tx, ctx, agent, environment),
       db_listeners: await dbListeners(tx, ctx, agent),
+      content: decryptsThere(agent.mode) ? await bundleContent(tx, ctx, agent) : null,
       denylist: (await denylistOf(tx, ctx)).patterns.map(({ pattern, kind }) => ({ pattern, kind })),
     };
   });
