@@ -6,12 +6,21 @@ import type { Session } from './session.ts';
 
 export type Check = { name: string; ok: boolean; detail: string; next_step?: string };
 export type DoctorReport = { ok: boolean; checks: Check[] };
-type Patient = { home: Home; apiBase: string; controlPlane: ControlPlane; session: Session | undefined; port: number; mode: string };
+type Patient = {
+  home: Home;
+  apiBase: string;
+  controlPlane: ControlPlane;
+  session: Session | undefined;
+  port: number;
+  mode: string;
+  /** Where modes that serve routes listen. */
+  listen: { host: string; port: number };
+};
 
 const MAX_SKEW_MS = 120_000;
 
 /** Checks one after the other what an agent needs; the first that fails is usually the cause of the rest. */
-export async function doctor({ home, apiBase, controlPlane, session, port, mode }: Patient): Promise<DoctorReport> {
+export async function doctor({ home, apiBase, controlPlane, session, port, mode, listen }: Patient): Promise<DoctorReport> {
   const checks: Check[] = [];
   const check = async (name: string, next_step: string, look: () => Promise<string> | string) => {
     try {
@@ -59,6 +68,11 @@ export async function doctor({ home, apiBase, controlPlane, session, port, mode 
       await check('forward_proxy', 'Start the agent: systemctl start sallyport-agent', async () => {
         await reachable('127.0.0.1', port);
         return `127.0.0.1:${port} accepts connections`;
+      });
+    if (mode === 'server' || mode === 'proxy')
+      await check('served_routes', 'Start the agent: systemctl start sallyport-agent', async () => {
+        await reachable(listen.host.replace(/^0\.0\.0\.0$|^::$/, '127.0.0.1'), listen.port);
+        return `${listen.host}:${listen.port} accepts connections`;
       });
   } else
     await check('enrolled', `Enrol this host with an install token. Control plane: ${controlPlane.apiBase}`, () => {

@@ -71,6 +71,7 @@ async function main(): Promise<number> {
         controlPlane: agent?.controlPlane ?? createControlPlane(apiBase),
         session: agent?.session,
         port: settings.port,
+        listen: settings.listen,
         mode: agent?.credentials.mode ?? 'control',
       });
       print(values.json ? JSON.stringify(report) : doctorText(report));
@@ -117,7 +118,8 @@ async function work(wanted: Mode | undefined): Promise<number> {
     log: (message) => log('warn', message),
   });
   let tunnel: Tunnel | undefined;
-  let plane: DataPlane | undefined;
+  // Likewise: after a restart a bundle that still counts is served from, also while the control plane is away.
+  let plane: DataPlane | undefined = decrypts(agent.credentials.mode) ? await startServing(agent) : undefined;
   const { tunnelHosts } = agent.settings;
   const code = await runAgent(agent, stop.signal, async () => {
     const mode = agent.session.mode();
@@ -127,7 +129,7 @@ async function work(wanted: Mode | undefined): Promise<number> {
       proxy = undefined;
     }
     // What a host may decrypt follows the mode that the control plane says, whatever it was started as.
-    if (mode === 'server' || mode === 'proxy') plane ??= await startServing(agent);
+    if (decrypts(mode)) plane ??= await startServing(agent);
     else {
       await plane?.close();
       plane = undefined;
@@ -150,6 +152,8 @@ async function work(wanted: Mode | undefined): Promise<number> {
   await Promise.all([proxy?.close(), plane?.close(), databases.close()]);
   return code;
 }
+
+const decrypts = (mode: Mode): boolean => mode === 'server' || mode === 'proxy';
 
 /** Never an argument: a list of processes shows those. */
 async function givenToken(): Promise<string> {

@@ -269,7 +269,7 @@ test('in mode server it serves a route inside the network: the secret is opened 
   const a = await installed('inside', 'server');
   const port = await freePort();
   const working = run({ ...a, env: { ...a.env, SVC_AGENT_LISTEN: `127.0.0.1:${port}` } }, ['run']);
-  await until('routes are served', () => /routes are served on 127\.0\.0\.1:/.test(working.said()));
+  await until('a session', async () => (await inspectAgent(w.live, { id: a.id })).last_heartbeat_at);
   const call = (path: string) => fetch(`http://127.0.0.1:${port}${path}`).then((answer) => answer.text());
   assert.equal(await call('/inside/orders?x=1'), 'from inside');
   assert.deepEqual(seen.at(-1), { url: '/v1/orders?x=1', authorization: 'Bearer swordfish-inside' });
