@@ -134,12 +134,13 @@ export async function runAgent(agent: Agent, stop: AbortSignal, changed: () => P
     return good ? session.untilRefresh() : Math.min(15_000 * 2 ** Math.min(failures, 5), 300_000);
   };
   // Twelve sessions an hour are all there are: of many changes in a row the last ones wait.
-  let caughtUp = 0;
+  let caughtUp: number[] = [];
   const poll = async () => {
     await attempt(async () => {
       const newer = await session.poll();
-      if (session.isBehind() && Date.now() - caughtUp > CATCH_UP_MS) {
-        caughtUp = Date.now();
+      caughtUp = caughtUp.filter((at) => Date.now() - at < CATCH_UP_MS);
+      if (session.isBehind() && caughtUp.length < MOST_CATCH_UPS) {
+        caughtUp.push(Date.now());
         await session.refresh();
         await changed();
       } else if (newer) await changed();
@@ -201,7 +202,7 @@ export async function runAgent(agent: Agent, stop: AbortSignal, changed: () => P
   return code;
 }
 
-const CATCH_UP_MS = 300_000;
+const [CATCH_UP_MS, MOST_CATCH_UPS] = [20 * 60_000, 3];
 const COUNTED = ['requests', 'errors', 'intercepted', 'passed'] as const;
 let lastCpu = { at: Date.now(), used: process.cpuUsage() };
 

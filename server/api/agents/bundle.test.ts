@@ -105,7 +105,7 @@ test('control gets nothing, intercept no secret, and a server with routes only w
 test('a server is told which routes only the service can serve, and by its manifest when its bundle is behind', async () => {
   const w = await workspace();
   const { secret, route } = await served(w);
-  const client = await made(w.live, 'clients.create', { name: fresh('client'), type: 'server' });
+  const client = await made(w.live, 'clients.create', { name: fresh('client'), ip_address: '203.0.113.7' });
   const odd: [string, Record<string, unknown>, string | null][] = [
     ['plain', { http_method_restrictions_enabled: true, allowed_methods: ['GET'], ip_allowlist: ['10.0.0.0/8'] }, null],
     ['limited', { rate_limit_enabled: true, rate_limit_requests: 5, rate_limit_window_sec: 60 }, null],
