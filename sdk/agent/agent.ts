@@ -241,7 +241,13 @@ async function resultOf(agent: Agent, { command, args }: Command, changed: () =>
       case 'doctor':
         return {
           ok: true,
-          output: await doctor({ ...agent, apiBase: agent.controlPlane.apiBase, port: agent.settings.port, listen: agent.settings.listen, mode: agent.session.mode() }),
+          output: await doctor({
+            ...agent,
+            apiBase: agent.controlPlane.apiBase,
+            port: agent.settings.port,
+            listen: agent.settings.listen,
+            mode: agent.session.mode(),
+          }),
         };
       case 'scan':
         return { ok: true, output: fitting(scan((args ?? {}) as ScanArgs)) };

@@ -13,7 +13,9 @@ const target = http.createServer(async (req, res) => {
   for await (const chunk of req) chunks.push(chunk as Buffer);
   seen.push({ method: req.method ?? '', url: req.url ?? '', headers: req.headers, body: Buffer.concat(chunks).toString() });
   if (req.url?.startsWith('/v1/slow')) return;
-  res.writeHead(201, { 'x-svc-origin': 'a claim of the target', 'x-own': 'kept', connection: 'x-hop', 'x-hop': '1' }).end('from the target');
+  res
+    .writeHead(201, { 'x-svc-origin': 'a claim of the target', 'x-own': 'kept', connection: 'x-hop', 'x-hop': '1' })
+    .end('from the target');
 });
 await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
 const at = `http://127.0.0.1:${(target.address() as AddressInfo).port}`;
@@ -29,7 +31,18 @@ const routeOf = (slug: string, more: Partial<ServedRoute> = {}): ServedRoute => 
   ...more,
 });
 const secretOf = (name: string, environment: string, more: Partial<WrappedSecret> = {}): WrappedSecret => ({
-  ...{ id: `secret-${name.toLowerCase()}`, name, environment, version: 1, alg: '', wrapped_cek: '', wrap_nonce: '', ciphertext: '', nonce: '', aad: '' },
+  ...{
+    id: `secret-${name.toLowerCase()}`,
+    name,
+    environment,
+    version: 1,
+    alg: '',
+    wrapped_cek: '',
+    wrap_nonce: '',
+    ciphertext: '',
+    nonce: '',
+    aad: '',
+  },
   allowed_hosts: null,
   ...more,
 });
@@ -37,9 +50,23 @@ const VALUES: Record<string, string> = { 'KEY production': 'swordfish', 'KEY sta
 
 function bundleOf(routes: ServedRoute[], more: Partial<Bundle> = {}): Bundle {
   return {
-    ...{ v: 1, agent_id: 'a', tenant_id: 'tenant-1', sandbox: false, mode: 'server', window: '', issued_at: '', expires_at: '', etag: '', sig: '' },
+    ...{
+      v: 1,
+      agent_id: 'a',
+      tenant_id: 'tenant-1',
+      sandbox: false,
+      mode: 'server',
+      window: '',
+      issued_at: '',
+      expires_at: '',
+      etag: '',
+      sig: '',
+    },
     routes,
-    clients: [{ id: 'c1', name: 'near', ip_ranges: ['127.0.0.0/8'] }, { id: 'c2', name: 'far', ip_ranges: ['203.0.113.0/24', '2001:db8::/32'] }],
+    clients: [
+      { id: 'c1', name: 'near', ip_ranges: ['127.0.0.0/8'] },
+      { id: 'c2', name: 'far', ip_ranges: ['203.0.113.0/24', '2001:db8::/32'] },
+    ],
     secrets: [
       secretOf('KEY', 'staging'),
       secretOf('KEY', 'production'),
@@ -89,7 +116,15 @@ test('a call of a route reaches its target with the route’s secret, path, quer
   assert.deepEqual([answer.headers.get('x-own'), answer.headers.get('x-svc-origin'), answer.headers.get('x-hop')], ['kept', null, null]);
   const [{ duration_ms, at: when, ...row } = assert.fail()] = calls;
   assert.deepEqual(row, {
-    ...{ method: 'POST', path: '/pay/charges/a%20b', host: '127.0.0.1', status: 201, route_id: 'id-pay', environment: 'production', error: null },
+    ...{
+      method: 'POST',
+      path: '/pay/charges/a%20b',
+      host: '127.0.0.1',
+      status: 201,
+      route_id: 'id-pay',
+      environment: 'production',
+      error: null,
+    },
   });
   assert.ok(duration_ms >= 0 && !Number.isNaN(Date.parse(when)));
   for (const path of ['/pay', '/pay?a=1']) assert.equal((await call(path)).status, 201);
@@ -97,7 +132,10 @@ test('a call of a route reaches its target with the route’s secret, path, quer
 });
 
 test('what a route sets takes the place of what a caller sends under that name, however it is spelt', async () => {
-  const rules = { headers: { 'X-Key': '{{ secret_id:secret-key }} of {{route.slug}}' }, query: { token: '{{secret:KEY}}', on: '{{environment}}' } };
+  const rules = {
+    headers: { 'X-Key': '{{ secret_id:secret-key }} of {{route.slug}}' },
+    query: { token: '{{secret:KEY}}', on: '{{environment}}' },
+  };
   const { call } = await serving(bundleOf([routeOf('pay', { injection_rules: rules })]));
   await call('/pay/x?token=mine&a=1&to%6Ben=mine&tok=1', { headers: { 'x-key': 'mine', x_key: 'mine' } });
   assert.equal(last()?.url, '/v1/x?a=1&tok=1&on=production&token=swordfish');
@@ -112,7 +150,10 @@ test('without a bundle, without a route, and for what only the service can do no
     bundleOf([
       ...[routeOf('signed', { unserved: 'require_signature' }), routeOf('pinned', { injection_rules: pinned })],
       ...[routeOf('split', { injection_rules: split }), routeOf('missing', { injection_rules: missing })],
-      ...[routeOf('meta', { target_base_url: 'http://169.254.169.254/latest' }), routeOf('mapped', { target_base_url: 'http://[::ffff:169.254.169.254]/' })],
+      ...[
+        routeOf('meta', { target_base_url: 'http://169.254.169.254/latest' }),
+        routeOf('mapped', { target_base_url: 'http://[::ffff:169.254.169.254]/' }),
+      ],
       ...[routeOf('away', { target_base_url: 'http://127.0.0.1:9' }), routeOf('slow', { timeouts: { timeout_ms: 300 } })],
     ]),
   );
@@ -142,7 +183,18 @@ test('without a bundle, without a route, and for what only the service can do no
 test('paths that two readers could understand differently are refused', async () => {
   const { plane } = await serving(bundleOf([routeOf('pay')]));
   const before = seen.length;
-  for (const path of ['/pay/../admin', '/pay/%2e%2e/admin', '/pay/.%2E', '/pay/a%2fb', '/pay/a%5cb', '/pay/a%00', '/pay/a\\b', '/pay/é', 'pay', 'http://other/pay']) {
+  for (const path of [
+    '/pay/../admin',
+    '/pay/%2e%2e/admin',
+    '/pay/.%2E',
+    '/pay/a%2fb',
+    '/pay/a%5cb',
+    '/pay/a%00',
+    '/pay/a\\b',
+    '/pay/é',
+    'pay',
+    'http://other/pay',
+  ]) {
     const socket = net.connect(plane.port, '127.0.0.1');
     socket.write(Buffer.from(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 'latin1'));
     let text = '';
@@ -158,12 +210,18 @@ test('a key for callers is asked for, and methods, addresses, clients and limits
     bundleOf([
       ...[routeOf('get', { allowed_methods: ['GET'] }), routeOf('near', { requires_clients: true, client_ids: ['c1'] })],
       ...[routeOf('far', { requires_clients: true, client_ids: ['c2'] }), routeOf('none', { requires_clients: true })],
-      ...[routeOf('listed', { ip_allowlist: ['203.0.113.7'] }), routeOf('few', { rate_limit: { requests: 2, window_sec: 3_600, per_client: false } })],
+      ...[
+        routeOf('listed', { ip_allowlist: ['203.0.113.7'] }),
+        routeOf('few', { rate_limit: { requests: 2, window_sec: 3_600, per_client: false } }),
+      ],
     ]),
     key,
   );
   const headers = { 'x-svc-key': key };
-  assert.deepEqual([(await call('/get')).type, (await call('/get', { headers: { 'x-svc-key': `${key}.` } })).type], ['invalid_api_key', 'invalid_api_key']);
+  assert.deepEqual(
+    [(await call('/get')).type, (await call('/get', { headers: { 'x-svc-key': `${key}.` } })).type],
+    ['invalid_api_key', 'invalid_api_key'],
+  );
   assert.equal((await call('/get', { headers })).status, 201);
   assert.equal(last()?.headers['x-svc-key'], undefined);
   assert.deepEqual(

@@ -42,7 +42,10 @@ const ROUTE_METHODS = /^[A-Z]{1,16}$/;
  * for this one call. What this program can't do as the service does it isn't served at all. Fails closed without a bundle.
  */
 export async function startDataPlane(options: DataPlaneOptions, host: string, port: number): Promise<DataPlane> {
-  const agents = { 'https:': new https.Agent({ keepAlive: true, maxSockets: 256 }), 'http:': new http.Agent({ keepAlive: true, maxSockets: 256 }) };
+  const agents = {
+    'https:': new https.Agent({ keepAlive: true, maxSockets: 256 }),
+    'http:': new http.Agent({ keepAlive: true, maxSockets: 256 }),
+  };
   const limits = createCallLimits();
   const wanted = options.callerKey === undefined ? undefined : sha256Of(options.callerKey);
 
@@ -59,7 +62,13 @@ export async function startDataPlane(options: DataPlaneOptions, host: string, po
       if (call.error !== undefined) options.counters.errors++;
       if (ROUTE_METHODS.test(call.method))
         options.note({
-          ...{ at: call.at, method: call.method, path: call.path, host: call.target?.hostname ?? null, status: res.headersSent ? res.statusCode : 499 },
+          ...{
+            at: call.at,
+            method: call.method,
+            path: call.path,
+            host: call.target?.hostname ?? null,
+            status: res.headersSent ? res.statusCode : 499,
+          },
           ...{ duration_ms, route_id: call.route?.id ?? null, environment: call.route?.environment ?? null, error: call.error ?? null },
         });
     });
@@ -76,7 +85,12 @@ export async function startDataPlane(options: DataPlaneOptions, host: string, po
     };
     try {
       const bundle = options.bundle();
-      if (!bundle) throw new InjectionFault(503, 'bundle_expired', 'The agent has no bundle that still counts. Run `sallyport-agent doctor` on its host.');
+      if (!bundle)
+        throw new InjectionFault(
+          503,
+          'bundle_expired',
+          'The agent has no bundle that still counts. Run `sallyport-agent doctor` on its host.',
+        );
       if (wanted && !isWanted(wanted, req.headers['x-svc-key']))
         throw new InjectionFault(401, 'invalid_api_key', 'Send the key of this agent’s operator in X-Svc-Key.');
       const { route, rest } = routeFor(bundle, req.url ?? '/');
@@ -94,7 +108,13 @@ export async function startDataPlane(options: DataPlaneOptions, host: string, po
   server.on('clientError', (_error, socket) => socket.destroy());
 
   /** Path and headers of the call to the target, with what the route puts in. */
-  function prepared(bundle: Bundle, route: ServedRoute, target: URL, rest: string, req: IncomingMessage): { path: string; headers: string[] } {
+  function prepared(
+    bundle: Bundle,
+    route: ServedRoute,
+    target: URL,
+    rest: string,
+    req: IncomingMessage,
+  ): { path: string; headers: string[] } {
     const facts = { tenant_id: bundle.tenant_id, request_id: randomUUID(), timestamp: new Date().toISOString() };
     const secret = (by: { name: string } | { id: string }): string => {
       const found = bundle.secrets.find(
@@ -150,7 +170,8 @@ export async function startDataPlane(options: DataPlaneOptions, host: string, po
     sent.on('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
       if (answered) return void res.destroy();
-      if (error.code === 'TIMED_OUT') fail(new InjectionFault(504, 'upstream_timeout', `${target.host} did not answer in ${route.timeouts.timeout_ms} ms.`));
+      if (error.code === 'TIMED_OUT')
+        fail(new InjectionFault(504, 'upstream_timeout', `${target.host} did not answer in ${route.timeouts.timeout_ms} ms.`));
       else if (error.code === 'ELINK') fail(notThere(target));
       else if (/^(?:ERR_TLS|CERT_|UNABLE_|DEPTH_ZERO|SELF_SIGNED|ERR_SSL|EPROTO)/.test(error.code ?? ''))
         fail(new InjectionFault(502, 'upstream_tls_error', `The certificate of ${target.host} isn’t trusted here.`));
@@ -194,7 +215,11 @@ function routeFor(bundle: Bundle, url: string): { route: ServedRoute; rest: stri
   const route = (bundle.routes as ServedRoute[]).find((one) => one.slug === slug && one.injection_rules !== null);
   if (!route) throw new InjectionFault(404, 'route_not_found', `This agent serves no route ${slug.slice(0, 64)}.`);
   if (route.unserved)
-    throw new InjectionFault(424, 'route_misconfigured', `The route uses ${route.unserved}, which agents don’t serve. Call it through the service.`);
+    throw new InjectionFault(
+      424,
+      'route_misconfigured',
+      `The route uses ${route.unserved}, which agents don’t serve. Call it through the service.`,
+    );
   return { route, rest: `${end === -1 ? '' : path.slice(end)}${query === null ? '' : `?${query}`}` };
 }
 
@@ -255,8 +280,7 @@ function createCallLimits() {
   const admits = (key: string, limit: number, lengthMs: number, at: number): boolean => {
     const index = Math.floor(at / lengthMs);
     const held = windows.get(key);
-    const window =
-      held?.index === index ? held : { index, before: held?.index === index - 1 ? held.now : 0, now: 0 };
+    const window = held?.index === index ? held : { index, before: held?.index === index - 1 ? held.now : 0, now: 0 };
     const weight = Math.floor(window.before * (1 - (at - index * lengthMs) / lengthMs)) + window.now;
     if (weight >= limit) return false;
     window.now++;
@@ -274,7 +298,11 @@ function createCallLimits() {
       if (!rate_limit) return;
       const key = rate_limit.per_client ? `${id} ${address}` : id;
       if (!admits(key, rate_limit.requests, rate_limit.window_sec * 1_000, at))
-        throw new InjectionFault(429, 'route_rate_limit_exceeded', `This route takes ${rate_limit.requests} calls in ${rate_limit.window_sec} s.`);
+        throw new InjectionFault(
+          429,
+          'route_rate_limit_exceeded',
+          `This route takes ${rate_limit.requests} calls in ${rate_limit.window_sec} s.`,
+        );
     },
   };
 }

@@ -6,7 +6,15 @@ import { isLinkHost, lookupOffLink } from './link-addresses.ts';
 
 test('where clouds hand out credentials nobody is led, in whatever spelling', () => {
   for (const host of [
-    ...['169.254.169.254', '169.254.0.1', '::ffff:169.254.169.254', '[::ffff:a9fe:a9fe]', '[0:0:0:0:0:FFFF:A9FE:A9FE]', '[fe80::1]', 'fe80::1%eth0'],
+    ...[
+      '169.254.169.254',
+      '169.254.0.1',
+      '::ffff:169.254.169.254',
+      '[::ffff:a9fe:a9fe]',
+      '[0:0:0:0:0:FFFF:A9FE:A9FE]',
+      '[fe80::1]',
+      'fe80::1%eth0',
+    ],
     ...['febf::1', 'metadata.google.internal.', 'Metadata.Google.Internal', '64:ff9b::a9fe:a9fe', '2002:a9fe:a9fe::1', '[fd00:ec2::254]'],
   ])
     assert.equal(isLinkHost(host), true, host);
@@ -25,6 +33,8 @@ test('a name is judged when the connection is made, and a connection goes where 
   for await (const chunk of socket) said += chunk;
   server.close();
   assert.equal(said, 'here');
-  const failed = await new Promise<NodeJS.ErrnoException | null>((done) => lookupOffLink('169.254.169.254', { all: true }, (error) => done(error)));
+  const failed = await new Promise<NodeJS.ErrnoException | null>((done) =>
+    lookupOffLink('169.254.169.254', { all: true }, (error) => done(error)),
+  );
   assert.equal(failed?.code, 'ELINK');
 });

@@ -93,8 +93,6 @@ function dial({ host, port }: { host: string; port: number }, allows: TunnelOpti
       resolve(socket);
     });
     socket.once('timeout', () => socket.destroy(new Error('timeout')));
-    socket.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new Error(SAID[error.code ?? error.message] ?? 'unreachable')),
-    );
+    socket.once('error', (error: NodeJS.ErrnoException) => reject(new Error(SAID[error.code ?? error.message] ?? 'unreachable')));
   });
 }

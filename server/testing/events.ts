@@ -10,7 +10,10 @@ export async function watchEvents({ tenant_id, sandbox }: Place, ...event_types:
   const at = { tenant_id, sandbox };
   await db().event_subscriptions.create({ data: { ...at, id: newId(), channel: 'test', destination_id: newId(), event_types } });
   return async () => {
-    const rows = await db().events.findMany({ where: { ...at, type: { in: event_types } }, orderBy: [{ occurred_at: 'asc' }, { id: 'asc' }] });
+    const rows = await db().events.findMany({
+      where: { ...at, type: { in: event_types } },
+      orderBy: [{ occurred_at: 'asc' }, { id: 'asc' }],
+    });
     return Promise.all(rows.map(async (row) => ({ type: row.type, about: row.source_id, data: await eventData(row) })));
   };
 }

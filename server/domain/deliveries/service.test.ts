@@ -153,7 +153,10 @@ test('a receiver may ask to wait longer, for at most an hour', async () => {
     await delivering({ [d.channel]: to() }, () => until('the attempt', async () => (await d.rows())[0]?.attempts === 1));
     const next = (await d.rows())[0]!.next_attempt_at.getTime();
     // The attempt ended between its arrival and now; a date says when by itself, to the second.
-    const [early, late] = [next - (least === null ? in300.getTime() - 1_000 : seen[0]!.at + least * 1_000), next - Date.now() - most * 1_000];
+    const [early, late] = [
+      next - (least === null ? in300.getTime() - 1_000 : seen[0]!.at + least * 1_000),
+      next - Date.now() - most * 1_000,
+    ];
     assert.ok(early >= 0 && late <= 0, `${header}: ${early} ms after its least, ${late} ms after its most`);
   }
 });

@@ -152,7 +152,10 @@ const changed = ({ changes }: Record<string, unknown>, of: string) =>
 
 const standing = (value: unknown): string => String((value as { status?: unknown } | null | undefined)?.status ?? '');
 const PAYMENTS: Readonly<Record<string, { title: string; body: string }>> = {
-  dunning: { title: 'A payment failed', body: 'Everything keeps working for 14 days. To keep the service running, update the payment method.' },
+  dunning: {
+    title: 'A payment failed',
+    body: 'Everything keeps working for 14 days. To keep the service running, update the payment method.',
+  },
   past_due: { title: 'Calls are refused until a payment arrives', body: 'None has arrived for 14 days. The dashboard stays open.' },
 };
 

@@ -102,11 +102,24 @@ test('what is said of an event, as its cause raises it, is whole, and its link i
   const id = newId();
   const secret = { id, name: 'STRIPE_KEY', environment: 'production', expires_at: '2026-10-01T00:00:00.000Z' };
   const agent = { id, name: 'build-7', agent_id: 'svc_agent_9GJ2mZ0sQm3C1T7u4Yw8Kp' };
-  const alert = { incident_id: id, alert_id: id, alert_name: 'Any 5xx', alert_type: 'request_failures', severity: 'high', subject: 'orders' };
+  const alert = {
+    incident_id: id,
+    alert_id: id,
+    alert_name: 'Any 5xx',
+    alert_type: 'request_failures',
+    severity: 'high',
+    subject: 'orders',
+  };
   const measured = { value: 7, peak: 9, threshold: 5 };
   const cases: [string, Record<string, unknown>, string, string, string][] = [
     ['alert.triggered', { ...alert, ...measured }, 'Alert: Any 5xx', 'orders: 7 calls, threshold 5 calls.', `/alerts/incidents/${id}`],
-    ['alert.resolved', { ...alert, ...measured }, 'Resolved: Any 5xx', 'orders: at most 9 calls, threshold 5 calls.', `/alerts/incidents/${id}`],
+    [
+      'alert.resolved',
+      { ...alert, ...measured },
+      'Resolved: Any 5xx',
+      'orders: at most 9 calls, threshold 5 calls.',
+      `/alerts/incidents/${id}`,
+    ],
     [
       'webhook.disabled',
       { webhook_id: id, webhook_name: 'orders', host: 'a.example', reason: 'gone' },
@@ -121,7 +134,13 @@ test('what is said of an event, as its cause raises it, is whole, and its link i
       'It took too long.',
       `/runs/${id}`,
     ],
-    ['agent.offline', agent, 'The agent build-7 is offline', 'It has stopped reporting. Check its host and its connection.', `/agents/${id}`],
+    [
+      'agent.offline',
+      agent,
+      'The agent build-7 is offline',
+      'It has stopped reporting. Check its host and its connection.',
+      `/agents/${id}`,
+    ],
     [
       'agent.tamper_detected',
       { ...agent, kind: 'fingerprint_mismatch', action_taken: 'refused' },
@@ -279,14 +298,11 @@ test('audit entries become notifications, exactly once and for the right people'
   await Promise.all([readAll(), readAll()]);
   await readAll();
   const told: { title: string; link: string }[] = await made(owner.ctx(), 'notifications.list', {});
-  assert.deepEqual(
-    told.map(({ title, link }) => [title, link]).sort(),
-    [
-      ['A payment failed', '/settings/billing'],
-      ['The AI token worker was used from two places too far apart', `/live/ai/agents/${agent_id}`],
-      [`${admin.email} invited new@example.test`, '/settings/team'],
-    ],
-  );
+  assert.deepEqual(told.map(({ title, link }) => [title, link]).sort(), [
+    ['A payment failed', '/settings/billing'],
+    ['The AI token worker was used from two places too far apart', `/live/ai/agents/${agent_id}`],
+    [`${admin.email} invited new@example.test`, '/settings/team'],
+  ]);
   assert.deepEqual(await titles(admin.ctx()), [], 'who did it hears nothing of it');
   assert.deepEqual(await titles(editor.ctx()), [
     'New sign-in to your account',

@@ -208,7 +208,9 @@ test('signatures of each format are verified over the bytes, against other imple
       send(path, { body: text, headers: { 'content-type': 'application/json', ...given } });
     assert.equal((await at(`${body} `, headers)).status, 401, `${format}: other bytes`);
     assert.equal((await at(body, {})).status, 401, `${format}: no signature`);
-    const spoilt = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value.slice(0, 20)}${value[20] === '0' ? '1' : '0'}${value.slice(21)}x`]));
+    const spoilt = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, `${value.slice(0, 20)}${value[20] === '0' ? '1' : '0'}${value.slice(21)}x`]),
+    );
     assert.equal((await at(body, spoilt)).status, 401, `${format}: another signature`);
     assert.equal((await at(body, headers)).status, 202, format);
     // What signs a time is good for one call.

@@ -94,7 +94,14 @@ async function servedRoutes(tx: Tx, ctx: Ctx, { allowed_route_ids }: AgentCaller
     const target = targetOf(config.target_base_url);
     return [
       {
-        ...{ id: route.id, name: route.name, slug: route.slug, host: target?.hostname ?? null, base_path: target?.pathname ?? null, environment },
+        ...{
+          id: route.id,
+          name: route.name,
+          slug: route.slug,
+          host: target?.hostname ?? null,
+          base_path: target?.pathname ?? null,
+          environment,
+        },
         target_base_url: config.target_base_url,
         allowed_methods: config.http_method_restrictions_enabled ? (config.allowed_methods ?? []) : null,
         requires_clients: config.requires_clients,
@@ -110,7 +117,12 @@ async function servedRoutes(tx: Tx, ctx: Ctx, { allowed_route_ids }: AgentCaller
   });
 }
 
-const limitOf = ({ rate_limit_enabled, rate_limit_requests: requests, rate_limit_window_sec: window_sec, rate_limit_per_client }: EffectiveConfig) =>
+const limitOf = ({
+  rate_limit_enabled,
+  rate_limit_requests: requests,
+  rate_limit_window_sec: window_sec,
+  rate_limit_per_client,
+}: EffectiveConfig) =>
   rate_limit_enabled && requests !== null && window_sec !== null ? { requests, window_sec, per_client: rate_limit_per_client } : null;
 
 /**
@@ -137,7 +149,8 @@ function isServed(text: string): boolean {
   return (
     parsed.ok &&
     listReferences(parsed.template).every(
-      (reference) => reference.kind === 'secret' || reference.kind === 'secret_id' || (reference.kind === 'context' && THERE.includes(reference.name)),
+      (reference) =>
+        reference.kind === 'secret' || reference.kind === 'secret_id' || (reference.kind === 'context' && THERE.includes(reference.name)),
     )
   );
 }

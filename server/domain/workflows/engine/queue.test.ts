@@ -37,9 +37,10 @@ test('at most 10,000 runs of a workspace wait: whoever asks for one more is refu
   const next = await stored(w.live, definition);
   assert.deepEqual([await start(w.live, next), await start(w.live, next), await start(other.live, free)], [false, false, true]);
   assert.equal((await db().workflows.findUniqueOrThrow({ where: { id: next.id } })).dropped_count, 2);
-  await sql().query("update workflow_executions set status = 'completed' where id = (select id from workflow_executions where workflow_id = $1 limit 1)", [
-    full.id,
-  ]);
+  await sql().query(
+    "update workflow_executions set status = 'completed' where id = (select id from workflow_executions where workflow_id = $1 limit 1)",
+    [full.id],
+  );
   assert.equal(await start(w.live, next), true);
 });
 
@@ -54,7 +55,11 @@ test('at most fifty runs of a workspace and ten of a workflow are claimed, and w
     const rows = await claim(sql(), newId(), free, new Date());
     const of = (tenant: string) => rows.filter(({ tenant_id }) => tenant_id === tenant);
     const perWorkflow = Map.groupBy(rows, ({ workflow_id }) => workflow_id);
-    return { crowded: of(crowded.tenant.id).length, calm: of(calm.tenant.id).length, most: Math.max(0, ...[...perWorkflow.values()].map((one) => one.length)) };
+    return {
+      crowded: of(crowded.tenant.id).length,
+      calm: of(calm.tenant.id).length,
+      most: Math.max(0, ...[...perWorkflow.values()].map((one) => one.length)),
+    };
   };
   const first = await claimed(4);
   assert.deepEqual([first.crowded, first.calm], [2, 2], 'two places each');
