@@ -36,7 +36,7 @@ test('at most 10,000 runs of a workspace wait: whoever asks for one more is refu
   await assert.rejects(started(w.live, full), { type: 'rate_limited' });
   const next = await stored(w.live, definition);
   assert.deepEqual([await start(w.live, next), await start(w.live, next), await start(other.live, free)], [false, false, true]);
-  assert.equal((await db().workflows.findUniqueOrThrow({ where: { id: next.id } })).dropped_count, 2);
+  assert.equal(Number((await db().workflows.findUniqueOrThrow({ where: { id: next.id } })).dropped_count), 2);
   await sql().query(
     "update workflow_executions set status = 'completed' where id = (select id from workflow_executions where workflow_id = $1 limit 1)",
     [full.id],
