@@ -5,13 +5,15 @@ import type { AddressInfo } from 'node:net';
 // What the SDKs of the three clouds say to their services, answered on loopback: the exchanges follow the published REST references. Keys are real for
 // Azure (RSA); the others hand out a handle and remember the plaintext and what it was bound to.
 
-export type Mood = 'ok' | 'disabled' | 'denied' | 'down';
+export type Mood = 'ok' | 'disabled' | 'denied' | 'down' | 'redirects';
 export type KmsServer = {
   url: string;
   /** What the key answers from now on. */
   mood: Mood;
   /** `aws.AssumeRole` and its like, in order. */
   calls: string[];
+  /** Paths of all requests. */
+  asked: string[];
   /** What the last call of AssumeRole and of Encrypt sent. */
   seen: { externalId?: string; role?: string; context?: unknown; principal?: string; aad?: string };
   close(): Promise<void>;
@@ -28,6 +30,7 @@ export async function startKmsServer(port = 0): Promise<KmsServer> {
     url: '',
     mood: 'ok',
     calls: [],
+    asked: [],
     seen: {},
     close: () =>
       new Promise((resolve) => {
@@ -46,7 +49,10 @@ export async function startKmsServer(port = 0): Promise<KmsServer> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
+    kms.asked.push(new URL(request.url ?? '/', 'http://kms').pathname);
     if (kms.mood === 'down') return void request.socket.destroy();
+    if (kms.mood === 'redirects' && !request.url?.startsWith('/computeMetadata/'))
+      return void response.writeHead(307, { location: `${kms.url}/elsewhere` }).end();
     const { status = 200, type = 'application/json', headers = {}, body: answer } = route(request, body);
     response.writeHead(status, { 'content-type': type, ...headers });
     response.end(typeof answer === 'string' ? answer : JSON.stringify(answer));

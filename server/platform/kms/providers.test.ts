@@ -15,6 +15,7 @@ Object.assign(process.env, {
   AWS_ACCESS_KEY_ID: 'operator',
   AWS_SECRET_ACCESS_KEY: 'operator',
   AWS_EC2_METADATA_DISABLED: 'true',
+  UPSTREAM_PRIVATE_ALLOWLIST: '127.0.0.0/8',
   METADATA_SERVER_DETECTION: 'assume-present',
   GCE_METADATA_HOST: new URL(kms.url).host,
   KMS_TEST_GCP_URL: kms.url,
@@ -105,6 +106,22 @@ test('gcp: the service account is impersonated, and the associated data is the A
   await probeKms(places.gcp as KmsPlace, tenantId);
   assert.equal(kms.seen.principal, 'svc-kms-sa@acme-prod.iam.gserviceaccount.com');
   assert.equal(kms.seen.aad, `svt1|tmk|${tenantId}|0`);
+});
+
+test('gcp: a redirect is refused and not followed, of the exchange and of the key', async () => {
+  const place = places.gcp as KmsPlace;
+  for (const warm of [false, true]) {
+    await forgetKmsSessions();
+    const tenantId = randomUUID();
+    kms.mood = 'ok';
+    if (warm) await probeKms(place, tenantId);
+    kms.mood = 'redirects';
+    kms.asked.length = 0;
+    await assert.rejects(probeKms(place, tenantId), { name: 'KmsFailure' });
+    assert.ok(!kms.asked.includes('/elsewhere'));
+    assert.match(kms.asked.at(-1) ?? '', warm ? /:encrypt$/ : /:generateAccessToken$/);
+  }
+  kms.mood = 'ok';
 });
 
 test('a provider that the service does not have, and the one of tests outside of them, wrap nothing', async () => {

@@ -1,4 +1,5 @@
 import type { SecretManagerServiceClient } from '@google-cloud/secret-manager';
+import { googleAuth } from '#server/platform/connect/google-auth.ts';
 import { jsonOf, type StoreHttp } from './http.ts';
 import { type Cursor, type Provider, ProviderFault, type SourceEntry, TooLarge, VALUE_BYTES } from './provider.ts';
 import { watchedHttp } from './watched-http.ts';
@@ -101,28 +102,13 @@ export function google(grant: GoogleGrant, subjectToken: () => Promise<string>, 
   };
 }
 
-/**
- * A client whose every request is ours. Google's library for federated identities can't be the one to sign in: it sends the exchange of our token by a transport
- * of its own, past the guard (StsCredentials of google-auth-library 10.9 takes none).
- */
+/** A client whose every request is ours. */
 async function connect(grant: GoogleGrant, subjectToken: () => Promise<string>, send: StoreHttp['send']) {
   const { SecretManagerServiceClient } = await import('@google-cloud/secret-manager');
-  const access = accessOf(grant, subjectToken, send);
-  const authClient = {
-    universeDomain: 'googleapis.com',
-    getRequestHeaders: async () => new Headers({ authorization: `Bearer ${await access()}` }),
-    fetch: async (input: string | URL, { method, headers, body }: RequestInit = {}) => {
-      const sent = new Headers(headers);
-      sent.set('authorization', `Bearer ${await access()}`);
-      const request = { url: String(input), method: (method ?? 'GET') as 'GET', headers: Object.fromEntries(sent) };
-      const answer = await send({ ...request, ...(typeof body === 'string' ? { body } : {}) });
-      return new Response(new Uint8Array(answer.body), { status: answer.status, headers: { 'content-type': 'application/json' } });
-    },
-  };
   return new SecretManagerServiceClient({
     // REST: gRPC would bring native sockets of its own past our guard.
     fallback: true,
-    authClient: authClient as never,
+    authClient: googleAuth(send, accessOf(grant, subjectToken, send)) as never,
     projectId: grant.project_ids[0] ?? '',
   });
 }
