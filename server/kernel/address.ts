@@ -133,14 +133,17 @@ export function parseAddress(
   text: string,
   { mapped = 'convert' }: { mapped?: 'convert' | 'keep' } = {},
 ): { family: 4 | 6; value: bigint } | undefined {
-  // Not left to ipaddr.js: its check for IPv4 throws and catches an error, which costs more than parsing IPv6.
+  // Not left to ipaddr.js: its check for IPv4 throws and catches an error, which costs more than parsing IPv6, and more than the rest of a call for a host name.
   if (!text.includes(':'))
-    return ipaddr.IPv4.isValidFourPartDecimal(text) ? { family: 4, value: numberOfV4(ipaddr.IPv4.parse(text)) } : undefined;
+    return LIKE_V4.test(text) && ipaddr.IPv4.isValidFourPartDecimal(text) ? { family: 4, value: numberOfV4(ipaddr.IPv4.parse(text)) } : undefined;
   const hex = text.length <= LONGEST && !text.includes('%') ? withoutDottedTail(text) : undefined;
   if (hex === undefined || !ipaddr.IPv6.isValid(hex)) return undefined;
   const value = numberOfV6(ipaddr.IPv6.parse(hex));
   return mapped === 'convert' && value >> 32n === MAPPED ? { family: 4, value: value & 0xffff_ffffn } : { family: 6, value };
 }
+
+/** Only such a text can be an address in four decimal parts. */
+const LIKE_V4 = /^[\d.]{7,15}$/;
 
 /**
  * `::ffff:192.0.2.1` as `::ffff:c000:201`; undefined if the tail is no IPv4 address. ipaddr.js would accept octal and hex parts there, and read `::8.8.8.8`,
