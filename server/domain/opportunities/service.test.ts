@@ -115,6 +115,29 @@ test('two acceptances at once make one route, which the manifest lists', async (
   assert.equal((await call(ops.list, live, {})).length, 1);
 });
 
+test('once the accepted route was deleted its host is suggested anew, beside what became of the first', async () => {
+  const { live } = await workspace();
+  await secret(live, 'ACME');
+  const first = await detected(live);
+  const { route } = await call(ops.accept, live, { id: first.id, secret: 'ACME' });
+  // Every call that is counted is older than the route: its end alone makes the difference.
+  const shown = async () => {
+    await refreshOpportunities(live, { atMostEvery: 0 });
+    return (await call(ops.list, live, {})).map((row: { id: string; status: string }) => [row.id === first.id, row.status]).sort();
+  };
+  await call(routeOps.update, live, { id: route.id, enabled: false });
+  assert.deepEqual(await shown(), [[true, 'onboarded']], 'a route that is only switched off still stands for its host');
+  await call(routeOps.delete, live, { id: route.id });
+  assert.deepEqual(await shown(), [
+    [false, 'pending'],
+    [true, 'onboarded'],
+  ]);
+  assert.equal((await shown()).length, 2, 'and once');
+  const second = (await call(ops.list, live, { status: 'pending' }))[0];
+  const again = await call(ops.accept, live, { id: second.id, secret: 'ACME' });
+  assert.notEqual(again.route.id, route.id);
+});
+
 test('acceptance binds only a secret that has a value there and may go to the host', async () => {
   const { live } = await workspace();
   const { id } = await detected(live);

@@ -100,6 +100,37 @@ const json = (headers: Record<string, string> = {}) => ({
   headers: { 'content-type': 'application/json', 'x-svc-proxy-url': `https://${HOST}/`, ...headers },
 });
 
+test('a name that looks like a good host is not that host: homographs, dots and ends of other names', async () => {
+  const asked = async (host: string, secret: Record<string, string> = { 'x-svc-upstream-auth-secret': 'PROVIDER' }) => {
+    const before = upstream.seen.length;
+    const headers = { 'x-svc-proxy-url': `https://${host}/`, ...secret };
+    const answer = await callApi(running.api, '/v1/proxy', { key, headers }).catch(() => undefined);
+    const sent = upstream.seen.slice(before).map(({ headers: { host: to } }) => to);
+    return { code: answer ? `${answer.status} ${answer.headers['x-svc-error'] ?? ''}`.trim() : 'not sent', sent };
+  };
+  const bytes = (text: string) => Buffer.from(text).toString('latin1');
+  for (const [host, code] of [
+    [bytes('\u0430pi.upstream.example'), '400 validation_error'],
+    [bytes('api.upstream\uff0eexample'), '400 validation_error'],
+    [bytes('api\u3002upstream.example'), '400 validation_error'],
+    [bytes('api.up\u00adstream.example'), '400 validation_error'],
+    ['xn--pi-7kc.upstream.example', '403 secret_host_not_allowed'],
+    ['%61pi.upstream.example', '400 validation_error'],
+    ['api..upstream.example', '400 validation_error'],
+    ['api.upstream.example..', '400 validation_error'],
+    ['api.upstream.example.evil.example', '403 secret_host_not_allowed'],
+    ['evil-api.upstream.example', '403 secret_host_not_allowed'],
+    ['upstream.example', '403 secret_host_not_allowed'],
+    ['localhost.', '400 validation_error'],
+    ['127.0.0.1.', '400 validation_error'],
+  ] as const)
+    assert.deepEqual(await asked(host), { code, sent: [] }, host);
+  for (const host of ['metadata.google.internal.', 'METADATA.google.INTERNAL.'])
+    assert.deepEqual(await asked(host, {}), { code: '403 upstream_not_allowed', sent: [] }, host);
+  for (const host of ['API.upstream.example', 'api.upstream.example.', 'api.upstream.example:443'])
+    assert.deepEqual(await asked(host), { code: '200', sent: [HOST] }, host);
+});
+
 test('a call that is refused for its templates never opens a socket', async () => {
   let sockets = 0;
   const counted = () => void sockets++;

@@ -83,7 +83,7 @@ test('a token of one host calls no other, however the address is written', async
   for (const name of ['host', 'x-forwarded-host', 'x-original-host', 'forwarded', 'x-svc-proxy-url', ':authority']) {
     const count = upstream.seen.length;
     const value = name === 'forwarded' ? `host=${OTHER}` : name === 'x-svc-proxy-url' ? `https://${OTHER}/` : OTHER;
-    // Node's client refuses a pseudo-header, as our listener does: HTTP/2 is not spoken here.
+    // Node's client refuses a pseudo-header. For :authority itself see http2.test.ts.
     const answer = await callApi(running.api, `/wg/${token}/${HOST}/x`, { headers: { [name]: value } }).catch(() => null);
     const got = upstream.seen.slice(count);
     assert.ok(got.length === 1 ? got[0]?.headers.host === HOST : got.length === 0, `${name}: ${answer?.status}`);
