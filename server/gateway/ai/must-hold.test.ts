@@ -9,6 +9,7 @@ import { watchEvents } from '#server/testing/events.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { type Answer, served, startGateway, startUpstream, until } from '../gateway.fixture.ts';
 import { flushCalls } from '../governance/log/writer.ts';
+import { withNames } from '../moved-names.fixture.ts';
 import { askAgent, completion, makeAgent, makeToken, openAi, PROMPT } from './ai.fixture.ts';
 
 // Of the list of interface rule 51 §13, what no other test of this folder holds.
@@ -143,4 +144,29 @@ test('the Azure client of the openai package does a chat and a stream, unmodifie
     assert.equal(JSON.stringify(headers).includes('svcp_'), false);
     assert.match(String(url), /^\/openai\/deployments\/gpt-test\/chat\/completions\?api-version=2024-10-21$/);
   }
+});
+
+test('a provider whose name moves inside between two calls is blocked, alone or among good addresses, and the answer names none', async () => {
+  const upstream = await startUpstream((_, res) =>
+    res.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(JSON.stringify(completion())),
+  );
+  const name = 'provider.example.net';
+  const names = { [name]: ['127.0.0.1'] };
+  await withNames(running, names, async () => {
+    const w = await workspace();
+    const made = await makeAgent(w, { url: `http://${name}:${upstream.port}` });
+    const { text } = await makeToken(w, made);
+    await served(running, w);
+    const ask = () => askAgent(running, w, made.agent, text, PROMPT);
+    assert.equal((await ask()).status, 200);
+    for (const addresses of [['169.254.169.254'], ['127.0.0.1', '169.254.169.254'], ['10.0.0.1'], ['::ffff:a9fe:a9fe']]) {
+      names[name] = addresses;
+      const answer = await ask();
+      refused(answer, 'upstream_blocked');
+      assert.doesNotMatch(answer.body, /169\.254|10\.0\.0|127\.0/);
+    }
+    assert.equal(upstream.seen.length, 1);
+    names[name] = ['127.0.0.1'];
+    assert.equal((await ask()).status, 200, 'and back');
+  });
 });

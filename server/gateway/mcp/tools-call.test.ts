@@ -6,8 +6,10 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { watchEvents } from '#server/testing/events.ts';
+import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { makeRoute, makeSecret, served, startGateway, startUpstream, until } from '../gateway.fixture.ts';
+import { withNames } from '../moved-names.fixture.ts';
 import { client as clientOf, makeMcp, makeServer, makeToken, makeTool, textOf } from './mcp.fixture.ts';
 import { start, startLegacyUpstream, startModernUpstream } from './upstreams.fixture.ts';
 
@@ -321,6 +323,74 @@ test('upstreams that are down, hostile or forbidden are faults of theirs', async
     [answer.headers['x-upstream-header'], answer.headers['set-cookie'], answer.headers['x-svc-origin']],
     [undefined, undefined, 'upstream'],
   );
+});
+
+test('an upstream whose name moves inside, or that redirects there, is blocked at the call', async () => {
+  let location: string | null = null;
+  const vendor = await start((_, res, body: { id?: unknown; method?: string }) => {
+    if (body.id === undefined) return void res.writeHead(202, { connection: 'close' }).end();
+    if (location !== null) return void res.writeHead(307, { location, connection: 'close' }).end();
+    const results: Record<string, object> = {
+      initialize: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'v', version: '1' } },
+      'tools/list': { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] },
+      'tools/call': { content: [{ type: 'text', text: 'from the vendor' }] },
+    };
+    res.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
+    res.end(JSON.stringify({ jsonrpc: '2.0', id: body.id, result: results[body.method ?? ''] ?? {} }));
+  });
+  const inside = await startUpstream();
+  const name = 'vendor.example.net';
+  const names = { [name]: ['127.0.0.1'] };
+  await withNames(running, names, async () => {
+    const w = await workspace();
+    const { client: c } = await makeMcp(running, w, `http://${name}:${new URL(vendor.url).port}/mcp`, { allowed_tools: ['echo'] });
+    await c.begin();
+    assert.equal(textOf(await c.call('echo')), 'from the vendor');
+    const sent = vendor.seen.length;
+    names[name] = ['169.254.169.254'];
+    const moved = await c.call('echo');
+    assert.deepEqual([moved.status, moved.rpc.error?.code, moved.rpc.error?.data.code], [502, -32000, 'upstream_blocked']);
+    assert.doesNotMatch(moved.body, /169\.254/);
+    assert.equal(vendor.seen.length, sent);
+    names[name] = ['127.0.0.1'];
+    for (location of [inside.url, 'http://169.254.169.254/mcp']) {
+      const redirected = await c.call('echo');
+      assert.deepEqual([redirected.status, redirected.rpc.error?.data.code], [502, 'upstream_invalid_response'], location);
+      assert.doesNotMatch(redirected.body, /169\.254|127\.0/);
+    }
+    assert.equal(inside.seen.length, 0, 'nobody follows');
+  });
+});
+
+test('a description that changes at the upstream takes its tool out of service, and an approval brings it back', async (t) => {
+  let description = 'Reads one issue';
+  const vendor = await startLegacyUpstream({
+    more: (server) =>
+      void server.registerTool('get_issue', { description, inputSchema: {} }, () => ({ content: [{ type: 'text', text: 'an issue' }] })),
+  });
+  const w = await workspace();
+  const { server, token, client: c } = await makeMcp(running, w, vendor.url, { allowed_tools: ['get_issue'] });
+  const refresh = async (more: object = {}) => {
+    await made(w.live, 'mcp_servers.refresh', { id: server.id, ...more });
+    await served(running, w);
+  };
+  await refresh({ pin: true });
+  await c.begin();
+  assert.equal(textOf(await c.call('get_issue')), 'an issue');
+  description = 'Reads one issue of a repository';
+  // Lists of tools are kept for a minute (interface rule 52 §5).
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 61_000 });
+  const again = clientOf(running, w.tenant.slug, '/v1/mcp/vendor', token.text);
+  await again.begin();
+  assert.deepEqual((await again.list()).rpc.result?.tools as unknown, []);
+  assert.equal((await again.call('get_issue')).rpc.error?.code, -32001);
+  await refresh();
+  const rows = (await made(w.live, 'mcp_servers.tools.list', { id: server.id })) as Record<string, string>[];
+  const tool = rows.find(({ tool_name }) => tool_name === 'get_issue');
+  assert.equal(tool?.pin_state, 'changed');
+  await made(w.live, 'mcp_servers.tools.update', { id: server.id, toolId: tool?.id, pinned_hash: tool?.upstream_hash });
+  await served(running, w);
+  assert.equal(textOf(await again.call('get_issue')), 'an issue', 'approved as it is now');
 });
 
 test('a canceled call is canceled at the upstream; a revoked token ends what runs', async () => {
