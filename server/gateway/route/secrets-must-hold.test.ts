@@ -6,9 +6,11 @@ import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { startTlsUpstream } from '../ephemeral/ephemeral.fixture.ts';
-import { type Ask, ask, makeRoute, makeSecret, served, startGateway } from '../gateway.fixture.ts';
+import { type Ask, ask, makeRoute, makeSecret, served, startGateway, until } from '../gateway.fixture.ts';
+import { shareSecret } from '../shared-secrets.fixture.ts';
 
-// Interface rule 30 §20, numbers 6, 8 and 9, through a real gateway to real upstreams.
+// Interface rule 30 §20, numbers 5, 6, 8 and 9, through a real gateway to real upstreams. The others: 1 in domain/secrets/operations.test.ts and over everything
+// there is in e2e/canary.spec.ts, 2 and 7 in injection.test.ts, 3 in domain/secrets/service.test.ts, 4 in ../connections.test.ts.
 
 await testDatabase();
 const running = await startGateway();
@@ -34,6 +36,33 @@ async function through(target: string, inject: Record<string, string>, call: Ask
 }
 const sentTo = (seen: typeof upstream.seen, value: string) =>
   seen.filter((one) => JSON.stringify([one.url, one.rawHeaders, one.body]).includes(value)).map(({ headers }) => headers.host);
+
+test('5: a share that is revoked under traffic is refused on the next call, and its value is sent no more', async () => {
+  const { owner, recipient, secret, share } = await shareSecret({ production: VALUE });
+  await makeRoute(recipient, 'shared', `https://${OTHER}`, { inject_headers_json: { 'X-Shared': '{{secret:ALIAS}}' } });
+  const { text: theirs } = await recipient.key();
+  await served(running, recipient);
+  const call = () => ask(running.port, recipient.tenant.slug, '/shared', { key: theirs });
+  let over = false;
+  const codes = new Set<string>();
+  const callers = Array.from({ length: 8 }, async () => {
+    while (!over) {
+      const answer = await call();
+      codes.add(`${answer.status} ${answer.headers['x-svc-error'] ?? ''}`.trim());
+    }
+  });
+  await until(() => codes.size > 0);
+  await made(owner.member('owner'), 'secret_shares.revoke', { id: secret.id, shareId: share.id });
+  await served(running, recipient);
+  const after = await Promise.all(Array.from({ length: 20 }, call));
+  over = true;
+  await Promise.all(callers);
+  assert.deepEqual(new Set(after.map(({ status, headers }) => `${status} ${headers['x-svc-error']}`)), new Set(['424 share_revoked']));
+  assert.deepEqual([...codes].sort(), ['200', '424 share_revoked'], 'nothing in between but the one and the other');
+  const sent = upstream.seen.length;
+  for (const answer of await Promise.all(Array.from({ length: 20 }, call))) assert.doesNotMatch(answer.body, new RegExp(VALUE));
+  assert.equal(upstream.seen.length, sent);
+});
 
 test('6: a pinned secret is never sent to another host, by redirect, variable, environment override, trailing dot, upper case or host:port', async () => {
   await makeSecret(w, 'PINNED', { production: VALUE }, { allowed_hosts: [HOST] });
