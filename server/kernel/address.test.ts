@@ -282,7 +282,8 @@ test('the longest prefix comes first and ties keep their order; a mapped or zone
 
 test('a host name is refused without the check of the library, which throws for it: every call of an upstream asks this', (t) => {
   const checks = t.mock.method(ipaddr.IPv4, 'isValid').mock;
-  for (const name of ['api.stripe.com', 'a', '', 'x'.repeat(300), '1.2.3.4.5.6.7.8.9.0', '0x7f.0.0.1']) assert.equal(parseAddress(name), undefined);
+  for (const name of ['api.stripe.com', 'a', '', 'x'.repeat(300), '1.2.3.4.5.6.7.8.9.0', '0x7f.0.0.1'])
+    assert.equal(parseAddress(name), undefined);
   assert.equal(checks.callCount(), 0);
   assert.deepEqual(parseAddress('255.255.255.255'), { family: 4, value: 0xffff_ffffn });
   assert.equal(checks.callCount(), 1);

@@ -135,7 +135,9 @@ export function parseAddress(
 ): { family: 4 | 6; value: bigint } | undefined {
   // Not left to ipaddr.js: its check for IPv4 throws and catches an error, which costs more than parsing IPv6, and more than the rest of a call for a host name.
   if (!text.includes(':'))
-    return LIKE_V4.test(text) && ipaddr.IPv4.isValidFourPartDecimal(text) ? { family: 4, value: numberOfV4(ipaddr.IPv4.parse(text)) } : undefined;
+    return LIKE_V4.test(text) && ipaddr.IPv4.isValidFourPartDecimal(text)
+      ? { family: 4, value: numberOfV4(ipaddr.IPv4.parse(text)) }
+      : undefined;
   const hex = text.length <= LONGEST && !text.includes('%') ? withoutDottedTail(text) : undefined;
   if (hex === undefined || !ipaddr.IPv6.isValid(hex)) return undefined;
   const value = numberOfV6(ipaddr.IPv6.parse(hex));

@@ -10,8 +10,8 @@ import { workspace } from '#server/testing/workspace.ts';
 import { type Answer, makeSecret, served, startGateway } from '../gateway.fixture.ts';
 import { countFailure } from '../governance/flood.ts';
 import { limitCall } from '../governance/limits.ts';
-import { type AiCall, newAiState } from './ai-call.ts';
 import { askAgent, makeAgent, makeToken, openAi, PROMPT, type TokenOptions } from './ai.fixture.ts';
+import { type AiCall, newAiState } from './ai-call.ts';
 import { aiPhases } from './plane.ts';
 
 // Interface rule 51 §13, number 1: the codes that neither authentication.test.ts, policy.test.ts, upstream.test.ts nor must-hold.test.ts has. Some take a
@@ -36,7 +36,11 @@ async function refused(work: Promise<Answer>, code: AiCode, extra: Data = {}): P
   const before = upstream.seen.length;
   const answer = await work;
   const body = answer.json() as Data;
-  assert.deepEqual([answer.status, body.error, body.code, typeof body.error_description], [AI_CODES[code], code, code, 'string'], answer.body);
+  assert.deepEqual(
+    [answer.status, body.error, body.code, typeof body.error_description],
+    [AI_CODES[code], code, code, 'string'],
+    answer.body,
+  );
   assert.deepEqual(
     [answer.headers['x-svc-error'], answer.headers['x-svc-origin'], answer.headers['x-auth-failure'], 'reason' in body],
     [code, 'service', isAuthenticationCode(code) ? code : undefined, false],
@@ -103,8 +107,7 @@ test('unsupported_option: what a translation can’t carry is refused by its nam
 
 test('monthly_limit_exceeded and rate_limited of the workspace, which its routes and agents share', async () => {
   const { w, ask } = await setUp();
-  const limit = (kind: string, value: number) =>
-    db().tenant_limit_overrides.create({ data: { tenant_id: w.tenant.id, kind, value } });
+  const limit = (kind: string, value: number) => db().tenant_limit_overrides.create({ data: { tenant_id: w.tenant.id, kind, value } });
   assert.equal((await ask()).status, 200);
   await limit('api_calls', 1);
   await served(running, w);
@@ -131,7 +134,13 @@ test('rate_limited by address: after 300 failures of one network its good tokens
   const send = () =>
     new Promise<Answer>((resolve, reject) => {
       const headers = { host: `${w.tenant.slug}.localhost:${running.port}`, authorization: `Bearer ${token}`, connection: 'close' };
-      const options = { port: running.port, host: '127.0.0.1', localAddress: from, method: 'POST', path: `/v1/ai/${agent.slug}/v1/chat/completions` };
+      const options = {
+        port: running.port,
+        host: '127.0.0.1',
+        localAddress: from,
+        method: 'POST',
+        path: `/v1/ai/${agent.slug}/v1/chat/completions`,
+      };
       const req = request({ ...options, headers: { ...headers, 'content-type': 'application/json' } }, (res) => {
         let body = '';
         res.on('data', (chunk) => (body += chunk));
@@ -156,7 +165,9 @@ test('rate_limited by address: after 300 failures of one network its good tokens
 
 test('oneshot_consume_error: a use that can’t be recorded is refused', async () => {
   const { row, ask } = await setUp({}, { kind: 'oneshot' });
-  await db().$executeRawUnsafe(`create function fail_token() returns trigger language plpgsql as $$ begin raise 'the disk is full'; end $$`);
+  await db().$executeRawUnsafe(
+    `create function fail_token() returns trigger language plpgsql as $$ begin raise 'the disk is full'; end $$`,
+  );
   await db().$executeRawUnsafe(
     `create trigger fail_token before update on ai_tokens for each row when (old.id = '${row.id}') execute function fail_token()`,
   );

@@ -54,9 +54,17 @@ test('a token of one host calls no other, whatever :authority and Host say', asy
     { ':authority': OURS, 'x-svc-proxy-url': `https://${OTHER}/` },
   ]) {
     const { status, hosts } = await call({ ':path': path, ...names });
-    assert.ok(hosts.every((host) => host === HOST), `${JSON.stringify(names)}: ${status} ${hosts}`);
+    assert.ok(
+      hosts.every((host) => host === HOST),
+      `${JSON.stringify(names)}: ${status} ${hosts}`,
+    );
   }
-  for (const target of [`https://${OTHER}/x`, `/wg/${token}/${OTHER}/x`, `/wg/${token}/${HOST}%2F..%2F${OTHER}/x`, `//${OTHER}/wg/${token}/${HOST}/x`])
+  for (const target of [
+    `https://${OTHER}/x`,
+    `/wg/${token}/${OTHER}/x`,
+    `/wg/${token}/${HOST}%2F..%2F${OTHER}/x`,
+    `//${OTHER}/wg/${token}/${HOST}/x`,
+  ])
     for (const authority of [OURS, OTHER]) {
       const { status, hosts } = await call({ ':path': target, ':authority': authority });
       assert.deepEqual(hosts, [], `${target} at ${authority}: ${status}`);
@@ -69,7 +77,10 @@ test('a wrap credential goes where X-Svc-Proxy-URL says, whatever :authority say
   assert.deepEqual(await call({ ...sent, ...to, ':authority': OURS }), { status: '200', hosts: [HOST] });
   for (const authority of [OTHER, 'evil.example', `${OTHER}:443`]) {
     const { status, hosts } = await call({ ...sent, ...to, ':authority': authority });
-    assert.ok(hosts.every((host) => host === HOST), `${authority}: ${status} ${hosts}`);
+    assert.ok(
+      hosts.every((host) => host === HOST),
+      `${authority}: ${status} ${hosts}`,
+    );
   }
   assert.deepEqual(await call({ ...sent, 'x-svc-proxy-url': 'https://evil.example/x', ':authority': OURS }), {
     status: '403 secret_host_not_allowed',

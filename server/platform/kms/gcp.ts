@@ -90,7 +90,12 @@ async function connect(config: KmsPlace['config'], keyRef: string, tenantId: str
   // The project is known, so that nothing looks for it on this machine.
   const operator = await new GoogleAuth({ scopes: ['https://www.googleapis.com/auth/cloud-platform'], projectId }).getClient();
   const send = guardedSend(tenantId, test === undefined ? [IMPERSONATION, KMS] : [new URL(test).origin]);
-  const access = impersonated(test ?? IMPERSONATION, config.impersonate_service_account ?? '', send, async () => (await operator.getAccessToken()).token);
+  const access = impersonated(
+    test ?? IMPERSONATION,
+    config.impersonate_service_account ?? '',
+    send,
+    async () => (await operator.getAccessToken()).token,
+  );
   return new KeyManagementServiceClient({
     // REST: gRPC would bring native sockets and a second HTTP stack into every process that unwraps a key.
     fallback: true,
@@ -114,7 +119,12 @@ function guardedSend(tenant: string, origins: readonly string[]): GoogleSend {
 }
 
 /** Access tokens of a service account, for which somebody else's are given. Calls at the same time wait for one. */
-function impersonated(base: string, account: string, send: GoogleSend, operator: () => Promise<string | null | undefined>): () => Promise<string> {
+function impersonated(
+  base: string,
+  account: string,
+  send: GoogleSend,
+  operator: () => Promise<string | null | undefined>,
+): () => Promise<string> {
   let held: { token: string; until: number } | undefined;
   let pending: Promise<string> | undefined;
   const fetch = async (): Promise<string> => {
