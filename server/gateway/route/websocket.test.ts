@@ -6,12 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import type { Call } from '../core/call.ts';
 import { startEchoUpstream } from '../core/websocket/echo-upstream.fixture.ts';
-import { refuseUpgrade } from '../core/websocket/refuse-upgrade.ts';
 import { makeRoute, makeSecret, served, startGateway, until } from '../gateway.fixture.ts';
 
-// The callers are undici's WebSocket, which is Node's own, and raw sockets where a caller must misbehave.
+// The callers are undici's WebSocket, which is Node's own, and raw sockets where a caller must misbehave; others are in websocket-clients.test.ts.
 
 await testDatabase();
 const running = await startGateway();
@@ -149,13 +147,6 @@ test('a workspace has a hundred of them open, and another is refused', async () 
   await closed;
   await until(() => running.runtime.webSockets.size === 0);
   await (await dial()).close();
-});
-
-test('what must be searched, or changed, on its way is not let into a WebSocket', () => {
-  const call = { scrub: null, answerEdit: null, lineEdit: null, snapshot: { tenant: w.tenant } } as unknown as Call;
-  assert.equal(refuseUpgrade(call, running.runtime), undefined);
-  for (const part of ['scrub', 'answerEdit', 'lineEdit'])
-    assert.equal(refuseUpgrade({ ...call, [part]: () => undefined } as Call, running.runtime)?.code !== undefined, true, part);
 });
 
 test('a gateway that ends tells both ends', async () => {
