@@ -71,7 +71,12 @@ test('ws at both ends: subprotocol, compression, pieces, pings and messages of a
   const socket = await opened();
   assert.equal(socket.protocol, 'chat');
   assert.match(socket.extensions, /permessage-deflate/);
-  for (const message of ['hello', 'ä€😀', Buffer.alloc(70_000, 'ab'), Buffer.from(Array.from({ length: 100_000 }, (_, i) => (i * i) % 251))])
+  for (const message of [
+    'hello',
+    'ä€😀',
+    Buffer.alloc(70_000, 'ab'),
+    Buffer.from(Array.from({ length: 100_000 }, (_, i) => (i * i) % 251)),
+  ])
     assert.deepEqual(await echoed(socket, message), Buffer.from(message));
   const whole = once(socket, 'message');
   for (const piece of ['in ', 'three ']) socket.send(piece, { fin: false });
@@ -102,10 +107,11 @@ test('ws at both ends: a close of either side reaches the other with its code an
 
 test('ws is shown the refusal of any other call', async () => {
   assert.deepEqual(await refusal(dialled('tk_live_wrong')), [401, 'invalid_api_key', 'invalid_api_key']);
-  assert.deepEqual(
-    await refusal(new WebSocket(address('/nothing'), { headers: { 'X-Svc-Key': key } })),
-    [404, 'route_not_found', 'route_not_found'],
-  );
+  assert.deepEqual(await refusal(new WebSocket(address('/nothing'), { headers: { 'X-Svc-Key': key } })), [
+    404,
+    'route_not_found',
+    'route_not_found',
+  ]);
 });
 
 test('ws: a key that its owner revokes closes its connections with 1001 at both ends, under load too, and no other', async () => {
@@ -119,7 +125,10 @@ test('ws: a key that its owner revokes closes its connections with 1001 at both 
   assert.equal((await ending).code, 1001);
   assert.equal((await busyEnding).code, 1001);
   await until(() => ends.length >= asked + 2);
-  assert.ok(ends.slice(asked).every(({ code }) => code === 1001), JSON.stringify(ends.slice(asked)));
+  assert.ok(
+    ends.slice(asked).every(({ code }) => code === 1001),
+    JSON.stringify(ends.slice(asked)),
+  );
   assert.equal(String(await echoed(other, 'still here')), 'still here');
   other.terminate();
   assert.deepEqual(await refusal(dialled(mine.text)), [401, 'invalid_api_key', 'invalid_api_key']);
@@ -170,7 +179,8 @@ async def main(url, key):
 asyncio.run(main(*sys.argv[1:3]))
 `;
 const noPython =
-  spawnSync('python3', ['-c', 'import websockets.asyncio.client']).status !== 0 && "Python's websockets isn't on this machine (PyPI websockets)";
+  spawnSync('python3', ['-c', 'import websockets.asyncio.client']).status !== 0 &&
+  "Python's websockets isn't on this machine (PyPI websockets)";
 
 test('a Python client speaks through the gateway, and hears 1001 when its key is revoked', { skip: noPython }, async () => {
   const mine = await w.key();

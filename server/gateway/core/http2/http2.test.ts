@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseNetworks } from '#server/platform/http-out/networks.ts';
 import { acceptBody, createListener, discardBody, inspectHead } from '../listener.ts';
 import { exchange, listen } from '../raw-client.fixture.ts';
+import { frame } from './frames.fixture.ts';
 import { type Http2Options, openHttp2 } from './http2-door.ts';
 
 type Handler = Http2Options['onRequest'];
@@ -213,11 +214,13 @@ test('a megabyte goes both ways, and a slow reader slows down who writes to it',
 });
 
 test('a caller who resets a stream is gone for who serves it, and one whose answer breaks sees a reset', async () => {
+  const begun: string[] = [];
   const closed: string[] = [];
   const server = createListener({ onRequest: () => undefined });
   openHttp2(server, {
     trustedProxies: parseNetworks(['127.0.0.1']),
     onRequest(req, res) {
+      begun.push(req.url ?? '');
       res.on('close', () => closed.push(req.url ?? ''));
       if (req.url !== '/breaks') return;
       res.writeHead(200);
@@ -228,9 +231,9 @@ test('a caller who resets a stream is gone for who serves it, and one whose answ
   const session = dial(await listen(server));
   const stream = session.request({ ':path': '/waits' });
   stream.on('error', () => undefined);
-  await sleep(50);
+  await until(() => begun.length > 0);
   stream.close(constants.NGHTTP2_CANCEL);
-  await sleep(50);
+  await until(() => closed.length > 0);
   assert.deepEqual(closed, ['/waits']);
   const broken = await ask(session, { ':path': '/breaks' });
   assert.equal(broken.body, 'half');
@@ -276,8 +279,7 @@ test('an answer that nobody takes is given up', async () => {
   stream.on('error', () => undefined);
   stream.pause();
   await once(stream, 'response');
-  await sleep(600);
-  assert.equal(closed, true);
+  await until(() => closed);
 });
 
 test('a connection that opens streams to reset them is ended', async () => {
@@ -291,7 +293,7 @@ test('a connection that opens streams to reset them is ended', async () => {
     stream.close(constants.NGHTTP2_CANCEL);
     if (i % 100 === 99) await sleep(1);
   }
-  await Promise.race([ended, sleep(3_000).then(() => assert.fail('still open'))]);
+  await Promise.race([ended, sleep(30_000, undefined, { ref: false }).then(() => assert.fail('still open'))]);
 });
 
 for (const [name, flood] of [
@@ -318,7 +320,7 @@ for (const [name, flood] of [
       await sleep(30);
     }
     socket.resume();
-    await Promise.race([closed, sleep(5_000).then(() => assert.fail('still open'))]);
+    await Promise.race([closed, sleep(30_000, undefined, { ref: false }).then(() => assert.fail('still open'))]);
     assert.equal(seen.length, 0);
   });
 
@@ -351,13 +353,8 @@ test('a gateway that ends says GOAWAY, and what runs finishes', async () => {
   await once(session, 'close');
 });
 
-function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
+async function until(check: () => boolean): Promise<void> {
+  for (const late = Date.now() + 30_000; !check(); await sleep(5)) if (Date.now() > late) assert.fail('not so within 30 s');
 }
 
 function collect(socket: Socket): () => Buffer {

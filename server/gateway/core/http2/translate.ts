@@ -31,11 +31,24 @@ export function http1Head(raw: readonly string[], ends: boolean): Http1Head {
       headers.push(name, value);
     }
   }
+  // A body whose length is told can have trailers in HTTP/2 alone; they go no further.
+  if (framed) withoutField(headers, 'trailer');
   if (cookie !== '') headers.push('cookie', cookie);
   if (!ends && !framed) headers.push('transfer-encoding', 'chunked');
+  // Else it would be said to have a body, of no chunks, which some upstreams refuse.
+  if (ends && !framed && EXPECT_A_BODY.has(method)) headers.push('content-length', '0');
   if (authority !== undefined && !(hosts.length === 1 && hosts[0]?.toLowerCase() === authority.toLowerCase())) hosts.unshift(authority);
   return { method, path, headers: [...hosts.flatMap((host) => ['host', host]), ...headers] };
 }
+
+function withoutField(headers: string[], name: string): void {
+  for (let at = headers.indexOf(name); at >= 0; at = headers.indexOf(name, at)) {
+    if (at % 2 === 0) headers.splice(at, 2);
+    else at++;
+  }
+}
+
+const EXPECT_A_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
 /** Of the connection that HTTP/2 doesn't have (RFC 9113 §8.2.2). */
 const OF_THE_CONNECTION = new Set([
