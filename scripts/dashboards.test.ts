@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { after, test } from 'node:test';
 import { parse } from 'yaml';
@@ -77,4 +78,20 @@ test('every metric has help, and every label one of the names that are known', (
 
 test('a name that is not served would be found', () => {
   assert.deepEqual(unknownIn('rate(sallyport_no_such_metric_total[5m]) + sallyport_calls_total'), ['sallyport_no_such_metric_total']);
+});
+
+const promtool = (args: readonly string[], input = '') => {
+  const { status, stdout, stderr, error } = spawnSync('promtool', args, { input, encoding: 'utf8' });
+  return { there: error === undefined, status, said: `${stdout}${stderr}` };
+};
+const noPromtool = !promtool(['--version']).there && "promtool isn't on this machine (Debian: prometheus)";
+
+test('promtool finds nothing wrong with the metrics, the alert rules and the scrape configuration', { skip: noPromtool }, () => {
+  const metrics = promtool(['check', 'metrics'], text);
+  assert.deepEqual([metrics.status, metrics.said], [0, '']);
+  const rules = promtool(['check', 'rules', 'deploy/prometheus/alerts.yaml']);
+  assert.equal(rules.status, 0, rules.said);
+  const config = promtool(['check', 'config', '--syntax-only', 'deploy/prometheus/scrape.yaml']);
+  assert.equal(config.status, 0, config.said);
+  assert.notEqual(promtool(['check', 'metrics'], '# TYPE x counter\nx{ 1\n').status, 0, 'it would say so');
 });
