@@ -1,4 +1,5 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2';
+import { Readable } from 'node:stream';
 import { freeBytes } from '../free-bytes.ts';
 import { classifyFault, UpstreamFault } from './faults.ts';
 import { http2Head } from './request-head.ts';
@@ -15,6 +16,8 @@ export class Http2Stream implements Carrier, BodySink {
   #trailers: HeaderList | undefined;
   /** Bytes that the answer announced and that have not come; 0 when it announced none. */
   #left = 0;
+  /** Whether the answer's own end came (END_STREAM). */
+  #ended = false;
   #error: Error | undefined;
   #over = false;
 
@@ -29,6 +32,12 @@ export class Http2Stream implements Carrier, BodySink {
     const stream = session.request(http2Head(request, scheme), { endStream: empty, waitForTrailers: !empty && trailers !== undefined });
     this.#stream = stream;
     call.carrier = this;
+    // node ends what is read of a stream that was reset without an error as it ends a whole one, and has no other sign of the difference than the order: the
+    // end that a frame tells is pushed while the stream isn't closed yet.
+    stream.push = (bytes: Buffer | null) => {
+      if (bytes === null && !stream.closed) this.#ended = true;
+      return Readable.prototype.push.call(stream, bytes);
+    };
     stream.on('response', (_headers, flags, raw) => this.#head((raw ?? []) as unknown as HeaderList, flags));
     stream.on('trailers', (_headers, _flags, raw) => {
       this.#trailers = listOf((raw ?? []) as unknown as HeaderList);
@@ -88,8 +97,7 @@ export class Http2Stream implements Carrier, BodySink {
 
   #end(): void {
     if (this.#over) return;
-    // node ends an answer that was reset, or whose connection is gone, as it ends a whole one.
-    if (this.#stream.rstCode || this.#left > 0) {
+    if (!this.#ended || this.#stream.rstCode || this.#left > 0) {
       this.#closed();
       return;
     }
