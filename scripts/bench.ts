@@ -1,4 +1,4 @@
-// npm run bench [-- proxy bodies latency memory payloads fields wrap connections events hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads fields wrap connections events equal sockets many hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import { fork } from 'node:child_process';
@@ -14,11 +14,13 @@ import { measureConnections } from './bench/connections.ts';
 import { measureCrypto } from './bench/crypto.ts';
 import { measureDatabases } from './bench/databases.ts';
 import { measureDeliveries } from './bench/deliveries.ts';
+import { measureEqual } from './bench/equal.ts';
 import { measureFields } from './bench/fields.ts';
 import { measureHot } from './bench/hot.ts';
 import { measureLatency } from './bench/latency.ts';
 import { measureLists } from './bench/lists.ts';
 import { cores, endChildren, findTool, moveSelfTo, requireMachine, tracked } from './bench/machine.ts';
+import { measureMany } from './bench/many.ts';
 import { measureMemory } from './bench/memory.ts';
 import { measureMigrations } from './bench/migrations.ts';
 import { measureOAuth } from './bench/oauth.ts';
@@ -28,6 +30,7 @@ import { type Bench, type Peer, startProxies } from './bench/proxies.ts';
 import { measureProxy } from './bench/proxy.ts';
 import { type Row, say, table } from './bench/report.ts';
 import { measureScim } from './bench/scim.ts';
+import { measureSockets } from './bench/sockets.ts';
 import { measureStart } from './bench/start.ts';
 import { measureTokenCheck } from './bench/token-check.ts';
 import { measureVaults } from './bench/vaults.ts';
@@ -45,6 +48,9 @@ const parts = [
   'wrap',
   'connections',
   'events',
+  'equal',
+  'sockets',
+  'many',
   'hot',
   'crypto',
   'tokens',
@@ -74,6 +80,9 @@ const proxyParts: Partial<Record<Part, (bench: Bench) => Promise<Row[]>>> = {
 };
 
 const ownParts = {
+  equal: measureEqual,
+  sockets: measureSockets,
+  many: measureMany,
   hot: measureHot,
   crypto: measureCrypto,
   tokens: measureTokenCheck,
@@ -104,7 +113,7 @@ process.on('exit', () => {
 
 try {
   const overProxies = wanted.filter((part) => part in proxyParts);
-  requireMachine(overProxies.length > 0 ? ['nginx'] : []);
+  requireMachine(overProxies.length > 0 || wanted.includes('equal') || wanted.includes('many') ? ['nginx'] : []);
   if (overProxies.length > 0 && !findTool('wrk'))
     say('wrk is not installed (apt-get install wrk). Using the slower built-in load generator');
   const installations = [overProxies, ...wanted.filter((part) => !(part in proxyParts)).map((part) => [part])].filter(

@@ -55,6 +55,7 @@ function call(): Promise<boolean> {
 
 function optionsNow(): http.RequestOptions {
   if (!rotating) return options;
-  const value = rotating.values[turn++ % rotating.values.length] ?? '';
-  return { ...options, headers: { ...(options.headers as Record<string, string>), [rotating.name]: value } };
+  const at = turn++ % rotating.values.length;
+  const value = rotating.values[at] ?? '';
+  return { ...options, path: rotating.paths?.[at] ?? options.path ?? '/', headers: { ...(options.headers as Record<string, string>), [rotating.name]: value } };
 }

@@ -13,8 +13,8 @@ export type Load = {
   bodyBytes?: number;
   /** Instead of bodyBytes. */
   body?: string;
-  /** A header whose value changes from request to request, in turn. */
-  rotating?: { name: string; values: readonly string[] };
+  /** A header whose value changes from request to request, in turn, and with it the path of the URL if there are `paths`, one a value. */
+  rotating?: { name: string; values: readonly string[]; paths?: readonly string[] };
   connections: number;
   seconds: number;
 };
@@ -56,11 +56,12 @@ end
 }
 
 /** Requests are built once: building one for each call would be measured as latency of the server. */
-const rotation = ({ name, values }: NonNullable<Load['rotating']>) => `local made, at = {}, 0
+const rotation = ({ name, values, paths }: NonNullable<Load['rotating']>) => `local made, at = {}, 0
+local paths = { ${(paths ?? []).map((value) => JSON.stringify(value)).join(', ')} }
 function init()
   for i, value in ipairs({ ${values.map((value) => JSON.stringify(value)).join(', ')} }) do
     wrk.headers[${JSON.stringify(name)}] = value
-    made[i] = wrk.format()
+    made[i] = wrk.format(nil, paths[i])
   end
 end
 function request() at = at % #made + 1; return made[at] end

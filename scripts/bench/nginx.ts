@@ -26,7 +26,7 @@ export async function startUpstream(directory: string, where: string): Promise<N
   const certificate = selfSigned(directory);
   const small = JSON.stringify({ id: 'ch_1', object: 'charge', amount: 2000, currency: 'eur', note: 'x'.repeat(210 - 73) });
   const answer = `default_type application/json; return 200 '${small}';`;
-  const upstream = await start(directory, 'upstream', where, port, [
+  const upstream = await startNginx(directory, 'upstream', where, port, [
     LARGE_BUFFERS,
     `upstream small { server 127.0.0.1:${inner}; keepalive 64; }`,
     `server { listen 127.0.0.1:${inner}; access_log off; keepalive_requests 1000000000; location / { ${answer} } }`,
@@ -61,7 +61,7 @@ const LARGE_BUFFERS = 'client_body_buffer_size 256k; proxy_buffer_size 16k; prox
 
 async function startProxy(directory: string, where: string, upstreamPort: number, name: string, more: readonly string[]): Promise<Nginx> {
   const [port] = (await freePorts(1)) as [number];
-  return start(directory, name, where, port, [
+  return startNginx(directory, name, where, port, [
     ...more,
     `upstream origin { server 127.0.0.1:${upstreamPort}; keepalive 128; }`,
     `server { listen 127.0.0.1:${port} backlog=1024; access_log off; keepalive_requests 1000000000;`,
@@ -71,11 +71,21 @@ async function startProxy(directory: string, where: string, upstreamPort: number
   ]);
 }
 
-async function start(directory: string, name: string, where: string, port: number, http: readonly string[]): Promise<Nginx> {
+/** One process with the given contents of its `http` block; `modules` are files. */
+export async function startNginx(
+  directory: string,
+  name: string,
+  where: string,
+  port: number,
+  http: readonly string[],
+  modules: readonly string[] = [],
+  readyAt = '/small',
+): Promise<Nginx> {
   const folder = path.join(directory, `nginx-${name}`);
   fs.mkdirSync(folder, { recursive: true });
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`);
   const config = [
+    ...modules.map((file) => `load_module ${file};`),
     ...(process.getuid?.() === 0 ? ['user root;'] : []), // else its workers could not enter this folder
     `worker_processes 1; daemon off; pid ${folder}/pid; error_log ${folder}/error.log warn;`,
     'events { worker_connections 2048; }',
@@ -88,7 +98,7 @@ async function start(directory: string, name: string, where: string, port: numbe
   fs.writeFileSync(file, `${config.join('\n')}\n`);
   const nginx = findTool('nginx') ?? 'nginx';
   const child = spawnOn(where, nginx, ['-p', folder, '-e', path.join(folder, 'error.log'), '-c', file]);
-  await until(`nginx (${name})`, () => answers(`http://127.0.0.1:${port}/small`), 10_000, child);
+  await until(`nginx (${name})`, () => answers(`http://127.0.0.1:${port}${readyAt}`), 10_000, child);
   const pids = () => familyOf(child.pid ?? 0);
   return { port, pids, stop: () => stopChild(child, 'SIGQUIT', 2_000) };
 }

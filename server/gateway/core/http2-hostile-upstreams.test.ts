@@ -137,10 +137,6 @@ const CUT: [string, (n: number) => Buffer][] = [
   ['a second head', (n) => Buffer.concat([head(OK, END_HEADERS, n), text('half', 0, n), head([['x', 'a']], END_HEADERS, n)])],
   ['a reset in the middle', (n) => Buffer.concat([head(OK, END_HEADERS, n), text('half', 0, n), frame(RST_STREAM, 0, n, uint32(2))])],
   ['a reset without an error', (n) => Buffer.concat([head(OK, END_HEADERS, n), text('half', 0, n), frame(RST_STREAM, 0, n, uint32(0))])],
-  [
-    'more than its window',
-    (n) => Buffer.concat([head(OK, END_HEADERS, n), ...Array.from({ length: 100 }, () => text('x'.repeat(16_384), 0, n))]),
-  ],
 ];
 
 for (const [name, next] of CUT)
