@@ -35,7 +35,7 @@ secrets:
     environments:
       staging: { value_from: { env: PARTNER_KEY_STAGING } }
 `,
-  'payments/payments.yaml': `format: 1
+  'payments.yaml': `format: 1
 collections:
   - name: Payments
     description: Everything about money
