@@ -131,7 +131,11 @@ test('G2: a repository that is applied to an empty installation gives the same s
   expect(here.out).toContain('Everything about money');
   for (const value of Object.values(values)) expect(here.out).not.toContain(value);
 
-  await until('both serve', async () => (await called(first, 'production')).status === 200 && (await called(second, 'production')).status === 200, 20_000);
+  await until(
+    'both serve',
+    async () => (await called(first, 'production')).status === 200 && (await called(second, 'production')).status === 200,
+    20_000,
+  );
   for (const [environment, method] of [
     ['production', 'POST'],
     ['staging', 'POST'],
@@ -153,7 +157,11 @@ test('G2: a repository that is applied to an empty installation gives the same s
 
 test('G2: what somebody changes there by hand shows as drift, and applying the repository takes it back', async () => {
   test.setTimeout(300_000);
-  const change = { method: 'PATCH', key: second.key, body: { requires_clients: false, rate_limit_requests: 5, allowed_methods: ['DELETE'] } };
+  const change = {
+    method: 'PATCH',
+    key: second.key,
+    body: { requires_clients: false, rate_limit_requests: 5, allowed_methods: ['DELETE'] },
+  };
   expect((await json(`${second.api}/v1/routes/orders`, change)).status).toBe(200);
   const drift = await cli(second, 'diff', '-f', 'config');
   expect(drift.code, drift.err).toBe(2);

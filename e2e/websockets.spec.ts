@@ -57,7 +57,11 @@ const refused = (name: string) =>
 
 test('G3: who has lost their key has left the room within a second, cannot come back, and the others talk on', async () => {
   let callers: Caller[] = [];
-  await until('the route serves', async () => (callers = [await enter('ada'), await enter('grace')]).length === 2, 15_000);
+  const bothEnter = async () => {
+    callers = [await enter('ada'), await enter('grace')];
+    return true;
+  };
+  await until('the route serves', bothEnter, 15_000);
   const [ada, grace] = callers as [Caller, Caller];
   ada.socket.send('good morning');
   await until('both hear it', () => callers.every(({ heard }) => heard.includes('ada: good morning')), 10_000);

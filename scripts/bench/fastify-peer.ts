@@ -54,4 +54,6 @@ app.get('*', (request, reply) => {
     rewriteRequestHeaders: (_: unknown, { 'x-svc-key': _key, ...headers }: Record<string, string>) => ({ ...headers, authorization }),
   });
 });
-await app.listen({ port, host: '127.0.0.1', backlog: 1024 });
+app.listen({ port, host: '127.0.0.1', backlog: 1024 }, (error) => {
+  if (error) throw error;
+});

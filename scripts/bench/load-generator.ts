@@ -57,5 +57,9 @@ function optionsNow(): http.RequestOptions {
   if (!rotating) return options;
   const at = turn++ % rotating.values.length;
   const value = rotating.values[at] ?? '';
-  return { ...options, path: rotating.paths?.[at] ?? options.path ?? '/', headers: { ...(options.headers as Record<string, string>), [rotating.name]: value } };
+  return {
+    ...options,
+    path: rotating.paths?.[at] ?? options.path ?? '/',
+    headers: { ...(options.headers as Record<string, string>), [rotating.name]: value },
+  };
 }

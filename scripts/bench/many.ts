@@ -32,7 +32,9 @@ export async function measureMany(directory: string): Promise<Row[]> {
     const began = performance.now();
     const first = await get(`${url}/${many.routes.at(-1)}/small`, { Host: many.host, 'X-Svc-Key': many.keys.at(-1) ?? '' });
     if (first.status !== 200) throw new Error(`The workspace isn't served: ${first.status} ${first.body.slice(0, 300)}`);
-    say(`${MANY} routes and keys: first call after ${Math.round(performance.now() - began)} ms, ${Math.round(residentMiB(pids()[0] ?? 0))} MiB`);
+    say(
+      `${MANY} routes and keys: first call after ${Math.round(performance.now() - began)} ms, ${Math.round(residentMiB(pids()[0] ?? 0))} MiB`,
+    );
     const sides: Record<Side, { made: Made; every: number }> = {
       few: { made: few, every: 1 },
       many: { made: many, every: MANY / FEW },
