@@ -76,6 +76,27 @@ test('every metric has help, and every label one of the names that are known', (
   );
 });
 
+const withoutPromtool = spawnSync('promtool', ['--version']).status === 0 ? false : 'promtool is not installed here';
+const judged = (args: readonly string[], input = '') => {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
+  return { status, told: `${stdout}${stderr}` };
+};
+
+test('Prometheus finds no fault in the metrics: names, units, types and help', { skip: withoutPromtool }, () => {
+  const { status, told } = judged(['check', 'metrics'], text);
+  assert.deepEqual([status, told], [0, '']);
+});
+
+test('Prometheus reads the alert rules and the scrape configuration', { skip: withoutPromtool }, () => {
+  for (const args of [
+    ['check', 'rules', '--lint-fatal', 'deploy/prometheus/alerts.yaml'],
+    ['check', 'config', 'deploy/prometheus/scrape.yaml'],
+  ]) {
+    const { status, told } = judged(args);
+    assert.equal(status, 0, told);
+  }
+});
+
 test('a name that is not served would be found', () => {
   assert.deepEqual(unknownIn('rate(sallyport_no_such_metric_total[5m]) + sallyport_calls_total'), ['sallyport_no_such_metric_total']);
 });
