@@ -19,9 +19,8 @@ import { generateClient, migrate, migrationState } from './schema.ts';
 
 const began = performance.now();
 const dev = process.argv.includes('--dev');
-const stopBudgetMs = 30_000;
-
 const env = readEnv();
+const stopBudgetMs = 30_000 + env.SHUTDOWN_DELAY_SECONDS * 1_000;
 const running: RoleProcess[] = [];
 let database: Database | undefined;
 let lock: net.Server | undefined;

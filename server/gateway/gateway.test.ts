@@ -60,3 +60,21 @@ test('SCIM at a host that is nobody’s, such as the address of the machine, get
       assert.equal(answer.headers['content-type'], 'application/scim+json; charset=utf-8');
     }
 });
+
+test('a gateway that is about to stop tells load balancers, ends connections with its answers and serves on', async () => {
+  const leaving = await startGateway();
+  const { port } = leaving;
+  const probe = (path: string) => ask(port, 'acme', path, { headers: { connection: 'keep-alive' } });
+  assert.deepEqual([(await probe('/readyz')).status, (await probe('/readyz')).headers.connection], [200, 'keep-alive']);
+  const w = await workspace();
+  const upstream = await startUpstream();
+  await makeRoute(w, 'orders', upstream.url);
+  const { text: key } = await w.key();
+  await served(leaving, w);
+  leaving.gateway.leave();
+  const { status, headers, body } = await probe('/readyz');
+  assert.deepEqual([status, headers.connection, JSON.parse(body)], [503, 'close', { status: 'stopping' }]);
+  assert.equal((await probe('/healthz')).status, 200);
+  const call = await ask(port, w.tenant.slug, '/orders', { key, headers: { connection: 'keep-alive' } });
+  assert.deepEqual([call.status, call.headers.connection], [200, 'close']);
+});

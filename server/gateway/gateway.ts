@@ -46,6 +46,8 @@ export type GatewayOptions = {
 export type Gateway = {
   /** Opens one public port; `plane` null tells planes apart by Host alone. */
   listen(plane: PortPlane, port: number, address: string): Promise<AddressInfo>;
+  /** From now on /readyz says no and answers end their connections, while everything is served on: load balancers get time to look elsewhere. */
+  leave(): void;
   /** Takes no new connections, lets running calls finish for at most `ms`, then hangs up. */
   close(ms: number): Promise<void>;
 };
@@ -54,18 +56,18 @@ export type Gateway = {
 export function createGateway(options: GatewayOptions): Gateway {
   const servers = new Set<Server>();
   const doors = new Set<Http2Door>();
-  let closing = false;
+  let leaving = false;
   return {
     async listen(portPlane, port, address) {
       const server = createListener({
-        onRequest: (req, res, arrivedAt) => receive(options, portPlane, req, res, arrivedAt, closing),
+        onRequest: (req, res, arrivedAt) => receive(options, portPlane, req, res, arrivedAt, leaving),
         trustedProxies: options.trustedProxies,
-        ...upgradesOf(options, portPlane, () => closing),
+        ...upgradesOf(options, portPlane, () => leaving),
       });
       servers.add(server);
       if (options.trustedProxies.length > 0) {
         const onRequest = (req: IncomingMessage, res: GatewayResponse, arrivedAt: number) =>
-          receive(options, portPlane, req, res, arrivedAt, closing, undefined, true);
+          receive(options, portPlane, req, res, arrivedAt, leaving, undefined, true);
         doors.add(openHttp2(server, { onRequest, trustedProxies: options.trustedProxies }));
       }
       await new Promise<void>((resolve, reject) => {
@@ -74,8 +76,11 @@ export function createGateway(options: GatewayOptions): Gateway {
       });
       return server.address() as AddressInfo; // a TCP listener
     },
+    leave() {
+      leaving = true;
+    },
     async close(ms) {
-      closing = true;
+      leaving = true;
       options.runtime.webSockets.endAll();
       for (const door of doors) door.close();
       const all = [...servers].map(
@@ -104,7 +109,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 function upgradesOf(
   options: GatewayOptions,
   portPlane: PortPlane,
-  isClosing: () => boolean,
+  isLeaving: () => boolean,
 ): Pick<ListenerOptions, 'upgrades' | 'onUpgrade'> {
   if (options.devSocket && portPlane === 'admin')
     return { upgrades: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket', onUpgrade: forwardDevSocket(options.devSocket) };
@@ -135,7 +140,7 @@ function upgradesOf(
         return;
       }
       const res = answerOn(req, socket);
-      afterReads(() => receive(options, portPlane, req, res, performance.now(), isClosing(), { socket, first }));
+      afterReads(() => receive(options, portPlane, req, res, performance.now(), isLeaving(), { socket, first }));
     },
   };
 }
@@ -160,7 +165,7 @@ function receive(
   req: IncomingMessage,
   res: GatewayResponse,
   arrivedAt: number,
-  closing: boolean,
+  leaving: boolean,
   upgrade?: Upgrade,
   http2 = false,
 ) {
@@ -168,11 +173,12 @@ function receive(
   if (spoiled.has(req.socket)) return;
   const requestId = uuidV7();
   const head = inspectHead(req);
-  if (closing) res.setHeader('Connection', 'close');
+  if (leaving) res.setHeader('Connection', 'close');
   if (!head.ok) spoil(req, res);
   const origin = requestOrigin(req, options.trustedProxies);
   if (!head.ok) return refuseHead(options, portPlane, req, res, requestId, origin.address, origin.host, head);
-  if (head.target === '/healthz' || head.target === '/readyz') return health(options, req, res, head.target, requestId);
+  if (head.target === '/healthz' || head.target === '/readyz')
+    return health(req, res, head.target, requestId, leaving ? 'stopping' : options.ready() ? 'ok' : 'starting');
   const match = planeOf({ portPlane, host: origin.host, target: head.target }, options.hosts);
   const pipeline = pipelineOf(options, match);
   if (match.plane === 'unknown' || (match.plane === 'wrap' && !pipeline))
@@ -369,9 +375,12 @@ function refuseHead(
   bare(req, res, fault.status, { error: { type: fault.type, message: fault.message, request_id: requestId } }, requestId);
 }
 
-function health(options: GatewayOptions, req: IncomingMessage, res: GatewayResponse, target: string, requestId: string): void {
-  const ok = target === '/healthz' || options.ready();
-  bare(req, res, ok ? 200 : 503, { status: ok ? 'ok' : 'starting' }, requestId);
+type State = 'ok' | 'starting' | 'stopping';
+
+/** /healthz says whether the process works, /readyz whether calls should come here. */
+function health(req: IncomingMessage, res: GatewayResponse, target: string, requestId: string, state: State): void {
+  const ok = target === '/healthz' || state === 'ok';
+  bare(req, res, ok ? 200 : 503, { status: ok ? 'ok' : state }, requestId);
 }
 
 function bare(req: IncomingMessage, res: GatewayResponse, status: number, body: object, requestId: string): void {

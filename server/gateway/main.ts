@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RootKeyRefused } from '#server/crypto/root-key.ts';
 import { checkRootKey } from '#server/domain/keys/root-check.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
@@ -34,7 +35,9 @@ try {
       if (stopping) return;
       stopping = true;
       log.info({ signal }, 'gateway stopping');
-      close(DRAIN_MS)
+      gateway.leave();
+      sleep(env.SHUTDOWN_DELAY_SECONDS * 1_000)
+        .then(() => close(DRAIN_MS))
         .finally(() => telemetry.close())
         .then(
           () => process.exit(0),

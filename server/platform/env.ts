@@ -101,6 +101,7 @@ const variables = z.object({
   EGRESS_IPS: field.cidrs.default([]),
 
   SVC_GATEWAYS: field.whole(1, 1000).default(1),
+  SHUTDOWN_DELAY_SECONDS: field.whole(0, 60).default(0),
   SNAPSHOT_MAX_AGE_SECONDS: field.whole(1, 604_800).default(3600),
   MAX_INFLIGHT_PER_TENANT: field.whole(1, 100_000).default(200),
   LOG_SPILL_DIR: field.text.default(tmpdir()),

@@ -29,6 +29,15 @@ test('the limits of a head hold at their last byte: 16 KiB of target, 200 fields
   assert.equal(judged('/', lines(32 * 1024 + 1)), 431);
 });
 
+test('checks of load balancers are answered without a Host as HTTP/1.0 sends them, and nothing else is', async () => {
+  for (const path of ['/healthz', '/readyz']) {
+    assert.equal((await exchange(running.port, `GET ${path} HTTP/1.0\r\n\r\n`)).status, 200);
+    assert.equal((await exchange(running.port, `GET ${path} HTTP/1.1\r\nConnection: close\r\n\r\n`)).status, 400);
+    assert.equal((await exchange(running.port, `POST ${path} HTTP/1.0\r\n\r\n`)).status, 400);
+  }
+  assert.equal((await exchange(running.port, 'GET /p/acme/orders HTTP/1.0\r\n\r\n')).status, 400);
+});
+
 test('a head that no plane may see is refused in the shape of the surface it was for, with the headers every answer there has', async () => {
   const ask = (port: number, line: string, headers: string) =>
     exchange(port, `${line} HTTP/1.1\r\nHost: localhost:${port}\r\n${headers}Connection: close\r\n\r\n`);

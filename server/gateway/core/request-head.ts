@@ -68,7 +68,8 @@ export function inspectHead(req: IncomingMessage): Head | HeadRefusal {
     else if (name === 'transfer-encoding') transfer = value;
   }
   if (bytes > MAX_HEADER_BYTES) return tooLarge('The request headers must not exceed 32 KiB.');
-  if (!host) return malformed('The Host header is missing.');
+  if (!host && !isProbe(req)) return malformed('The Host header is missing.');
+  host ??= '';
   if (transfer !== undefined) {
     if (req.httpVersionMinor === 0) return malformed('Transfer-Encoding is not allowed in HTTP/1.0.');
     if (transfer.trim().toLowerCase() !== 'chunked') return malformed('The only supported transfer coding is chunked.');
@@ -79,6 +80,11 @@ export function inspectHead(req: IncomingMessage): Head | HeadRefusal {
   return target === undefined
     ? malformed('The request target must be a path, or an absolute URL on this host.')
     : { ok: true, target, host, headerBytes: bytes };
+}
+
+/** A load balancer's check, which HAProxy for one sends as HTTP/1.0 without Host (RFC 9112 §3.2 demands one of HTTP/1.1 alone). */
+function isProbe({ httpVersionMinor, method, url }: IncomingMessage): boolean {
+  return httpVersionMinor === 0 && (method === 'GET' || method === 'HEAD') && (url === '/healthz' || url === '/readyz');
 }
 
 /** Absolute form is legal towards an origin server (RFC 9112 §3.2.2) as long as it names the same authority as Host. */
