@@ -36,7 +36,7 @@ async function runOnce(files: readonly string[], concurrency: number, options: O
   const stream = run({
     files: groups.map(({ entry }) => path.resolve(entry)),
     concurrency,
-    timeout: 180_000, // a test that hangs is a test that failed
+    timeout: 300_000, // a test that hangs is a test that failed
     ...(options.name ? { testNamePatterns: [options.name] } : {}),
     // Prisma's WebAssembly runs as it is first compiled: to optimise it costs a process that lives for a second more than it brings. Room for young objects
     // saves processor time, since what a test makes is garbage soon.
@@ -71,6 +71,9 @@ async function runOnce(files: readonly string[], concurrency: number, options: O
 
 /** What takes twenty seconds or more: begun last, it would run on alone. One that is missing here costs time and nothing else. */
 const LONG = [
+  'scripts/upgrade.test.ts',
+  'server/gateway/two-processes.test.ts',
+  'server/gateway/haproxy.test.ts',
   'server/platform/lists/list.test.ts',
   'server/testing/hostile/linear.test.ts',
   'server/scim/conformance/conformance.test.ts',

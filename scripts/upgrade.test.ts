@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import { Agent, request } from 'node:http';
+import path from 'node:path';
+import test, { after } from 'node:test';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { endAll, folderOf, type RoleProcess, type RoleSettings, startRole } from '#server/testing/processes.ts';
+import { root } from './command.ts';
+
+// An upgrade without a pause: a gateway and a worker of the previous release serve a workspace with data while the migrations of this one are applied, then both
+// releases work side by side on one database, and then the old ones stop. No call fails. The old code comes out of the history of this repository.
+
+/** The previous release. Choose another one when this release is out. */
+const PREVIOUS = 'e1dda256834b3907a9a6274f3b42e19e60c380d0';
+const SLUG = 'playground';
+const CALLERS = 6;
+
+const git = (...args: string[]) => spawnSync('git', ['-C', root, ...args], { encoding: 'utf8' });
+const skip = git('cat-file', '-e', `${PREVIOUS}:prisma`).status !== 0 && `this clone has no commit ${PREVIOUS.slice(0, 8)}: it is shallow`;
+
+const server = process.env.TEST_PG_URL ?? '';
+const { directory, remove } = folderOf('upgrade');
+const name = `u_${randomBytes(6).toString('hex')}`;
+const url = server.replace(/\/postgres(\?|$)/, `/${name}$1`);
+const old = path.join(directory, 'previous');
+after(async () => {
+  endAll();
+  if (!skip) await query(`drop database if exists ${name} with (force)`, server);
+  remove();
+});
+
+async function query<T extends pg.QueryResultRow>(text: string, on = url, values: unknown[] = []): Promise<T[]> {
+  const client = new pg.Client({ connectionString: on });
+  await client.connect();
+  try {
+    return (await client.query<T>(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** A checkout of the previous release, on the packages that are installed here: what it needs of them is what this release needs, and less. */
+async function checkOut(): Promise<void> {
+  fs.mkdirSync(old);
+  const archive = path.join(directory, 'previous.tar');
+  execFileSync('git', ['-C', root, 'archive', '--output', archive, PREVIOUS]);
+  execFileSync('tar', ['-x', '-f', archive, '-C', old]);
+  // A folder of its own, for the locks and stamps that our scripts keep in it.
+  fs.mkdirSync(path.join(old, 'node_modules'));
+  for (const entry of fs.readdirSync(path.join(root, 'node_modules')).filter((one) => !one.startsWith('.')))
+    fs.symlinkSync(path.join(root, 'node_modules', entry), path.join(old, 'node_modules', entry));
+  fs.cpSync('server/generated/elements', path.join(old, 'server/generated/elements'), { recursive: true });
+  await run(old, ['--input-type=module', '-e', "await (await import('./scripts/schema.ts')).generateClient()"]);
+}
+
+/** Runs a script of a checkout against the database; answers what it printed. */
+async function run(at: string, args: readonly string[]): Promise<string> {
+  const env: NodeJS.ProcessEnv = { ...process.env, NODE_ENV: 'development', DATABASE_URL: url, DATA_DIR: path.join(directory, 'operator') };
+  const { stdout } = await promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], { cwd: at, env });
+  return stdout;
+}
+
+const createKey = async (at: string) =>
+  (
+    JSON.parse(await run(at, ['scripts/admin.ts', 'create-key', '--slug', SLUG, '--space', 'test', '--role', 'Key - Infrastructure'])) as {
+      api_key: string;
+    }
+  ).api_key;
+
+type Call = { at: number; status: number | string; id: string };
+const target = `/p/sandbox-${SLUG}`;
+
+function call(port: number, path: string, key: string, options: { agent?: Agent; method?: string } = {}): Promise<Call> {
+  return new Promise((resolve) => {
+    const at = Date.now();
+    const end = (status: number | string, id = '') => resolve({ at, status, id });
+    const { agent = false, method = 'GET' } = options;
+    const req = request({ agent, host: '127.0.0.1', port, path, method, headers: { 'x-svc-key': key } }, (res) => {
+      res.on('error', (error) => end(error.message));
+      res.on('end', () => end(res.statusCode ?? 0, String(res.headers['x-svc-request-id'])));
+      res.resume();
+    });
+    req.on('error', (error) => end(error.message)).end();
+  });
+}
+
+/** Callers of one gateway, one call after the other, until they are told to go. */
+function startCallers(gateway: RoleProcess, key: string) {
+  const calls: Call[] = [];
+  let running = true;
+  const callers = Array.from({ length: CALLERS }, async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    while (running) {
+      calls.push(await call(gateway.ports.proxy, `${target}/echo/hello`, key, { agent }));
+      await new Promise((next) => setTimeout(next, 10));
+    }
+    agent.destroy();
+  });
+  return {
+    calls,
+    /** Until so many more calls were answered. */
+    more: (n: number) => {
+      const wanted = calls.length + n;
+      return until(`${n} more calls`, async () => calls.length >= wanted);
+    },
+    stop: async () => {
+      running = false;
+      await Promise.all(callers);
+    },
+  };
+}
+
+async function until(what: string, check: () => Promise<boolean>): Promise<void> {
+  for (const late = Date.now() + 240_000; !(await check()); await new Promise((next) => setTimeout(next, 50)))
+    assert.ok(Date.now() < late, `not so: ${what}`);
+}
+
+test('the migrations of this release are applied while the previous one serves, both work on one database, and no call fails', {
+  skip,
+}, async () => {
+  await query(`create database ${name}`, server);
+  await checkOut();
+  const [, key = ''] = /Test key\s+(\S+)/.exec(await run(old, ['scripts/seed.ts'])) ?? [];
+  assert.match(key, /^tk_test_/);
+  const env = { DATABASE_URL: url, SVC_GATEWAYS: '2' };
+  const before: RoleSettings = { env, directory: path.join(directory, 'old'), root: old };
+  const [oldGateway, oldWorker] = await Promise.all([startRole('gateway', before), startRole('worker', before)]);
+  const oldCallers = startCallers(oldGateway, key);
+  await oldCallers.more(50);
+
+  const during = oldCallers.calls.length;
+  assert.match(await run(root, ['scripts/migrate.ts']), /Applied \d+ migrations/);
+  assert.ok(oldCallers.calls.length > during, 'calls went on meanwhile');
+  await oldCallers.more(50);
+
+  const now: RoleSettings = { env, directory: path.join(directory, 'new') };
+  const [newGateway, newWorker] = await Promise.all([startRole('gateway', now), startRole('worker', now)]);
+  const newCallers = startCallers(newGateway, key);
+  await Promise.all([oldCallers.more(50), newCallers.more(50)]);
+
+  // What either release writes, both serve from; what was sealed before, both open.
+  for (const at of [old, root]) {
+    const fresh = await createKey(at);
+    for (const { ports } of [oldGateway, newGateway])
+      await until('a new key is let in', async () => (await call(ports.proxy, `${target}/echo/hello`, fresh)).status === 200);
+  }
+  for (const { ports } of [oldGateway, newGateway])
+    assert.equal((await call(ports.proxy, `${target}/payments-charges/charges`, key, { method: 'POST' })).status, 200);
+  await query(`update routes set enabled = false where slug = 'weather'`);
+  for (const { ports } of [oldGateway, newGateway])
+    await until('a change reaches both', async () => (await call(ports.proxy, `${target}/weather/forecast`, key)).status === 404);
+
+  await oldCallers.stop();
+  assert.equal(await oldGateway.stop(), 0, oldGateway.log().slice(-2_000));
+  assert.equal(await oldWorker.stop(), 0, oldWorker.log().slice(-2_000));
+  // This release in place of the other, on its port and with its files: what the old one could not write into the tables of this release waits there.
+  const inPlace = await startRole('gateway', { env, directory: before.directory, ports: oldGateway.ports });
+  await newCallers.more(50);
+  await newCallers.stop();
+  const calls = [...oldCallers.calls, ...newCallers.calls];
+  assert.deepEqual(
+    calls.filter(({ status }) => status !== 200),
+    [],
+  );
+  const ids = calls.map(({ id }) => id);
+  const logged = 'select count(*)::int as n from request_logs where request_id = any($1::uuid[])';
+  await until('every call is in the log', async () => (await query<{ n: number }>(logged, url, [ids]))[0]?.n === ids.length);
+
+  const current = [inPlace, newGateway, newWorker];
+  for (const role of current) assert.equal(await role.stop(), 0, role.log().slice(-2_000));
+  const faults = current.flatMap((role) =>
+    role
+      .log()
+      .split('\n')
+      .filter((line) => /"level":(?:50|60)/.test(line)),
+  );
+  assert.deepEqual(faults, []);
+});
