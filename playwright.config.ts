@@ -5,7 +5,7 @@ import { defineConfig } from '@playwright/test';
 const browser = JSON.parse(process.env.E2E_BROWSER ?? '{}') as { executablePath?: string; args?: string[]; env?: Record<string, string> };
 
 const FIRST = /01-.*\.spec\.ts$/;
-const OWN = /(restart|configuration)\.spec\.ts$/;
+const OWN = /(restart|configuration|chaos)\.spec\.ts$/;
 const LONGEST = /(pages|drafts|frame|collections)\.spec\.ts$/;
 
 export default defineConfig({
