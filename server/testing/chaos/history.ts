@@ -150,7 +150,7 @@ export function brokenDeliveries(rows: readonly Row[], received: readonly { reso
   });
 }
 
-/** Answered calls that the request log lacks, other than those of the last `lostMs` before their gateway was killed. */
+/** Calls that got through and that the request log lacks (of a flood of refusals it keeps a part), other than those of the last `lostMs` before their gateway was killed. */
 export function missingFromLog(
   calls: readonly Call[],
   logged: ReadonlySet<string>,
@@ -160,7 +160,7 @@ export function missingFromLog(
   const mayBeLost = (call: Call) =>
     (lives.get(call.gateway) ?? []).some(({ to, killed }) => killed && call.from <= to && call.to >= to - lostMs);
   return calls
-    .filter((call) => typeof call.status === 'number' && call.requestId !== '' && !logged.has(call.requestId) && !mayBeLost(call))
+    .filter((call) => call.status === 200 && call.requestId !== '' && !logged.has(call.requestId) && !mayBeLost(call))
     .map((call) => `call ${call.id} was answered with ${call.status} and isn't in the log`);
 }
 
