@@ -27,6 +27,7 @@ import { bodyMemory } from './core/body-memory.ts';
 import { startEcho } from './core/echo.ts';
 import { afterResponses, flushTurn } from './core/event-loop-turn.ts';
 import { createInProcess, type InProcess } from './core/in-process.ts';
+import { createJournal } from './core/log/journal.ts';
 import { createSpill } from './core/log/spill.ts';
 import { usageStamps } from './core/log/usage-stamps.ts';
 import { createLogWriter } from './core/log/writer.ts';
@@ -120,7 +121,9 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
   const echo = await startEcho();
   // Named after the root key: two installations of one machine must not take each other's rows for their own.
   const spill = createSpill(path.join(env.LOG_SPILL_DIR, `sallyport-log-spill-${roots.current.id}-${env.PLANE_PORTS.proxy ?? env.PORT}`));
-  const logs = createLogWriter({ pool, spill, stamps: usageStamps(pool), nodeId: hostname() });
+  const { DATA_DIR, REQUEST_LOG_JOURNAL: journaling } = env;
+  const journal = journaling === 'off' ? undefined : createJournal(path.join(DATA_DIR, 'request-log'), journaling);
+  const logs = createLogWriter({ pool, spill, journal, stamps: usageStamps(pool), nodeId: hostname() });
   const payloads = createPayloadWriter({ pool, keyring });
   const known = credentials({ stale_ms: env.SNAPSHOT_MAX_AGE_SECONDS * 1000 });
   const trustedProxies = parseNetworks(env.TRUSTED_PROXIES);
@@ -150,10 +153,14 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     keyring,
     privateHeaders: new Set(env.CLIENT_CERT_HEADER === undefined ? [] : [hyphenated(env.CLIENT_CERT_HEADER)]),
     certificateHeader: env.CLIENT_CERT_HEADER === undefined ? null : { name: env.CLIENT_CERT_HEADER, trustedProxies },
+    journaled: journal !== undefined,
     record: (call, plane) =>
       afterResponses(() => {
-        if (call.capture !== null) payloads.take(call);
-        logs.record(call, plane);
+        try {
+          if (call.capture !== null) payloads.take(call);
+        } finally {
+          logs.record(call, plane); // its answer waits for it
+        }
       }),
   };
 
@@ -162,7 +169,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
   const usageTimer = setInterval(() => void loadUsage(), USAGE_RELOAD_MS);
   usageTimer.unref();
 
-  const endMeters = measureGateway({ runtime, logs, spill, pool });
+  const endMeters = measureGateway({ runtime, logs, spill, journal, pool });
 
   const web = createWebForward({ socketPath: env.WEB_SOCKET });
   const tunnels = createTunnels(known.agents, frontDoorToken(roots.current));

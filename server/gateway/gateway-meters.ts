@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { measureCustody } from '#server/custody/meters.ts';
 import { observe } from '#server/platform/telemetry/meters.ts';
 import { watchPool } from '#server/platform/telemetry/pool-meters.ts';
+import type { Journal } from './core/log/journal.ts';
 import type { Spill } from './core/log/spill.ts';
 import type { LogWriter } from './core/log/writer.ts';
 import type { Runtime } from './core/runtime.ts';
@@ -10,11 +11,12 @@ type Parts = {
   runtime: Pick<Runtime, 'snapshots' | 'pools' | 'webSockets' | 'inFlight' | 'keyring'>;
   logs: Pick<LogWriter, 'queued'>;
   spill: Pick<Spill, 'holds'>;
+  journal: Pick<Journal, 'holds' | 'failing'> | undefined;
   pool: Pool;
 };
 
 /** Has the state of a gateway read when somebody asks; a call notices nothing of it. Returns what ends it. */
-export function measureGateway({ runtime, logs, spill, pool }: Parts): () => void {
+export function measureGateway({ runtime, logs, spill, journal, pool }: Parts): () => void {
   const { snapshots, pools, webSockets, inFlight, keyring } = runtime;
   watchPool('gateway', pool);
   const gauge = (name: string, help: string, read: Parameters<typeof observe>[2], unit?: 's') =>
@@ -46,7 +48,12 @@ export function measureGateway({ runtime, logs, spill, pool }: Parts): () => voi
     gauge('sallyport_sealed_workspaces', 'Workspaces whose key is out of reach', () => snapshots.sealed),
     gauge('sallyport_tenant_keys_open', 'Keys of workspaces in memory', () => keyring.size),
     gauge('sallyport_request_log_queue', 'Rows of the request log that wait for the database', () => logs.queued),
-    gauge('sallyport_request_log_spilled', '1 while rows wait on the disk because the database is away', () => Number(spill.holds)),
+    gauge('sallyport_request_log_spilled', '1 while rows wait on the disk because the database is away', () =>
+      Number(spill.holds || journal?.holds === true),
+    ),
+    gauge('sallyport_request_log_journal_failing', '1 while calls are answered whose rows the disk does not take', () =>
+      Number(journal?.failing === true),
+    ),
   ];
   return () => {
     for (const remove of removals) remove();

@@ -105,6 +105,7 @@ const variables = z.object({
   SNAPSHOT_MAX_AGE_SECONDS: field.whole(1, 604_800).default(3600),
   MAX_INFLIGHT_PER_TENANT: field.whole(1, 100_000).default(200),
   LOG_SPILL_DIR: field.text.default(tmpdir()),
+  REQUEST_LOG_JOURNAL: z.enum(['off', 'on', 'fsync'], 'must be off, on or fsync').default('on'),
   UPSTREAM_PRIVATE_ALLOWLIST: field.allowedRanges.default([]),
   UPSTREAM_DENYLIST: field.cidrs.default([]),
   ALLOW_HTTP_UPSTREAM: field.flag.default(false),

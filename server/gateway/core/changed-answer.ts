@@ -98,8 +98,7 @@ export class ChangedAnswer {
         bytes += piece.length;
         res.write(piece);
       }
-      res.end();
-      res.uncork();
+      res.end(); // this uncorks, whenever it comes
       for (const one of shown ?? []) this.#port.kept()?.takeResponse(one);
       this.#port.finish(bytes);
     });

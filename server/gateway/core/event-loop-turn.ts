@@ -6,21 +6,26 @@ type Queue = { works: Work[] };
 
 const answers: Queue = { works: [] };
 const rest: Queue = { works: [] };
+const last: Queue = { works: [] };
 let awaited = false;
 
 /** Runs the work once every ready socket was read, in the order it was queued. On a quiet machine that is at once. */
 export const afterReads = (work: Work): void => put(answers, work);
 
-/** Runs the work after all other work of the turn: no caller waits for it. */
+/** Runs the work after the answers of the turn: what they leave behind. */
 export const afterResponses = (work: Work): void => put(rest, work);
+
+/** Runs the work after all other work of the turn, also what that asks for: once for everything the turn leaves behind. */
+export const afterTurn = (work: Work): void => put(last, work);
 
 /** Flushes queued work before continuing. */
 export function flushTurn(): void {
   try {
     run(answers);
     run(rest);
+    run(last);
   } finally {
-    if (answers.works.length + rest.works.length > 0) expectTurn();
+    if (answers.works.length + rest.works.length + last.works.length > 0) expectTurn();
   }
 }
 

@@ -84,7 +84,7 @@ export function requestOf(call: Call, headers: string[], relay: BodyRelay | Line
 }
 
 export function flush({ res }: Call): void {
-  if (!res.writableEnded && !res.destroyed) res.flushHeaders();
+  if (!res.writableEnded && !res.isHeld && !res.destroyed) res.flushHeaders();
 }
 
 /** The error's code for the log, e.g. ECONNREFUSED; addresses stay out of it. */

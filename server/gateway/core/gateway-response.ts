@@ -14,11 +14,47 @@ export type ResponseHead = { lines: string; fields: string[] };
  */
 export class GatewayResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
   #lines = '';
+  #holds = false;
+  #held = false;
+  #chunk: unknown;
+  #encoding: unknown;
+  #callback: unknown;
 
   /** As `writeHead`. None of the lines is Connection, Content-Length, Date, Expect, Keep-Alive, Trailer or Transfer-Encoding: those are fields. */
   begin(status: number, reason: string | undefined, { lines, fields }: ResponseHead): this {
     this.#lines = lines;
     return reason === undefined ? this.writeHead(status, fields) : this.writeHead(status, reason, fields);
+  }
+
+  /** From now on `end` is kept back until `letEnd`: the caller is told that its answer is whole only when the call can't get lost any more. */
+  holdEnd(): void {
+    this.#holds = true;
+  }
+
+  /** Ends the response as it was asked to, or lets it end when it is. */
+  letEnd(): void {
+    this.#holds = false;
+    if (!this.#held) return;
+    this.#held = false;
+    const [chunk, encoding, callback] = [this.#chunk, this.#encoding, this.#callback];
+    this.#chunk = this.#callback = undefined;
+    // Nobody is there any more.
+    if (!this.destroyed) super.end(chunk as never, encoding as never, callback as never);
+  }
+
+  /** Whether `end` was called, and waits. */
+  get isHeld(): boolean {
+    return this.#held;
+  }
+
+  override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
+    if (!this.#holds) return super.end(chunk as never, encoding as never, callback as never);
+    if (this.#held) return this;
+    this.#held = true;
+    this.#chunk = chunk;
+    this.#encoding = encoding;
+    this.#callback = callback;
+    return this;
   }
 
   /** Called by `writeHead`. */

@@ -28,12 +28,14 @@ export class Pipeline {
 
   /** Serves the call: answers exactly once and records it. Never throws, and returns nothing: the response is the result. */
   serve(call: Call): void {
+    this.#hold(call);
     this.#run(call, 0);
   }
 
   /** Writes a refusal and ends the call. */
   refuse(call: Call, refusal: Refused<string>): void {
     const { req, res } = call;
+    this.#hold(call);
     call.refusal = refusal;
     if (res.destroyed) {
       this.#callerGone(call);
@@ -50,6 +52,11 @@ export class Pipeline {
     call.capture?.answerInstead(head, body);
     res.begin(status, undefined, head).end(body);
     this.#over(call);
+  }
+
+  /** The answer of a call that is logged ends when its row is where nothing takes it away. */
+  #hold(call: Call): void {
+    if (this.runtime.journaled && this.plane.logged !== false && !call.finished) call.res.holdEnd();
   }
 
   #run(call: Call, from: number): void {
@@ -135,18 +142,27 @@ export class Pipeline {
   #over(call: Call): void {
     if (call.finished) return;
     call.finished = true;
+    try {
+      this.#settle(call);
+    } finally {
+      // A dry test request was never sent: it isn't a call and isn't logged as one.
+      if (!call.test?.dry && this.plane.logged !== false) this.runtime.record(call, this.plane);
+      else call.res.letEnd();
+    }
+  }
+
+  #settle(call: Call): void {
     call.grpc?.unwatch?.();
     this.plane.ended?.(call);
     this.#count(call);
     const sink = spanSink();
     if (sink !== null) this.#trace(sink, call);
     // Until the caller has taken the response it occupies our memory, so the call still counts as running.
-    if (call.inFlight && call.res.writableLength > 0 && !call.res.destroyed) call.res.once('close', () => this.#release(call));
+    if (call.inFlight && (call.res.isHeld || call.res.writableLength > 0) && !call.res.destroyed)
+      call.res.once('close', () => this.#release(call));
     else this.#release(call);
     call.body = null;
     if (!call.req.complete && !call.res.destroyed) discardBody(call.req);
-    // A dry test request was never sent: it isn't a call and isn't logged as one.
-    if (!call.test?.dry && this.plane.logged !== false) this.runtime.record(call, this.plane);
   }
 
   /** A span must not cost the call its log row. */

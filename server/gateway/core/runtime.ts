@@ -64,6 +64,8 @@ export type Runtime = {
   privateHeaders: ReadonlySet<string>;
   /** In which certificates of callers are told; null when nobody tells them. */
   certificateHeader: CertificateHeader | null;
-  /** Logs a finished call. Never throws, never waits. */
+  /** Whether the answers of logged calls end only when their rows are in the journal. */
+  journaled: boolean;
+  /** Logs a finished call, and lets its answer end. Never throws, never waits. */
   record(call: Call, plane: LoggedPlane): void;
 };

@@ -111,6 +111,8 @@ export class AnswerStream {
     const { res } = this.#call;
     if (res.destroyed) return gone(this.#call);
     this.#call.error = code;
+    // The result goes out with the end of the answer, which may be held.
+    res.cork();
     this.#write(text);
     res.end();
     return ANSWERED;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, connect as netConnect, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +14,7 @@ import { connection } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { assemble } from '../assemble.ts';
+import { databaseDoor } from '../database-door.fixture.ts';
 import { ask, makeRoute, makeSecret, served, startGateway, startUpstream, until } from '../gateway.fixture.ts';
 import { createDisk } from './disk.ts';
 import { Snapshots } from './store.ts';
@@ -362,44 +362,6 @@ test('a call never sees half of a transaction that changed several slices, howev
   assert.equal(halves, 0);
   assert.ok(seen > 3, `${seen} versions were seen`);
 });
-
-/** A door between the gateway and its database that can be shut. */
-async function databaseDoor() {
-  const options = new pg.Client(connection());
-  const sockets = new Set<Socket>();
-  let shut = false;
-  const door: Server = createServer((inside) => {
-    if (shut) return inside.destroy();
-    const target = options.host.startsWith('/')
-      ? { path: `${options.host}/.s.PGSQL.${options.port}` }
-      : { host: options.host, port: options.port };
-    const outside = netConnect(target);
-    for (const socket of [inside, outside]) {
-      sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => sockets.delete(socket));
-    }
-    inside.pipe(outside).pipe(inside);
-    inside.on('close', () => outside.destroy());
-    outside.on('close', () => inside.destroy());
-  });
-  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
-  after(() => {
-    for (const socket of sockets) socket.destroy();
-    door.close();
-  });
-  const { port: doorPort } = door.address() as { port: number };
-  return {
-    url: `postgresql://${options.user}@127.0.0.1:${doorPort}/${options.database}`,
-    shut() {
-      shut = true;
-      for (const socket of sockets) socket.destroy();
-    },
-    open() {
-      shut = false;
-    },
-  };
-}
 
 test('without its database the gateway goes on serving, keeps the logs, counts, and heals by itself', { timeout: 60_000 }, async () => {
   const w = await workspace();

@@ -117,6 +117,8 @@ class Relay implements AnswerSink {
   }
 
   #finish(): void {
+    // The last event goes out with the end of the answer, which may be held.
+    if (this.#began) this.#call.res.cork();
     this.#send(endStages(this.#plan.stages));
     if (this.#began) this.#write(this.#writer.end());
     this.#end(this.#failed ? 'stream_failed' : 'ok');

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { GatewayResponse } from '../../core/gateway-response.ts';
 import type { Attempt } from './attempt.ts';
 
 const WHOLE_CALL_MS = 15 * 60_000;
@@ -8,13 +8,13 @@ export class CallerGone {
   gone = false;
   /** The call took longer than any may. */
   late = false;
-  readonly #res: ServerResponse;
+  readonly #res: GatewayResponse;
   readonly #closed = () => this.#end(false);
   readonly #timer = setTimeout(() => this.#end(true), WHOLE_CALL_MS);
   #attempt: Attempt | undefined;
   #listeners: (() => void)[] = [];
 
-  constructor(res: ServerResponse) {
+  constructor(res: GatewayResponse) {
     this.#res = res;
     this.gone = res.destroyed;
     res.on('close', this.#closed);
@@ -49,7 +49,7 @@ export class CallerGone {
   }
 
   #end(late: boolean): void {
-    if (this.gone || this.#res.writableEnded) return;
+    if (this.gone || this.#res.writableEnded || this.#res.isHeld) return;
     this.gone = true;
     this.late = late;
     this.#attempt?.abort();

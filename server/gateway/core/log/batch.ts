@@ -33,6 +33,10 @@ export function newBatch(memory: Buffer) {
     get size() {
       return size;
     },
+    /** Where the next line will begin in `message()`. */
+    get end() {
+      return used;
+    },
     /** All rows, each with its line end, behind the room for the head of the message that carries them. */
     message: (): Buffer => bytes.subarray(0, used),
     tallies: tallies.all,

@@ -14,7 +14,7 @@ export type Spill = {
 };
 
 const lost = counter({ name: 'sallyport_request_log_lost', help: 'Rows of the request log that neither the database nor the disk took' });
-const spilled = counter({ name: 'sallyport_request_log_spilled_rows', help: 'Rows of the request log that went to the disk' });
+export const spilled = counter({ name: 'sallyport_request_log_spilled_rows', help: 'Rows of the request log that went to the disk' });
 
 const BATCH = 500;
 const MAX_FILE_ROWS = 20_000;

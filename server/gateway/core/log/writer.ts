@@ -3,15 +3,18 @@ import { log } from '#server/platform/log.ts';
 import { counter } from '#server/platform/telemetry/meters.ts';
 import type { Call } from '../call.ts';
 import { networkOf } from '../client-address.ts';
+import { afterTurn } from '../event-loop-turn.ts';
+import type { GatewayResponse } from '../gateway-response.ts';
 import { batchOf, type LogBatch, memoryFor, newBatch } from './batch.ts';
 import { insertBatch, insertRows } from './insert.ts';
+import type { FollowedBatch, Journal } from './journal.ts';
 import type { LoggedPlane } from './logged-plane.ts';
 import { type LogRow, logRow } from './row.ts';
-import type { Spill } from './spill.ts';
+import { type Spill, spilled } from './spill.ts';
 import type { UsageStamps } from './usage-stamps.ts';
 
 export type LogWriter = {
-  /** Takes a finished call of a plane. Never waits, never throws. */
+  /** Takes a finished call of a plane, and lets its answer end once its row is in the journal. Never waits, never throws. */
   record(call: Call, plane: LoggedPlane): void;
   /** Takes the row of a call that another process served. Never waits, never throws. */
   take(row: LogRow): void;
@@ -24,6 +27,8 @@ export type LogWriter = {
 export type LogWriterOptions = {
   pool: Pool;
   spill: Spill;
+  /** Without one, a process that is killed loses its queue. */
+  journal?: Journal | undefined;
   stamps: UsageStamps;
   nodeId: string;
   maxQueue?: number;
@@ -39,23 +44,46 @@ const UNAUTHENTICATED_PER_MINUTE = 60;
 const MAX_NETWORKS = 10_000;
 const MOST_SPARE = 4;
 
+/** A batch, and its lines in the journal. */
+type Queued = LogBatch & { followed?: FollowedBatch | undefined };
+
 /**
- * The request log's way to the database (interface rule 13 §10): queued in memory, written in batches, on disk when the database is away
- * or the queue is full. Losing the process loses at most the queue.
+ * The request log's way to the database (interface rule 13 §10): in the journal before its call is answered, queued in memory, written in batches, and left
+ * on the disk when the database is away or the queue is full.
  */
 export function createLogWriter(options: LogWriterOptions): LogWriter {
-  const { pool, spill, stamps, nodeId, maxQueue = 10_000, maxBatch = 500, everyMs = 250 } = options;
+  const { pool, spill, journal, stamps, nodeId, maxQueue = 10_000, maxBatch = 500, everyMs = 250 } = options;
   /** Memory of batches that are written: fresh memory for each is what wakes the collector. */
   const spare: Buffer[] = [];
-  let open = newBatch(memoryFor(maxBatch));
+  let open = followed(newBatch(memoryFor(maxBatch)));
   /** Full, the oldest first. While it is written the first stays here. */
-  const full: LogBatch[] = [];
+  const full: Queued[] = [];
+  /** Answers that end when the rows of their calls are in the journal. */
+  let answers: GatewayResponse[] = [];
+  let committing = false;
   let queued = 0;
   let writing: Promise<void> | undefined;
   let retryAt = 0;
   const flood = floodGate();
   const timer = setInterval(() => void flush(), everyMs);
   timer.unref();
+
+  function followed(batch: LogBatch): Queued {
+    return Object.assign(batch, { followed: journal?.follow(batch) });
+  }
+
+  /** All rows of a turn of the event loop go to the disk at once. */
+  function commit(): void {
+    committing = false;
+    const ending = answers;
+    answers = [];
+    open.followed?.append();
+    if (journal?.mode !== 'fsync') for (const res of ending) res.letEnd();
+    else
+      void journal.synced().then(() => {
+        for (const res of ending) res.letEnd();
+      });
+  }
 
   const write = async (batch: LogBatch) => {
     try {
@@ -78,8 +106,9 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   /** Closes the batch that is being filled. */
   function seal(): void {
     if (open.size === 0) return;
+    open.followed?.append();
     full.push(open);
-    open = newBatch(spare.pop() ?? memoryFor(maxBatch));
+    open = followed(newBatch(spare.pop() ?? memoryFor(maxBatch)));
   }
 
   function add(row: LogRow): void {
@@ -93,10 +122,18 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     seal();
     const beingWritten = writing === undefined ? 0 : 1;
     while (queued > most && full.length > beingWritten) {
-      const [batch] = full.splice(beingWritten, 1) as [LogBatch];
+      const [batch] = full.splice(beingWritten, 1) as [Queued];
       queued -= batch.size;
-      spill.push(batch.rows());
+      leave(batch);
     }
+  }
+
+  function leave(batch: Queued): void {
+    if (batch.followed?.whole) {
+      batch.followed.leave();
+      spilled.cells[0] = (spilled.cells[0] as number) + batch.size;
+    } else if (spill.push(batch.rows())) batch.followed?.drop();
+    else batch.followed?.leave();
   }
 
   async function flushOnce(): Promise<void> {
@@ -105,11 +142,14 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       seal();
       for (let batch = full[0]; batch; batch = full[0]) {
         await write(batch);
+        batch.followed?.drop();
         full.shift();
         written.cells[0] = (written.cells[0] as number) + batch.size;
         queued -= batch.size;
       }
       if (spill.holds) await spill.drain((rows) => write(batchOf(rows)));
+      journal?.look();
+      if (journal?.holds) await journal.drain((rows) => write(batchOf(rows)));
       await stamps.flush();
     } catch (error) {
       if (retryAt === 0) log.warn({ err: error, queued }, 'cannot write request logs; keeping them locally');
@@ -135,21 +175,31 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     else if (full.length === 1 && open.size === 0) void flush();
   }
 
+  function note(call: Call, plane: LoggedPlane): void {
+    try {
+      if (!call.admitted && !flood.lets(call, plane, (row) => add({ ...row, node_id: nodeId }))) return;
+      add(logRow(call, plane, nodeId));
+      if (call.admitted) stamps.note(call);
+    } catch (error) {
+      log.error({ err: error, request_id: call.requestId }, 'failed to log a call');
+      return;
+    }
+    settle();
+  }
+
   return {
     record(call, plane) {
-      try {
-        if (!call.admitted && !flood.lets(call, plane, (row) => add({ ...row, node_id: nodeId }))) return;
-        add(logRow(call, plane, nodeId));
-        if (call.admitted) stamps.note(call);
-      } catch (error) {
-        log.error({ err: error, request_id: call.requestId }, 'failed to log a call');
-        return;
-      }
-      settle();
+      note(call, plane);
+      if (!journal) return;
+      answers.push(call.res);
+      if (committing) return;
+      committing = true;
+      afterTurn(commit);
     },
     take(row) {
       add(row);
       settle();
+      if (journal) commit();
     },
     flush,
     async close() {
@@ -158,6 +208,8 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       retryAt = 0;
       await flush();
       spillDown(0);
+      commit();
+      journal?.close();
     },
     get queued() {
       return queued;
