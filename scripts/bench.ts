@@ -1,4 +1,5 @@
 // npm run bench [-- proxy bodies latency memory payloads fields wrap connections events equal sockets many hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads journal fields wrap connections events hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import { fork } from 'node:child_process';
@@ -17,6 +18,7 @@ import { measureDeliveries } from './bench/deliveries.ts';
 import { measureEqual } from './bench/equal.ts';
 import { measureFields } from './bench/fields.ts';
 import { measureHot } from './bench/hot.ts';
+import { measureJournal } from './bench/journal.ts';
 import { measureLatency } from './bench/latency.ts';
 import { measureLists } from './bench/lists.ts';
 import { cores, endChildren, findTool, moveSelfTo, requireMachine, tracked } from './bench/machine.ts';
@@ -44,6 +46,7 @@ const parts = [
   'latency',
   'memory',
   'payloads',
+  'journal',
   'fields',
   'wrap',
   'connections',
@@ -73,6 +76,7 @@ const proxyParts: Partial<Record<Part, (bench: Bench) => Promise<Row[]>>> = {
   latency: measureLatency,
   memory: measureMemory,
   payloads: measurePayloads,
+  journal: measureJournal,
   fields: measureFields,
   wrap: measureWrap,
   connections: measureConnections,

@@ -1,4 +1,6 @@
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePorts } from '../ports.ts';
 import { get } from './http.ts';
 import { drive, type Load, type LoadResult } from './load.ts';
 import { cores, cpuSeconds } from './machine.ts';
@@ -25,6 +27,8 @@ export type Bench = {
   proxies: Map<Contender['name'], Contender>;
   databasePids: () => number[];
   gatewayPid: number;
+  /** Another gateway of ours over the same database, with settings of its own. */
+  startAnother: (settings: Record<string, string>) => Promise<Contender>;
   stop: () => Promise<void>;
 };
 
@@ -71,6 +75,14 @@ export async function startProxies(directory: string, peers: readonly Peer[]): P
     proxies: new Map(proxies.map((proxy) => [proxy.name, proxy])),
     databasePids: installation.databasePids,
     gatewayPid,
+    startAnother: async (settings) => {
+      const [port] = (await freePorts(1)) as [number];
+      const place = { PLANE_PORTS: `proxy:${port}`, WEB_SOCKET: path.join(directory, `another-${port}`, 'web.sock') };
+      const { pid = 0 } = await installation.startGateway({ ...place, ...settings }, port);
+      const here = (text: string) => text.replace(`:${installation.ports.proxy}`, `:${port}`);
+      const headers = Object.fromEntries(Object.entries(callable.headers).map(([name, value]) => [name, here(value)]));
+      return { name: 'sallyport', url: here(callable.url), headers, pids: () => [pid] };
+    },
     stop: async () => {
       for (const stop of stops) await stop();
     },

@@ -19,7 +19,8 @@ export type Installation = {
   directory: string;
   url: string;
   ports: Ports;
-  startGateway: () => Promise<ChildProcess>;
+  /** With settings of its own it needs a port of its own. */
+  startGateway: (settings?: Record<string, string>, port?: number) => Promise<ChildProcess>;
   startWeb: () => Promise<ChildProcess>;
   databasePids: () => number[];
   stop: () => Promise<void>;
@@ -49,7 +50,7 @@ export async function install(directory: string): Promise<Installation> {
   const databasePids = () => familyOf(postmaster(path.join(data, 'postgres/data'))?.pid ?? 0);
   const running = new Set<ChildProcess>();
   let stopping = false;
-  const role = (main: string) => {
+  const role = (main: string, settings: Record<string, string> = {}) => {
     const leash = pathToFileURL(path.join(root, 'scripts/exit-with-supervisor.ts')).href;
     const child = spawnOn(
       cores.measured,
@@ -57,6 +58,7 @@ export async function install(directory: string): Promise<Installation> {
       ['--disable-warning=ExperimentalWarning', `--import=${leash}`, ...flags(), main],
       {
         cwd: root,
+        env: { ...process.env, ...settings },
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       },
     );
@@ -70,9 +72,9 @@ export async function install(directory: string): Promise<Installation> {
     directory,
     url,
     ports: { api, sandbox, admin, proxy },
-    startGateway: async () => {
-      const child = role('server/gateway/main.ts');
-      await until('The gateway', () => answers(`http://127.0.0.1:${proxy}/readyz`), 120_000, child);
+    startGateway: async (settings, port = proxy) => {
+      const child = role('server/gateway/main.ts', settings);
+      await until('The gateway', () => answers(`http://127.0.0.1:${port}/readyz`), 120_000, child);
       return child;
     },
     startWeb: async () => {
