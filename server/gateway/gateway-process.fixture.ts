@@ -18,8 +18,11 @@ export type GatewayProcess = {
   stop(): Promise<void>;
 };
 
-/** `shell` is run before it in the same shell, for limits of the process. */
-export async function startGatewayProcess(settings: Record<string, string> = {}, shell = ''): Promise<GatewayProcess> {
+/** Resolves when /readyz answers `ready`. `shell` is run before it in the same shell, for limits of the process. */
+export async function startGatewayProcess(
+  settings: Record<string, string> = {},
+  { shell = '', ready = 200 }: { shell?: string; ready?: number } = {},
+): Promise<GatewayProcess> {
   const port = await freePort();
   const own = {
     PLANE_PORTS: `proxy:${port}`,
@@ -45,19 +48,20 @@ export async function startGatewayProcess(settings: Record<string, string> = {},
   onBeforeDatabaseClose(() => end('SIGKILL'));
   await until(async () => {
     if (child.exitCode !== null) throw new Error(`The gateway ended:\n${text}`);
-    return isReady(port);
+    return (await statusOf(port, '/readyz')) === ready;
   }, 60_000).catch((error: unknown) => {
     throw new Error(`${error}\n${text}`);
   });
   return { port, lines: () => text.split('\n').filter(Boolean), kill: () => end('SIGKILL'), stop: () => end('SIGTERM') };
 }
 
-const isReady = (port: number): Promise<boolean> =>
+/** Null without an answer. */
+const statusOf = (port: number, target: string): Promise<number | null> =>
   new Promise((resolve) => {
-    get({ host: '127.0.0.1', port, path: '/readyz', agent: false }, (res) => {
+    get({ host: '127.0.0.1', port, path: target, agent: false }, (res) => {
       res.resume();
-      resolve(res.statusCode === 200);
-    }).on('error', () => resolve(false));
+      resolve(res.statusCode ?? null);
+    }).on('error', () => resolve(null));
   });
 
 /** Callers that call one after another, and the IDs of the calls whose answers they have whole. */

@@ -240,7 +240,7 @@ function tenantCall(
   const entry = runtime.snapshots.bySlug(match.slug);
   if (!entry) {
     // Without a confirmed snapshot, the workspace may exist.
-    const known = runtime.snapshots.fresh;
+    const known = runtime.snapshots.knowsAll;
     const type = known ? 'tenant_not_found' : 'dependency_unavailable';
     countRefusal(type);
     const message = known ? 'No workspace found at this address.' : 'The service is starting. Try again shortly.';

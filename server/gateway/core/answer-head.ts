@@ -1,7 +1,7 @@
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { Call } from './call.ts';
 import type { Capture } from './capture.ts';
-import { isEventStream, namesOf, responseHead } from './upstream-response.ts';
+import { isEventStream, lengthOf, namesOf, responseHead } from './upstream-response.ts';
 
 export const STREAM_IDLE_MS = 60_000;
 /** Of an event stream, and of a call of gRPC in either direction. */
@@ -14,10 +14,13 @@ export const idleOf = ({ forwarding, grpc }: Call, headers: HeaderList): number 
 /** A phrase that node writes as it is; others get the usual one. */
 const REASON = /^[\t\x20-\x7e]+$/;
 
-export type AnswerHead = { readonly status: number; readonly reason: string; headers: HeaderList };
+/** `length`: what a streamed answer announced, in bytes. */
+export type AnswerHead = { readonly status: number; readonly reason: string; headers: HeaderList; length?: number };
 
 /** The caller's head: the upstream's, and our block. */
-export function writeHead(call: Call, { status, reason, headers }: AnswerHead, phase: Call['phase'], kept: Capture | null): void {
+export function writeHead(call: Call, answer: AnswerHead, phase: Call['phase'], kept: Capture | null): void {
+  const { status, reason, headers } = answer;
+  if (phase === 'first-byte') answer.length = lengthOf(headers);
   call.origin = 'upstream';
   call.status = status;
   call.upstreamStatus = status;

@@ -35,8 +35,13 @@ export class BufferedResponse {
   }
 }
 
-/** Sends a copy of lent bytes. False: wait for `drain` before the next. */
-export function writeCopy(call: Call, bytes: Buffer): boolean {
+/** Sends a copy of lent bytes; the last ones go out with the end of the answer, which may be held. False: wait for `drain` before the next. */
+export function writeCopy(call: Call, bytes: Buffer, last: boolean): boolean {
+  if (last) {
+    call.res.cork();
+    writeCopy(call, bytes, false);
+    return true;
+  }
   if (bytes.length <= ONE_WRITE) return call.res.write(Buffer.from(bytes));
   const pooled = takeBuffer(bytes.length);
   const copy = pooled.subarray(0, bytes.length);

@@ -42,8 +42,6 @@ export class Exchange implements UpstreamHandler {
   /** An answer that is awaited whole. */
   #held: BufferedResponse | undefined;
   #received = 0;
-  /** Bytes of a streamed answer whose length was announced, after which the caller takes it for whole. */
-  #whole = Number.NaN;
   #head: AnswerHead = { status: 0, reason: '', headers: [] };
   #paused = false;
   /** An answer that the plane changes before it is sent. */
@@ -137,9 +135,7 @@ export class Exchange implements UpstreamHandler {
         break;
       case 'streaming':
         this.#timer.refresh();
-        // What makes it whole goes out with its end, which may be held.
-        if (this.#received === this.#whole) this.#call.res.cork();
-        if (writeCopy(this.#call, bytes) || this.#received === this.#whole) break;
+        if (writeCopy(this.#call, bytes, this.#received === this.#head.length)) break;
         this.#answer?.pause();
         this.#waitForDrain();
         break;
@@ -288,7 +284,6 @@ export class Exchange implements UpstreamHandler {
   #startStream(): void {
     this.#writeHead('first-byte');
     this.#state = 'streaming';
-    if (this.#runtime.journaled) this.#whole = Number(fieldOf(this.#head.headers, 'content-length') ?? Number.NaN);
     this.#timer.arm(idleOf(this.#call, this.#head.headers));
     // A first chunk that came in the same packet goes out with the head; without one the head does not wait for it.
     process.nextTick(flush, this.#call);

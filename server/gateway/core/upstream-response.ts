@@ -58,9 +58,12 @@ function isHarmful(name: string, value: string, { upstreamStatus, host }: Call):
 export function bufferedLength(method: string, status: number, headers: HeaderList): number {
   if (method === 'HEAD' || status === 204 || status === 304) return 0;
   if (isAlwaysStreamed(headers)) return -1;
-  const length = Number(fieldOf(headers, 'content-length') ?? Number.NaN);
+  const length = lengthOf(headers);
   return length <= BUFFERED_RESPONSE ? length : -1;
 }
+
+/** What is announced, in bytes; NaN for nothing. */
+export const lengthOf = (headers: HeaderList): number => Number(fieldOf(headers, 'content-length') ?? Number.NaN);
 
 /** Whether its bytes are awaited as they come, whatever length is announced. */
 export const isAlwaysStreamed = (headers: HeaderList): boolean => ALWAYS_STREAMED.includes(mediaType(headers));

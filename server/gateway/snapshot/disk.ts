@@ -14,12 +14,18 @@ import { isComplete, type SpaceRows } from './slices.ts';
 
 const FORMAT = 1;
 const CONFIRMED = 'confirmed';
+/** By more than that no clock may be behind the one that confirmed a copy: nobody could tell how old it is. */
+const CLOCK_MS = 60_000;
 
 export type Disk = {
-  /** The kept spaces, and when they were last confirmed (epoch milliseconds, 0 for never). Unreadable files are skipped. */
-  read(): { spaces: SpaceRows[]; confirmedAt: number };
-  /** Keeps one space; writes nothing when the file already says the same. Never rejects. */
+  /**
+   * The kept spaces, and when they were last confirmed (epoch milliseconds, 0 for never). Unreadable files are skipped; `complete`: none of what was
+   * confirmed is missing.
+   */
+  read(): { spaces: SpaceRows[]; confirmedAt: number; complete: boolean };
+  /** Keeps one space; writes nothing when the file already says the same. Never rejects. When the disk doesn't take it, the older copy goes too. */
   keep(rows: SpaceRows): Promise<void>;
+  /** Everything that is kept was true at that time. Says nothing while the disk holds a copy that couldn't be replaced. */
   confirm(at: number): Promise<void>;
   forget(tenantId: string): Promise<void>;
   /** Waits for writes under way. */
@@ -29,24 +35,46 @@ export type Disk = {
 export function createDisk(folder: string, roots: RootKeys): Disk {
   privateFolder(folder);
   const written = new Map<string, string>();
+  /** Names of the spaces that belong on the disk. */
+  const kept = new Set<string>();
+  /** Names of files that tell what is no longer true. */
+  const outdated = new Set<string>();
   let queue: Promise<void> = Promise.resolve();
+  const fileOf = (name: string) => path.join(folder, `${name}.bin`);
+
+  const put = async (name: string, text: string): Promise<void> => {
+    const file = fileOf(name);
+    const draft = `${file}.${process.pid}.tmp`;
+    try {
+      await writeFile(draft, sealSnapshot(roots.current, name, Buffer.from(text)), { mode: 0o600 });
+      await rename(draft, file);
+      outdated.delete(name);
+    } catch (error) {
+      written.delete(name);
+      await rm(draft, { force: true }).catch(() => {});
+      log.warn({ err: error }, 'cannot write the configuration snapshot to disk');
+      if (name === CONFIRMED) return; // an earlier time is as true
+      // In the copy of before, a key that was revoked since is still good.
+      outdated.add(name);
+      await removeOutdated();
+    }
+  };
+
+  const removeOutdated = async (): Promise<void> => {
+    for (const name of [...outdated])
+      await rm(fileOf(name), { force: true }).then(
+        () => outdated.delete(name),
+        () => {},
+      );
+  };
 
   const write = (name: string, text: string): Promise<void> => {
     const print = digest(text).toString('base64');
     if (written.get(name) === print) return queue;
     written.set(name, print);
     // One after another: a burst of changes must not open a thousand files.
-    queue = queue.then(async () => {
-      if (written.get(name) !== print) return; // a newer copy stands behind this one in the queue
-      try {
-        const file = path.join(folder, `${name}.bin`);
-        const draft = `${file}.${process.pid}.tmp`;
-        await writeFile(draft, sealSnapshot(roots.current, name, Buffer.from(text)), { mode: 0o600 });
-        await rename(draft, file);
-      } catch (error) {
-        written.delete(name);
-        log.warn({ err: error }, 'cannot write the configuration snapshot to disk');
-      }
+    queue = queue.then(() => {
+      if (written.get(name) === print) return put(name, text); // else a newer copy stands behind this one in the queue
     });
     return queue;
   };
@@ -69,25 +97,46 @@ export function createDisk(folder: string, roots: RootKeys): Disk {
   return {
     read() {
       const files = readdirSync(folder).filter((file) => file.endsWith('.bin'));
-      const confirmed = files.includes(`${CONFIRMED}.bin`) ? (readOne(`${CONFIRMED}.bin`) as { at?: number } | undefined) : undefined;
+      const confirmed = files.includes(`${CONFIRMED}.bin`)
+        ? (readOne(`${CONFIRMED}.bin`) as { at?: number; spaces?: number } | undefined)
+        : undefined;
       const spaces: SpaceRows[] = [];
       for (const file of files) {
         if (file === `${CONFIRMED}.bin`) continue;
         const copy = readOne(file) as { format: number; rows: object } | undefined;
-        if (copy?.format === FORMAT && isComplete(copy.rows)) spaces.push(copy.rows);
+        if (copy?.format !== FORMAT || !isComplete(copy.rows)) continue;
+        spaces.push(copy.rows);
+        kept.add(file.slice(0, -4));
       }
-      return { spaces, confirmedAt: confirmed?.at ?? 0 };
+      let confirmedAt = confirmed?.at ?? 0;
+      if (confirmedAt > Date.now() + CLOCK_MS) {
+        log.error({ confirmed: new Date(confirmedAt) }, 'the configuration snapshot on disk is of the future: check the clock of this machine');
+        confirmedAt = 0;
+      }
+      return { spaces, confirmedAt, complete: spaces.length >= (confirmed?.spaces ?? 0) };
     },
-    keep: (rows) => write(`${rows.tenant.id}.${rows.space}`, JSON.stringify({ format: FORMAT, rows })),
-    confirm: (at) => write(CONFIRMED, JSON.stringify({ at })),
+    keep(rows) {
+      const name = `${rows.tenant.id}.${rows.space}`;
+      kept.add(name);
+      return write(name, JSON.stringify({ format: FORMAT, rows }));
+    },
+    confirm(at) {
+      queue = queue.then(async () => {
+        await removeOutdated();
+        if (outdated.size === 0) await put(CONFIRMED, JSON.stringify({ at, spaces: kept.size }));
+      });
+      return queue;
+    },
     forget(tenantId) {
-      for (const space of ['live', 'test']) written.delete(`${tenantId}.${space}`);
-      queue = queue.then(() =>
-        Promise.all(['live', 'test'].map((space) => rm(path.join(folder, `${tenantId}.${space}.bin`), { force: true }))).then(
-          () => {},
-          () => {},
-        ),
-      );
+      const names = ['live', 'test'].map((space) => `${tenantId}.${space}`);
+      for (const name of names) {
+        written.delete(name);
+        kept.delete(name);
+      }
+      queue = queue.then(() => {
+        for (const name of names) outdated.add(name);
+        return removeOutdated();
+      });
       return queue;
     },
     async settled() {

@@ -49,6 +49,9 @@ export class Snapshots {
   readonly #bySlug = new Map<string, TenantEntry>();
   readonly #reloads = new Map<string, Reload>();
   #confirmedAt = 0;
+  /** The same on a clock that nobody sets. */
+  #confirmedTick = 0;
+  #complete = true;
   #listener: Listener | undefined;
   #polling: Promise<void> | undefined;
   #pollAgain = false;
@@ -65,8 +68,11 @@ export class Snapshots {
   async start(patienceMs = 2_000): Promise<void> {
     const copy = this.#options.disk?.read();
     if (copy) {
-      for (const rows of copy.spaces) this.#putCopy(rows);
+      const whole = this.#putCopies(copy.spaces);
       this.#confirmedAt = copy.confirmedAt;
+      this.#confirmedTick = performance.now() - (Date.now() - copy.confirmedAt);
+      this.#complete = whole && copy.complete;
+      if (!this.#complete) log.error('some of the configuration snapshot on disk is missing: its workspaces are served when the database is there');
     }
     this.#listener = listen({
       channels: ['config_changed', 'tenant_changed'],
@@ -113,14 +119,19 @@ export class Snapshots {
     return sealed;
   }
 
-  /** Milliseconds since the snapshot was last confirmed against the database. */
+  /** Milliseconds since the snapshot was last confirmed against the database. A clock that was set back makes it no younger, nor does a machine that slept. */
   ageMs(now = Date.now()): number {
-    return now - this.#confirmedAt;
+    return Math.max(now - this.#confirmedAt, performance.now() - this.#confirmedTick);
   }
 
   /** Whether calls may be served: something was confirmed recently enough. */
   get fresh(): boolean {
     return this.ageMs() <= this.#options.maxAgeMs;
+  }
+
+  /** Whether a workspace that isn't here doesn't exist. */
+  get knowsAll(): boolean {
+    return this.#complete && this.fresh;
   }
 
   /** Resolves when everything committed before this call is served. Rejects when the database is unavailable. */
@@ -159,11 +170,14 @@ export class Snapshots {
     let next = pollMs;
     try {
       const asked = Date.now();
+      const tick = performance.now();
       const prints = await readAllFingerprints(pool);
       const changed = [...prints].filter(([id, print]) => this.#held.get(id)?.fingerprint?.text !== print).map(([id]) => id);
       for (const id of this.#held.keys()) if (!prints.has(id)) await this.#reload(id);
       for (let i = 0; i < changed.length; i += TENANTS_PER_LOAD) await this.#load(changed.slice(i, i + TENANTS_PER_LOAD));
       this.#confirmedAt = asked;
+      this.#confirmedTick = tick;
+      this.#complete = true;
       if (this.#failures > 0) log.info(this.sizes(), 'the configuration is confirmed again');
       this.#failures = 0;
       void disk?.confirm(asked);
@@ -238,13 +252,16 @@ export class Snapshots {
     for (const space of SPACES) if (after[space] !== before?.spaces[space]) void this.#options.disk?.keep(after[space].rows);
   }
 
-  /** A space as it was kept on disk. Until the other one is read, it is empty. */
-  #putCopy(rows: SpaceRows): void {
-    const { tenant, space } = rows;
-    const other = space === 'live' ? 'test' : 'live';
-    const copy = this.#compile(rows, SLICES);
-    const held = this.#held.get(tenant.id)?.spaces[other] ?? this.#compile(emptyRows(tenant, other), SLICES);
-    this.#serve(tenant.id, tenant, undefined, space === 'live' ? { live: copy, test: held } : { live: held, test: copy });
+  /** Serves the workspaces whose both spaces were kept: in an empty one every key would be wrong. False when there are others. */
+  #putCopies(copies: readonly SpaceRows[]): boolean {
+    let whole = true;
+    for (const rows of Map.groupBy(copies, ({ tenant }) => tenant.id).values()) {
+      const [live, test] = SPACES.map((space) => rows.find((one) => one.space === space));
+      if (live && test)
+        this.#serve(live.tenant.id, live.tenant, undefined, { live: this.#compile(live, SLICES), test: this.#compile(test, SLICES) });
+      else whole = false;
+    }
+    return whole;
   }
 
   #compile(rows: SpaceRows, changed: readonly AnySlice[], before: Parts = new Map()): HeldSpace {
@@ -276,9 +293,4 @@ export class Snapshots {
     this.#options.onTenant?.(tenantId);
     void this.#options.disk?.forget(tenantId);
   }
-}
-
-function emptyRows(tenant: TenantRow, space: Space): SpaceRows {
-  const lists = SLICES.flatMap(({ queries }) => Object.keys(queries).map((list) => [list, []] as const));
-  return { ...Object.fromEntries(lists), tenant, space } as unknown as SpaceRows;
 }

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test, { after } from 'node:test';
+import pg from 'pg';
+import { db } from '#server/platform/db.ts';
+import { egressSettings } from '#server/platform/http-out/settings.ts';
+import { rootKeys } from '#server/platform/keys.ts';
+import { ownDatabase } from '#server/testing/database.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { assemble } from '../assemble.ts';
+import { databaseDoor } from '../database-door.fixture.ts';
+import { ask, makeRoute, makeSecret, startUpstream, until } from '../gateway.fixture.ts';
+import { freePort, startGatewayProcess } from '../gateway-process.fixture.ts';
+import { createDisk } from './disk.ts';
+import type { SpaceRows } from './slices.ts';
+import { Snapshots } from './store.ts';
+
+// Gateways that start while the database is away (interface rule 12 §15), and what becomes of the copy they start from.
+
+const { directory } = await ownDatabase();
+const folder = path.join(directory, 'snapshot');
+const upstream = await startUpstream();
+
+const made = [];
+for (const name of ['good', 'changed', 'cut', 'swapped', 'other']) {
+  const w = await workspace();
+  await makeSecret(w, 'HELD', { production: `held-by-${name}` });
+  await makeRoute(w, 'r', upstream.url, { inject_headers_json: { 'X-Held': '{{secret:HELD}}' } });
+  made.push({ slug: w.tenant.slug, key: (await w.key()).text, file: path.join(folder, `${w.tenant.id}.live.bin`) });
+}
+const [good, changed, cut, swapped, other] = made as [Made, Made, Made, Made, Made];
+type Made = (typeof made)[number];
+
+/** A gateway had everything, and ended. */
+const before = await assemble();
+await before.runtime.snapshots.poll();
+await before.close(100);
+
+test('a gateway that starts without its database serves what its copy proves, refuses the rest, says so, and goes on when it is back', {
+  timeout: 180_000,
+}, async () => {
+  const intact = readFileSync(changed.file);
+  writeFileSync(changed.file, intact.with(intact.length - 40, (intact.at(-40) ?? 0) ^ 1));
+  truncateSync(cut.file, 200);
+  writeFileSync(swapped.file, readFileSync(other.file));
+  const door = await databaseDoor();
+  door.shut();
+  const metrics = await freePort();
+  const gateway = await startGatewayProcess({ DATABASE_URL: door.url, METRICS_PORT: String(metrics) });
+  const call = ({ slug, key }: Made, wanted = key) => ask(gateway.port, slug, '/r', { key: wanted });
+  for (const one of [good, other]) {
+    assert.equal((await call(one)).status, 200);
+    assert.match(String(upstream.seen.at(-1)?.headers['x-held']), /^held-by-(?:good|other)$/, 'secrets are in the copy too');
+  }
+  assert.equal((await call(good, other.key)).status, 401, 'the key of another workspace');
+  for (const one of [changed, cut, swapped]) {
+    const answer = await call(one);
+    assert.deepEqual([answer.status, answer.headers['retry-after'], answer.json().error], [
+      503,
+      '5',
+      { ...(answer.json().error as object), type: 'dependency_unavailable' },
+    ]);
+  }
+  const lines = (text: string) => gateway.lines().filter((line) => line.includes(text)).length;
+  assert.equal(lines('skipped a configuration snapshot'), 3);
+  assert.equal(lines('some of the configuration snapshot on disk is missing'), 1);
+  assert.equal(lines('serving the last snapshot'), 1);
+  const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
+  assert.match(text, /^sallyport_snapshot_fresh 1$/m);
+  assert.match(text, /^sallyport_snapshot_failures [1-9]/m);
+  assert.doesNotMatch(gateway.lines().join('\n'), /held-by-/);
+
+  door.open();
+  for (const one of [changed, cut, swapped]) await until(async () => (await call(one)).status === 200, 30_000);
+  const id = String((await call(good)).headers['x-svc-request-id']);
+  await until(async () => (await db().request_logs.count({ where: { request_id: id } })) === 1, 30_000);
+  await gateway.stop();
+  assert.equal(createDisk(folder, rootKeys()).read().complete, true, 'and its copy is whole again');
+});
+
+test('a copy that another installation sealed serves nothing', { timeout: 120_000 }, async () => {
+  const settings = { DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/x', MASTER_KEY_B64: randomBytes(32).toString('base64') };
+  const gateway = await startGatewayProcess(settings, { ready: 503 });
+  assert.equal((await ask(gateway.port, good.slug, '/r', { key: good.key })).status, 503);
+  await gateway.kill();
+});
+
+const spaces = (): SpaceRows[] => createDisk(folder, rootKeys()).read().spaces;
+
+test('a copy that is too old, or of a time that has not come, is not fresh, whatever is done to the clock', async (t) => {
+  const where = path.join(directory, 'times');
+  const pool = new pg.Pool({ connectionString: 'postgresql://postgres@127.0.0.1:1/x', connectionTimeoutMillis: 200 });
+  after(() => pool.end());
+  const freshAfter = async (confirmedAt: number) => {
+    const disk = createDisk(where, rootKeys());
+    for (const rows of spaces()) void disk.keep(rows);
+    await disk.confirm(confirmedAt);
+    const snapshots = new Snapshots({ pool, egress: egressSettings({}), disk: createDisk(where, rootKeys()), maxAgeMs: 3_600_000 });
+    await snapshots.start(0);
+    await snapshots.close();
+    return snapshots;
+  };
+  assert.equal((await freshAfter(Date.now() - 3_601_000)).fresh, false);
+  assert.equal((await freshAfter(Date.now() + 3_601_000)).fresh, false);
+  const snapshots = await freshAfter(Date.now() - 3_500_000);
+  assert.deepEqual([snapshots.fresh, snapshots.knowsAll], [true, true]);
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() - 86_400_000 });
+  assert.ok(snapshots.ageMs() >= 3_500_000, 'a clock that is set back makes nothing young');
+  t.mock.timers.setTime(Date.now() + 2 * 86_400_000);
+  assert.equal(snapshots.fresh, false);
+});
+
+test('a copy that the disk does not take leaves none of before that would be served as confirmed', async () => {
+  const where = path.join(directory, 'full');
+  const [rows] = spaces() as [SpaceRows];
+  const file = path.join(where, `${rows.tenant.id}.${rows.space}.bin`);
+  const draft = `${file}.${process.pid}.tmp`;
+  const disk = createDisk(where, rootKeys());
+  const read = () => createDisk(where, rootKeys()).read();
+  const named = (name: string): SpaceRows => ({ ...rows, tenant: { ...rows.tenant, name } as SpaceRows['tenant'] });
+  await disk.keep(named('one'));
+  await disk.confirm(1_000);
+  assert.deepEqual([read().spaces.length, read().confirmedAt, read().complete], [1, 1_000, true]);
+
+  mkdirSync(path.join(draft, 'taken'), { recursive: true });
+  await disk.keep(named('two'));
+  assert.equal(existsSync(file), false, 'what was revoked since is still good in it');
+  await disk.confirm(2_000);
+  assert.deepEqual([read().spaces.length, read().confirmedAt, read().complete], [0, 2_000, false]);
+
+  mkdirSync(path.join(file, 'stays'), { recursive: true });
+  await disk.keep(named('three'));
+  await disk.confirm(3_000);
+  assert.equal(read().confirmedAt, 2_000, 'nothing is confirmed beside a copy that stays');
+
+  for (const place of [draft, file]) rmSync(place, { recursive: true });
+  await disk.keep(named('three'));
+  await disk.confirm(4_000);
+  assert.deepEqual([read().spaces.length, read().confirmedAt, read().complete], [1, 4_000, true]);
+});
