@@ -39,7 +39,7 @@ export class GatewayResponse<R extends IncomingMessage = IncomingMessage> extend
     const [chunk, encoding, callback] = [this.#chunk, this.#encoding, this.#callback];
     this.#chunk = this.#callback = undefined;
     // Nobody is there any more.
-    if (!this.destroyed) super.end(chunk as never, encoding as never, callback as never);
+    if (!this.destroyed) this.#end(chunk, encoding, callback);
   }
 
   /** Whether `end` was called, and waits. */
@@ -48,13 +48,22 @@ export class GatewayResponse<R extends IncomingMessage = IncomingMessage> extend
   }
 
   override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
-    if (!this.#holds) return super.end(chunk as never, encoding as never, callback as never);
+    if (!this.#holds) return this.#end(chunk, encoding, callback);
     if (this.#held) return this;
     this.#held = true;
     this.#chunk = chunk;
     this.#encoding = encoding;
     this.#callback = callback;
     return this;
+  }
+
+  /** node would write the last chunk, which ends the message, before those that are corked. */
+  #end(chunk: unknown, encoding: unknown, callback: unknown): this {
+    if (this.writableCorked > 0) {
+      this.socket?.cork(); // until its end is written too
+      while (this.writableCorked > 0) this.uncork();
+    }
+    return super.end(chunk as never, encoding as never, callback as never);
   }
 
   /** Called by `writeHead`. */

@@ -110,7 +110,10 @@ export function createDisk(folder: string, roots: RootKeys): Disk {
       }
       let confirmedAt = confirmed?.at ?? 0;
       if (confirmedAt > Date.now() + CLOCK_MS) {
-        log.error({ confirmed: new Date(confirmedAt) }, 'the configuration snapshot on disk is of the future: check the clock of this machine');
+        log.error(
+          { confirmed: new Date(confirmedAt) },
+          'the configuration snapshot on disk is of the future: check the clock of this machine',
+        );
         confirmedAt = 0;
       }
       return { spaces, confirmedAt, complete: spaces.length >= (confirmed?.spaces ?? 0) };

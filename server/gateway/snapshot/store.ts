@@ -72,7 +72,8 @@ export class Snapshots {
       this.#confirmedAt = copy.confirmedAt;
       this.#confirmedTick = performance.now() - (Date.now() - copy.confirmedAt);
       this.#complete = whole && copy.complete;
-      if (!this.#complete) log.error('some of the configuration snapshot on disk is missing: its workspaces are served when the database is there');
+      if (!this.#complete)
+        log.error('some of the configuration snapshot on disk is missing: its workspaces are served when the database is there');
     }
     this.#listener = listen({
       channels: ['config_changed', 'tenant_changed'],

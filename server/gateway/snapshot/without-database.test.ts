@@ -56,12 +56,9 @@ test('a gateway that starts without its database serves what its copy proves, re
   }
   assert.equal((await call(good, other.key)).status, 401, 'the key of another workspace');
   for (const one of [changed, cut, swapped]) {
-    const answer = await call(one);
-    assert.deepEqual([answer.status, answer.headers['retry-after'], answer.json().error], [
-      503,
-      '5',
-      { ...(answer.json().error as object), type: 'dependency_unavailable' },
-    ]);
+    const { status, headers, body } = await call(one);
+    assert.deepEqual([status, headers['retry-after']], [503, '5']);
+    assert.match(body, /"type":"dependency_unavailable"/);
   }
   const lines = (text: string) => gateway.lines().filter((line) => line.includes(text)).length;
   assert.equal(lines('skipped a configuration snapshot'), 3);

@@ -9,6 +9,7 @@ import { db } from '#server/platform/db.ts';
 import { connection } from '#server/platform/sql.ts';
 import { onBeforeDatabaseClose, ownDatabase } from '#server/testing/database.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
+import { exchange } from '../raw-client.fixture.ts';
 import { databaseDoor } from '../../database-door.fixture.ts';
 import { ask, makeRoute, makeSecret, served, startGateway, startUpstream, until } from '../../gateway.fixture.ts';
 import { callers, freePort, type GatewayProcess, startGatewayProcess } from '../../gateway-process.fixture.ts';
@@ -56,16 +57,16 @@ async function allLogged(of: Workspace, ids: readonly string[]): Promise<void> {
 }
 
 const files = () => (existsSync(folder) ? readdirSync(folder) : []);
-const textOfFiles = () =>
-  files()
-    .map((name) => {
-      try {
-        return readFileSync(path.join(folder, name), 'utf8');
-      } catch {
-        return ''; // it was deleted meanwhile
-      }
-    })
-    .join('');
+/** Of every file that is still there when it is read. */
+const textsIn = (where: string): string[] =>
+  readdirSync(where).flatMap((name) => {
+    try {
+      return readFileSync(path.join(where, name), 'utf8');
+    } catch {
+      return []; // it was deleted meanwhile
+    }
+  });
+const textOfFiles = () => (existsSync(folder) ? textsIn(folder).join('') : '');
 
 /** Calls until some are answered, and kills the gateway in the middle of the others. */
 async function killedUnderLoad(gateway: GatewayProcess, least: number): Promise<string[]> {
@@ -157,6 +158,28 @@ test('a caller has the end of its answer only when the row is on the disk, where
   for (const name of files()) assert.equal(statSync(path.join(folder, name), { throwIfNoEntry: false })?.mode ?? 0o100600, 0o100600);
   assert.equal(statSync(folder).mode & 0o777, 0o700);
   await last;
+});
+
+test('calls that share a connection are answered in their order, and a stream that is held at its end is whole', async () => {
+  const running = await startGateway();
+  const own = await workspace();
+  const chunks = await startUpstream((_, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (let i = 0; i < 3; i++) res.write(`data: ${i}\n\n`);
+    res.end();
+  });
+  await makeRoute(own, 'r', upstream.url);
+  await makeRoute(own, 'events', chunks.url);
+  const { text: ownKey } = await own.key();
+  await served(running, own);
+  const one = (target: string, more = '') =>
+    `GET ${target} HTTP/1.1\r\nHost: ${own.tenant.slug}.localhost\r\nX-Svc-Key: ${ownKey}\r\n${more}\r\n`;
+  const { head, body } = await exchange(running.port, one('/r') + one('/nowhere') + one('/events') + one('/r', 'Connection: close\r\n'), 60_000);
+  assert.deepEqual(
+    [...`${head}\r\n${body}`.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status),
+    ['200', '404', '200', '200'],
+  );
+  assert.match(body, /data: 0[^]*data: 1[^]*data: 2\n\n\r\n0\r\n\r\nHTTP[^]*\{"ok":true\}$/);
 });
 
 const rowOf = (request_id: string, path = '/x'): LogRow => ({
@@ -309,8 +332,7 @@ test('a file that rested gets nothing more, since others may have taken it: its 
   const rows = Array.from({ length: 3 }, () => rowOf(newId()));
   const batch = batchOf([]);
   const followed = journal.follow(batch);
-  const kept = () =>
-    readdirSync(where).map((name) => readJournal(readFileSync(path.join(where, name), 'utf8'))?.rows.map((row) => row.request_id));
+  const kept = () => textsIn(where).map((text) => readJournal(text)?.rows.map((row) => row.request_id));
   for (const [i, pause] of [0, 5_000, 11_000].entries()) {
     t.mock.timers.setTime(Date.now() + pause);
     batch.add(rows[i] as LogRow);
