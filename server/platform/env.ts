@@ -78,6 +78,14 @@ const variables = z.object({
 
   DATABASE_URL: field.urlOf('postgresql', 'postgres').optional(),
   REDIS_URL: field.urlOf('redis', 'rediss').optional(),
+  CLICKHOUSE_URL: field.origin.optional(),
+  CLICKHOUSE_USER: field.text.default('default'),
+  CLICKHOUSE_PASSWORD: field.text.optional(),
+  CLICKHOUSE_DATABASE: z
+    .string()
+    .regex(/^\w{1,64}$/, 'must be letters, digits and underscores')
+    .default('default'),
+  CLICKHOUSE_HOT_DAYS: field.whole(1, 365).default(7),
   DATA_DIR: field.text.default('data'),
   WEB_SOCKET: field.text.optional(),
   BIND_ADDRESS: field.ipAddress.optional(),

@@ -7,11 +7,13 @@ import { clampPage } from '#server/kernel/page.ts';
 import type { Places } from '#server/platform/geoip.ts';
 import { type BrowseLogs, type LogDetail, LogView } from './browse.schema.ts';
 import { placesFor, withPlace } from './countries.ts';
-import { countUpTo } from './counts.ts';
 import { byRoutesOf } from './filters.ts';
+import { browseAll, countUpToOfAll } from './history/pages.ts';
+import { type Past, withAllOfPast, withPast } from './history/past.ts';
+import { pastCall } from './history/reading.ts';
 import { payloadMeta } from './payloads/store.ts';
 import { spanStart } from './span.shared.ts';
-import { browseRows, firstSuccessDay, type LogFields, rowOf } from './store.ts';
+import { firstSuccessDay, type LogFields, rowOf } from './store.ts';
 
 /** Beyond this a total is "more than": counting it would cost more than it tells. */
 const COUNTED = 10_000;
@@ -22,14 +24,14 @@ export async function browseLogs(ctx: Ctx, { page, per_page, sort, order, before
   const from = asked.from ?? spanStart(asked.to ? Date.parse(asked.to) : ctx.now.getTime(), DAY).toISOString();
   const { page: effective, per_page: limit, skip } = clampPage({ page, per_page });
   const known = await placesFor(ctx);
-  return read(ctx, async (tx) => {
+  const answer = (past: Past | null) => read(ctx, async (tx) => {
     const place = before === undefined ? { offset: skip } : { before: placeOf(before) };
     const filters = await byRoutesOf(tx, ctx, { ...asked, from });
-    const rows = await browseRows(tx, ctx, filters, { sort, order, limit: limit + 1, ...place });
+    const rows = await browseAll(tx, ctx, past, filters, { sort, order, limit: limit + 1, ...place });
     const shown = rows.slice(0, limit);
     // The last page says how many there are.
     const isLast = before === undefined && rows.length <= limit && (rows.length > 0 || skip === 0);
-    const total = isLast ? skip + rows.length : await countUpTo(tx, ctx, filters, COUNTED);
+    const total = isLast ? skip + rows.length : await countUpToOfAll(tx, ctx, past, filters, COUNTED);
     const last = shown.at(-1);
     const next = last && rows.length > limit ? `${sort === 'ts' ? last.ts.getTime() : (last.latency_ms ?? 0)}-${last.id}` : null;
     return {
@@ -42,6 +44,7 @@ export async function browseLogs(ctx: Ctx, { page, per_page, sort, order, before
       first_success_day: await firstSuccessDay(tx, ctx),
     };
   });
+  return withPast(ctx, from, answer);
 }
 
 /** A row as the table and the live view have it. */
@@ -56,23 +59,9 @@ function placeOf(before: string): { value: number; id: bigint } {
 export async function inspectLog(ctx: Ctx, { request_id }: { request_id: string }) {
   const known = await placesFor(ctx);
   return read(ctx, async (tx) => {
-    const row = await rowOf(tx, ctx, request_id, ctx.now);
-    if (!row) throw notFound();
-    const more = await tx.request_logs.findFirst({
-      where: { tenant_id: ctx.tenant_id, request_id: row.request_id, ts: row.ts },
-      select: {
-        oauth_client_id: true,
-        user_id: true,
-        secrets_used: true,
-        warnings: true,
-        injected: true,
-        error_detail: true,
-        node_id: true,
-        trace: true,
-        payload_flags: true,
-      },
-    });
-    if (!more) throw notFound();
+    const found = (await wholeRow(tx, ctx, request_id)) ?? (await callInPast(ctx, request_id));
+    if (!found) throw notFound();
+    const { row, more } = found;
     const { payload_flags, ...shown } = more;
     return {
       log: { ...withPlace(row, known), ...shown, trace: more.trace as Trace },
@@ -83,6 +72,33 @@ export async function inspectLog(ctx: Ctx, { request_id }: { request_id: string 
     };
   });
 }
+
+/** What PostgreSQL has of a call. */
+async function wholeRow(tx: Tx, ctx: Ctx, request_id: string) {
+  const row = await rowOf(tx, ctx, request_id, ctx.now);
+  if (!row) return undefined;
+  const more = await tx.request_logs.findFirst({
+    where: { tenant_id: ctx.tenant_id, request_id: row.request_id, ts: row.ts },
+    select: {
+      oauth_client_id: true,
+      user_id: true,
+      secrets_used: true,
+      warnings: true,
+      injected: true,
+      error_detail: true,
+      node_id: true,
+      trace: true,
+      payload_flags: true,
+    },
+  });
+  return more ? { row, more } : undefined;
+}
+
+const callInPast = (ctx: Ctx, request_id: string) =>
+  withAllOfPast(ctx, undefined, async (past) => {
+    const row = past && (await pastCall(past, request_id));
+    return row ? { row, more: row } : undefined;
+  });
 
 type Trace = z.input<typeof LogDetail>['log']['trace'];
 

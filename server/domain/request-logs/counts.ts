@@ -29,7 +29,8 @@ export async function countOfRoute(tx: Tx, ctx: Ctx, filters: RouteLogFilters): 
   return unfiltered ? countInTime(tx, ctx, { route_id, from, to }) : countRows(tx, ctx, filters);
 }
 
-async function keptCount(tx: Tx, ctx: Ctx, { route_id, environment, status, method }: RouteLogFilters): Promise<number> {
+/** From kept totals alone, unless calls of environments that the route did not have may be among them. */
+export async function keptCount(tx: Tx, ctx: Ctx, { route_id, environment, status, method }: RouteLogFilters): Promise<number> {
   const conditions = [
     Prisma.sql`tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and route_id = ${route_id}::uuid`,
     ...(environment === undefined ? [] : [Prisma.sql`environment in (${environment}, '')`]),
@@ -46,7 +47,8 @@ async function keptCount(tx: Tx, ctx: Ctx, { route_id, environment, status, meth
   return row.n - row.unnamed + (await countRows(tx, ctx, { route_id, environment, status, method, error: 'environment_not_configured' }));
 }
 
-async function countRows(tx: Tx, ctx: Ctx, filters: LogFilters): Promise<number> {
+/** Counted row by row. */
+export async function countRows(tx: Tx, ctx: Ctx, filters: LogFilters): Promise<number> {
   const [row] = await tx.$queryRaw<
     { n: number }[]
   >`select count(*)::float8 as n from request_logs where tenant_id = ${ctx.tenant_id}::uuid and coalesce(sandbox, false) = ${ctx.sandbox} and ${matching(filters)}`;

@@ -7,8 +7,11 @@ import type { Places } from '#server/platform/geoip.ts';
 import type { ExportLogs } from './browse.schema.ts';
 import { placesFor, withPlace } from './countries.ts';
 import { byRoutesOf, type LogFilters } from './filters.ts';
+import { browseAll } from './history/pages.ts';
+import { withAllOfPast } from './history/past.ts';
+import { pastCount } from './history/reading.ts';
 import { spanStart } from './span.shared.ts';
-import { browseRows, type LogFields } from './store.ts';
+import type { LogFields } from './store.ts';
 
 const MOST_ROWS = 100_000;
 const BATCH = 1000;
@@ -61,6 +64,8 @@ export async function exportLogs(ctx: Ctx, { format, ...asked }: z.output<typeof
   const known = await placesFor(ctx);
   // The table's own default: who exports what is on the screen gets what is on the screen.
   const filters = { ...asked, from: asked.from ?? spanStart(asked.to ? Date.parse(asked.to) : ctx.now.getTime(), DAY).toISOString() };
+  // Refused while it still can be: a file that ends early looks like a whole one.
+  await withAllOfPast(ctx, filters.from, async (past) => past && pastCount(past, { from: filters.from }, 1));
   await mutate(ctx, async () =>
     audited(undefined, { action: 'export', resource_type: 'request_log', resource_id: null, details: { format, filters } }),
   );
@@ -88,10 +93,12 @@ async function* batches(ctx: Ctx, { filters, known }: Wanted): AsyncGenerator<Ro
   let before: { value: number; id: bigint } | undefined;
   for (let sent = 0; sent < MOST_ROWS; ) {
     const limit = Math.min(BATCH, MOST_ROWS - sent);
-    const rows = await read(ctx, async (tx) => {
-      narrowed ??= await byRoutesOf(tx, ctx, filters);
-      return browseRows(tx, ctx, narrowed, { sort: 'ts', order: 'desc', limit, before });
-    });
+    const rows = await withAllOfPast(ctx, filters.from, (past) =>
+      read(ctx, async (tx) => {
+        narrowed ??= await byRoutesOf(tx, ctx, filters);
+        return browseAll(tx, ctx, past, narrowed, { sort: 'ts', order: 'desc', limit, before });
+      }),
+    );
     if (rows.length > 0) yield rows.map((row) => withPlace(row, known));
     sent += rows.length;
     const last = rows.at(-1);

@@ -5,6 +5,8 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import type { LogFacets, LogFacetsQuery } from './browse.schema.ts';
 import { namesOf } from './days.ts';
 import { byRoutesOf, type LogFilters, matching, OUTCOME } from './filters.ts';
+import { type Past, withPast } from './history/past.ts';
+import { pastSpread } from './history/reading.ts';
 import { spanStart } from './span.shared.ts';
 
 const DAY = 24 * 3_600_000;
@@ -35,15 +37,15 @@ const ALL = Object.keys(DIMENSIONS) as Dimension[];
  */
 export async function logFacets(ctx: Ctx, query: z.output<typeof LogFacetsQuery>): Promise<z.input<typeof LogFacets>> {
   const from = query.from ?? spanStart(query.to ? Date.parse(query.to) : ctx.now.getTime(), DAY).toISOString();
-  return read(ctx, async (tx) => {
+  const answer = (past: Past | null) => read(ctx, async (tx) => {
     const filters = await byRoutesOf(tx, ctx, { ...query, from });
     const chosen = ALL.filter((dimension) => DIMENSIONS[dimension].filters.some((name) => filters[name] !== undefined));
-    const { total, facets } = await spread(tx, ctx, filters, ALL);
+    const { total, facets } = await spread(tx, ctx, past, filters, ALL);
     for (const dimension of chosen) {
       const others = Object.fromEntries(
         Object.entries(filters).filter(([name]) => !(DIMENSIONS[dimension].filters as readonly string[]).includes(name)),
       );
-      facets.set(dimension, (await spread(tx, ctx, others, [dimension])).facets.get(dimension) ?? []);
+      facets.set(dimension, (await spread(tx, ctx, past, others, [dimension])).facets.get(dimension) ?? []);
     }
     const of = (dimension: Dimension) => facets.get(dimension) ?? [];
     const named = async (dimension: 'route_id' | 'client_id' | 'api_key_id') => {
@@ -70,13 +72,31 @@ export async function logFacets(ctx: Ctx, query: z.output<typeof LogFacetsQuery>
       api_key_id: await named('api_key_id'),
     };
   });
+  return withPast(ctx, from, answer);
 }
 
 const KINDS = { route_id: 'route', client_id: 'client', api_key_id: 'api_key' } as const;
 
 type Facet = { value: string; count: number }[];
 
-async function spread(tx: Tx, ctx: Ctx, filters: LogFilters, dimensions: readonly Dimension[]) {
+/** Of the newest calls in PostgreSQL, and if those are fewer, of the newest older ones. */
+async function spread(tx: Tx, ctx: Ctx, past: Past | null, filters: LogFilters, dimensions: readonly Dimension[]) {
+  const newest = await newestSpread(tx, ctx, past ? { ...filters, above: past.cut } : filters, dimensions);
+  let { total } = newest;
+  const facets = new Map<Dimension, Map<string, number>>(newest.facets);
+  if (past && total < COUNTED)
+    for (const { dimension, value, n } of await pastSpread(past, filters, dimensions, COUNTED - total)) {
+      if (dimension === '') total += n;
+      else facets.set(dimension, (facets.get(dimension) ?? new Map()).set(value, (facets.get(dimension)?.get(value) ?? 0) + n));
+    }
+  const top = (counts: ReadonlyMap<string, number>): Facet =>
+    Array.from(counts, ([value, count]) => ({ value, count }))
+      .sort((a, b) => b.count - a.count)
+      .slice(0, MOST);
+  return { total, facets: new Map(Array.from(facets, ([dimension, counts]) => [dimension, top(counts)])) };
+}
+
+async function newestSpread(tx: Tx, ctx: Ctx, filters: LogFilters, dimensions: readonly Dimension[]) {
   const list = (of: (dimension: Dimension) => Prisma.Sql) => Prisma.join(dimensions.map(of));
   const name = (dimension: Dimension) => Prisma.raw(dimension);
   const rows = await tx.$queryRaw<({ dimension: number; n: number } & Partial<Record<Dimension, string | null>>)[]>`
@@ -86,14 +106,14 @@ async function spread(tx: Tx, ctx: Ctx, filters: LogFilters, dimensions: readonl
     group by grouping sets (${list((dimension) => Prisma.sql`(${name(dimension)})`)}, ()) order by n desc`;
   // grouping() has a bit for every column a set leaves out, the first column highest.
   const all = (1 << dimensions.length) - 1;
-  const facets = new Map<Dimension, Facet>();
+  const facets = new Map<Dimension, Map<string, number>>();
   for (const [at, dimension] of dimensions.entries()) {
     const bits = all & ~(1 << (dimensions.length - 1 - at));
     const values = rows.flatMap((row) => {
       const value = row.dimension === bits ? row[dimension] : null;
-      return value === null || value === undefined ? [] : [{ value, count: row.n }];
+      return value === null || value === undefined ? [] : [[value, row.n] as const];
     });
-    facets.set(dimension, values.slice(0, MOST));
+    facets.set(dimension, new Map(values));
   }
   return { total: rows.find((row) => row.dimension === all)?.n ?? 0, facets };
 }

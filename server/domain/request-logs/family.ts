@@ -29,6 +29,7 @@ export const requestLogs = family({
     { name: 'call_days', reset: 'stay' },
     { name: 'route_log_totals', reset: 'stay' },
     { name: 'request_log_anchors', reset: 'stay' },
+    { name: 'request_log_floors', reset: 'stay' },
   ],
   savedViews: { logs: { see: 'log:list', share: 'route:update' }, analytics: { see: 'analytics:read', share: 'route:update' } },
   jobs: {

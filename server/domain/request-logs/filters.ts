@@ -5,6 +5,8 @@ import type { Tx } from '#server/kernel/database.ts';
 // What calls are narrowed by, as conditions over request_logs.
 
 export type LogFilters = {
+  /** Only rows with a higher ID: the others are read from elsewhere (history/past.ts). */
+  above?: bigint | undefined;
   from?: string | undefined;
   to?: string | undefined;
   status?: number | undefined;
@@ -45,6 +47,7 @@ export const REAL = Prisma.sql`proxy_mode is distinct from 'test'`;
 /** The filters as a condition over request_logs; the caller adds workspace and space. */
 export function matching(f: LogFilters): Prisma.Sql {
   const conditions = [
+    f.above === undefined ? null : Prisma.sql`id > ${f.above}`,
     f.from === undefined ? null : Prisma.sql`ts >= ${new Date(f.from)}`,
     f.to === undefined ? null : Prisma.sql`ts <= ${new Date(f.to)}`,
     f.status === undefined ? null : Prisma.sql`status_code = ${f.status}`,

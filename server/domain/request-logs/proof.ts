@@ -1,15 +1,14 @@
 import { type LeafRow, leafFields, leafHash, merkleAlgo, merkleProof, merkleRoot, type ProofStep } from '#server/crypto/merkle.ts';
 import type { Ctx } from '#server/kernel/context.ts';
-import { read } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { windowCounter } from '#server/platform/window-counter.ts';
-import { leavesBetween } from './anchors.ts';
+import { leavesOfAll } from './history/leaves.ts';
 import { mayReadIdentity } from './identity.ts';
 import type { PROOF_REASONS } from './proof.schema.ts';
-import { publicLog, watermarkOf } from './service.ts';
-import { type LogFields, rowOf } from './store.ts';
+import { publicLog, settledCall } from './service.ts';
+import type { LogFields } from './store.ts';
 
 const MOST_LEAVES = 100_000;
 const PER_MINUTE = 30;
@@ -40,8 +39,8 @@ const DETAILS: Record<Reason, string> = {
 /** A row with the path from its leaf to the anchored root, or the reason why there is none (interface rule 13 §5.3). */
 export async function proveLog(ctx: Ctx, { request_id }: { request_id: string }) {
   await countProof(ctx);
-  const row = await read(ctx, (tx) => rowOf(tx, ctx, request_id, watermarkOf(ctx.now)));
-  if (!row?.settled) throw notFound();
+  const row = await settledCall(ctx, request_id);
+  if (!row) throw notFound();
   const identity = await mayReadIdentity(ctx);
   const note = identity
     ? 'Hash the twelve fields as stored (length-prefixed) to get the leaf, apply the steps to get merkle_root, and find that root in the critical chain entry.'
@@ -93,7 +92,7 @@ async function proofOf(tenantId: string, row: LogFields, anchor: Anchor | undefi
     },
   };
   if (anchor.leaf_count > MOST_LEAVES) return { ...shown, verified: false, ...refused('anchor_range_too_large') };
-  const leaves = await leavesBetween(db(), tenantId, BigInt(anchor.from_id), BigInt(anchor.to_id), anchor.leaf_count);
+  const leaves = await leavesOfAll(db(), tenantId, { from: BigInt(anchor.from_id), to: BigInt(anchor.to_id), most: anchor.leaf_count });
   return { ...shown, ...judge(row.id, anchor, leaves) };
 }
 

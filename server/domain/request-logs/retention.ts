@@ -4,6 +4,7 @@ import { log } from '#server/platform/log.ts';
 import { sql } from '#server/platform/sql.ts';
 import { KEPT_DAYS } from './days.ts';
 import { WITHOUT_DOWNSAMPLING } from './downsampling.ts';
+import { handOver, raiseFloor } from './history/retention.ts';
 import { prunePayloads } from './payloads/store.ts';
 import { ROLLUPS } from './rollups.ts';
 import { ADD_TOTALS, FORGET_TOTALS, takenFrom } from './totals.ts';
@@ -11,9 +12,13 @@ import { ADD_TOTALS, FORGET_TOTALS, takenFrom } from './totals.ts';
 const BATCH = 5_000;
 const MINUTE = 60_000;
 
-/** Removes calls beyond each workspace's window, with the rollups of the same minutes (interface rule 13 §7). @returns rows removed */
+/**
+ * Removes calls beyond each workspace's window, with the rollups of the same minutes (interface rule 13 §7), and when that worked for all of them, hands
+ * calls over to ClickHouse. @returns rows removed
+ */
 export async function pruneRequestLogs(windows: readonly Windows[], now: Date): Promise<number> {
   let removed = 0;
+  let failed = 0;
   for (const { tenant_id, log_days } of windows) {
     try {
       const [live, test] = [log_days === null ? null : windowEnd(now, log_days), windowEnd(now, SANDBOX_LOG_DAYS)];
@@ -23,9 +28,11 @@ export async function pruneRequestLogs(windows: readonly Windows[], now: Date): 
       if (live !== null) removed += await pruneSpace(tenant_id, false, live);
       removed += await pruneSpace(tenant_id, true, test);
     } catch (error) {
+      failed++;
       log.error({ err: error, tenant_id }, 'cannot remove old request logs; the next run tries again');
     }
   }
+  if (failed === 0) await handOver(now);
   await sql().query("delete from call_days where day < ($1::timestamptz at time zone 'UTC')::date - $2::int", [now, KEPT_DAYS]);
   return removed;
 }
@@ -45,10 +52,12 @@ export async function pruneSpace(tenantId: string, sandbox: boolean, before: Dat
       const batch = await batchEnd(client, tenantId, sandbox, before);
       until = batch ?? before;
       const own = sandbox ? 'sandbox = true' : '(sandbox = false or sandbox is null)';
+      // The cut stays where it is until this is committed: rows up to it are ClickHouse's to take off the totals (history/retention.ts).
+      const { rows: cuts } = await client.query<{ cut: string }>('select cut::text as cut from request_log_history for share');
       const { rows } = await client.query<{ gone: number; taken: object[] | null }>(
-        `with gone as (delete from request_logs where tenant_id = $1 and ${own} and ts < $2 returning tenant_id, sandbox, route_id, environment, error, status_code, method)
-          select (select count(*)::int from gone) as gone, (select json_agg(t) from (${takenFrom('gone')}) t) as taken`,
-        [tenantId, until],
+        `with gone as (delete from request_logs where tenant_id = $1 and ${own} and ts < $2 returning id, tenant_id, sandbox, route_id, environment, error, status_code, method)
+          select (select count(*)::int from gone where id > $3) as gone, (select json_agg(t) from (${takenFrom('(select * from gone where id > $3) g')}) t) as taken`,
+        [tenantId, until, cuts[0]?.cut ?? 0],
       );
       const { gone = 0, taken = null } = rows[0] ?? {};
       if (taken) {
@@ -64,7 +73,7 @@ export async function pruneSpace(tenantId: string, sandbox: boolean, before: Dat
   } finally {
     client.release(broken);
   }
-  return removed;
+  return removed + (await raiseFloor(tenantId, sandbox, before));
 }
 
 /** Of the six hours that are cut one quarter is marked: what is left of them is read piece by piece until it is added up again. */
@@ -147,7 +156,7 @@ async function attach(day: Date): Promise<boolean> {
 const drop = (name: string, end: Date) =>
   quickly(`cannot drop ${name}`, [
     // What retention left in it goes uncounted: workspaces are pruned before, but one may have failed.
-    `insert into route_log_totals as t (tenant_id, sandbox, route_id, environment, status_code, method, n) ${takenFrom(name)} order by 1, 2, 3, 4, 5, 6
+    `insert into route_log_totals as t (tenant_id, sandbox, route_id, environment, status_code, method, n) ${takenFrom(`(select * from ${name} where id > (select cut from request_log_history)) p`)} order by 1, 2, 3, 4, 5, 6
       on conflict (tenant_id, sandbox, route_id, environment, status_code, method) do update set n = t.n + excluded.n`,
     'delete from route_log_totals where n = 0',
     `drop table ${name}`,

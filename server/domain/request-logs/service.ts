@@ -9,10 +9,13 @@ import type { Feed } from '#server/kernel/operation.ts';
 import { type Page, pageOf, pageWindow } from '#server/kernel/page.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { placesFor, withPlace } from './countries.ts';
-import { countOfRoute } from './counts.ts';
+import { rowsAfterInAll } from './history/feed.ts';
+import { countOfRouteInAll, routeRowsOfAll } from './history/pages.ts';
+import { type Past, withAllOfPast, withPast } from './history/past.ts';
+import { isInPast, pastCall } from './history/reading.ts';
 import { forReader, mayReadIdentity, redactedMark } from './identity.ts';
 import type { FollowLogs, ListRouteLogs } from './schema.ts';
-import { isKept, type LogFields, routeRows, rowOf, rowsAfter } from './store.ts';
+import { isKept, type LogFields, rowOf } from './store.ts';
 
 export { NO_ROUTE, percentile } from './buckets.ts';
 export { callersOfRoute, figuresOfRoutes, noCalls } from './route-figures.ts';
@@ -33,8 +36,8 @@ export async function followLogs(ctx: Ctx, { cursor, limit, since, ...asked }: z
   const scope = scopeOf(ctx, asked);
   const after = cursor === undefined ? 0n : decodeCursor(keys(), scope, cursor);
   if (after === undefined) throw invalid('cursor', 'is not a valid cursor for this feed and these filters. Start again without it');
-  return read(ctx, async (tx) => {
-    const found = await rowsAfter(tx, ctx, { ...rest, status, from: since }, { after, limit, watermark: watermarkOf(ctx.now) });
+  return withAllOfPast(ctx, after, (past) => read(ctx, async (tx) => {
+    const found = await rowsAfterInAll(tx, ctx, past, { ...rest, status, from: since }, { after, limit, watermark: watermarkOf(ctx.now) });
     const unsettled = found.findIndex((row) => !row.settled);
     const rows = unsettled === -1 ? found : found.slice(0, unsettled);
     const data = rows.map((row) => ({ ...forReader(row, identity), cursor: encodeCursor(keys()[0], scope, row.id) }));
@@ -45,15 +48,16 @@ export async function followLogs(ctx: Ctx, { cursor, limit, since, ...asked }: z
       dedupe_on: 'request_id',
       watermark_seconds: WATERMARK_SECONDS,
       ...redactedMark(identity),
-      ...(cursor !== undefined && !(await isKept(tx, ctx, after)) ? { gap: true } : {}),
+      ...(cursor !== undefined && !(await isKept(tx, ctx, after)) && !(past && (await isInPast(past, after))) ? { gap: true } : {}),
     };
     return { rows: data, meta };
-  });
+  }));
 }
 
 /** Calls after a place of the feed that nothing older can follow any more, oldest first, with who called: for the workspace's own destinations. */
 export async function settledCalls(tx: Tx, ctx: Ctx, { after, limit }: { after: bigint; limit: number }) {
-  const found = await rowsAfter(tx, ctx, {}, { after, limit, watermark: watermarkOf(ctx.now) });
+  const place = { after, limit, watermark: watermarkOf(ctx.now) };
+  const found = await withAllOfPast(ctx, after, (past) => rowsAfterInAll(tx, ctx, past, {}, place));
   const unsettled = found.findIndex((row) => !row.settled);
   const rows = unsettled === -1 ? found : found.slice(0, unsettled);
   return rows.map(({ settled: _, place, ...row }) => ({ position: place, at: row.ts, data: row }));
@@ -70,9 +74,16 @@ const scopeOf = (ctx: Ctx, filters: CursorScope['filters']): CursorScope => ({
 /** One row of the feed; its cursor resumes an unfiltered feed after it. */
 export async function getLog(ctx: Ctx, { request_id }: { request_id: string }): Promise<PublicLog & { _redacted?: string[] }> {
   const identity = await mayReadIdentity(ctx);
-  const row = await read(ctx, (tx) => rowOf(tx, ctx, request_id, watermarkOf(ctx.now)));
-  if (!row?.settled) throw notFound();
+  const row = await settledCall(ctx, request_id);
+  if (!row) throw notFound();
   return publicLog(ctx, row, identity);
+}
+
+/** The call of a request that the feed has passed, from whichever store has it. @throws Refusal dependency_unavailable */
+export async function settledCall(ctx: Ctx, request_id: string): Promise<LogFields | undefined> {
+  const row = await read(ctx, (tx) => rowOf(tx, ctx, request_id, watermarkOf(ctx.now)));
+  if (row) return row.settled ? row : undefined;
+  return withAllOfPast(ctx, undefined, async (past) => (past ? pastCall(past, request_id) : undefined));
 }
 
 /** A single row as the API shows it, with the mark that its identity tier was left out. */
@@ -89,15 +100,15 @@ export async function listRouteLogs(
 ): Promise<Page<RouteLogRow>> {
   const identity = await mayReadIdentity(ctx);
   const known = await placesFor(ctx);
-  return read(ctx, async (tx) => {
+  const answer = (past: Past | null) => read(ctx, async (tx) => {
     const route = await tx.routes.findFirst({
       where: { ...own(ctx), ...(isUuid(id) ? { id: id.toLowerCase() } : { slug: id }) },
       select: { id: true },
     });
     if (!route) throw notFound();
     const filters = { route_id: route.id, ...asked, status: status_code, from: since, to: until };
-    const total = await countOfRoute(tx, ctx, filters);
-    const rows = await routeRows(tx, ctx, filters, pageWindow({ page, per_page, order: 'desc' }, total));
+    const total = await countOfRouteInAll(tx, ctx, past, filters);
+    const rows = await routeRowsOfAll(tx, ctx, past, filters, pageWindow({ page, per_page, order: 'desc' }, total));
     const data = rows.map((row) => ({
       ...withPlace(row, known),
       src_ip: identity ? row.src_ip : null,
@@ -105,6 +116,7 @@ export async function listRouteLogs(
     }));
     return pageOf(data, total, { page, per_page });
   });
+  return withPast(ctx, since, answer);
 }
 type RouteLogRow = Omit<LogFields, 'rate_limited'> & {
   rate_limited: boolean;

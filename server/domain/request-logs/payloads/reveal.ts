@@ -7,6 +7,8 @@ import type { RawBody } from '#server/kernel/raw-body.ts';
 import { keyring } from '#server/platform/keys.ts';
 import type { LogFile } from '../browse.schema.ts';
 import { inspectLog } from '../browse.ts';
+import { withAllOfPast } from '../history/past.ts';
+import { pastCall } from '../history/reading.ts';
 import type { LogRef } from '../schema.ts';
 import { rowOf } from '../store.ts';
 import { type SealedPayload, sealedPayloads } from './store.ts';
@@ -38,7 +40,9 @@ export const revealOfFile: Reveal<FileInput> = {
 };
 
 async function callOf(ctx: Ctx, { request_id }: Input) {
-  const row = await read(ctx, (tx) => rowOf(tx, ctx, request_id, ctx.now));
+  const row =
+    (await read(ctx, (tx) => rowOf(tx, ctx, request_id, ctx.now))) ??
+    (await withAllOfPast(ctx, undefined, async (past) => past && pastCall(past, request_id)));
   if (!row) throw notFound();
   return { resource_type: 'request_log', resource_id: row.request_id, name: `${row.method ?? ''} ${row.path ?? '/'}`.slice(0, 200) };
 }
