@@ -7,7 +7,7 @@ const config: NextConfig = {
   // The API planes answer every spelling of a path themselves, in their own envelope.
   skipTrailingSlashRedirect: true,
   skipProxyUrlNormalize: true,
-  serverExternalPackages: ['pg', 'pino', 'ioredis', 'nodemailer', 'graphile-worker', 'maxmind'],
+  serverExternalPackages: ['pg', 'pino', 'ioredis', 'nodemailer', 'graphile-worker', 'maxmind', '@clickhouse/client'],
   // Types are the business of `npm run check`: a start on a customer's machine must not depend on test files.
   typescript: { ignoreBuildErrors: true },
   // The Markdown twin of each page of the documentation.

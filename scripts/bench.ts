@@ -1,5 +1,4 @@
-// npm run bench [-- proxy bodies latency memory payloads fields wrap connections events equal sockets many hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts start]   what the service costs, beside nginx and a Next route handler, on this machine.
-// npm run bench [-- proxy bodies latency memory payloads journal fields wrap connections events hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads journal fields wrap connections events equal sockets many hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import { fork } from 'node:child_process';

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import { after, test } from 'node:test';
 import { parse } from 'yaml';
 import { startGateway } from '#server/gateway/gateway.fixture.ts';
+import { measureHistory } from '#server/domain/request-logs/history/state.ts';
 import { measureWorker } from '#server/jobs/worker-meters.ts';
 import { measurePools } from '#server/platform/telemetry/pool-meters.ts';
 import { measureProcess } from '#server/platform/telemetry/process-meters.ts';
@@ -12,14 +13,14 @@ import { testDatabase } from '#server/testing/database.ts';
 
 // What the dashboard and the alert rules ask for exists: a name that is gone would be an empty panel and an alert that never fires.
 
-await testDatabase();
+await testDatabase({ CLICKHOUSE_URL: 'http://127.0.0.1:9' });
 await startGateway();
 await Promise.all([
   import('#server/jobs/worker.ts'),
   import('#server/domain/deliveries/service.ts'),
   import('#server/platform/telemetry/otlp.ts'),
 ]);
-const ends = [measureWorker(), measurePools(), measureProcess('gateway')];
+const ends = [measureHistory(), measureWorker(), measurePools(), measureProcess('gateway')];
 after(() => {
   for (const end of ends) end();
 });

@@ -3,6 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { loadRootKeys, parseRootKey } from '../server/crypto/root-key.ts';
+import { clickHouseVersion, historyState } from '../server/domain/request-logs/history/state.ts';
+import { closeClickHouse } from '../server/platform/clickhouse.ts';
 import { type Env, EnvError, parseEnv, withoutEffect } from '../server/platform/env.ts';
 import { readDatabase } from '../server/platform/geoip.ts';
 import { squareOf } from '../server/platform/pictures/decoder.ts';
@@ -147,6 +149,7 @@ async function database(env: Env, rootKeyId: string | undefined): Promise<void> 
       const problem = await roleProblem(used.url);
       if (problem) report('Role', bad(problem, "The service doesn't start until this is fixed."));
       await fits(client, rootKeyId, env);
+      for (const finding of await calls(client, env)) report('ClickHouse', finding);
     } finally {
       await client.end();
     }
@@ -207,6 +210,33 @@ async function fits(client: pg.Client, id: string | undefined, env: Env): Promis
     report('Root key', warn(`rotation from ${previous} is not complete`, 'Keep MASTER_KEY_PREVIOUS_B64 until the rotation is complete.'));
   else if (previous) report('Root key', ok(`nothing is encrypted with ${previous} anymore: you can remove MASTER_KEY_PREVIOUS_B64`));
 }
+
+/** Older calls are in ClickHouse, and what it can't take waits in the database. */
+async function calls(client: pg.Client, env: Env): Promise<Finding[]> {
+  const { rows: made } = await client.query("select to_regclass('public.request_log_history') as there");
+  if (made[0]?.there === null) return [];
+  const state = await historyState(client);
+  const older = state?.read_there_until ? `calls until ${state.read_there_until.toISOString()} are read from it` : 'no calls are read from it yet';
+  if (!env.CLICKHOUSE_URL)
+    return state?.read_there_until ? [bad(`${older}, but CLICKHOUSE_URL is not set`, 'Set it. Until then, lists lack those calls.')] : [];
+  try {
+    const server = ok(`${await clickHouseVersion()}, ${older}`);
+    if (!state?.failing_since) return [server, ...(behind(state?.waiting_s ?? 0))];
+    return [server, warn(`copying has failed since ${state.failing_since.toISOString()}: ${state.failure}`, 'Calls wait in PostgreSQL until it works.')];
+  } catch (error) {
+    return [
+      bad(
+        `${(error as Error).message}; ${older}`,
+        'Check the CLICKHOUSE_ settings and the server. New calls wait in PostgreSQL; lists lack the older ones meanwhile.',
+      ),
+    ];
+  } finally {
+    await closeClickHouse();
+  }
+}
+
+const behind = (seconds: number): Finding[] =>
+  seconds > 120 ? [warn(`the copy is ${Math.round(seconds)} s behind`, 'A first copy takes a while. Otherwise, see that a worker runs.')] : [];
 
 async function ports(env: Env): Promise<Finding[]> {
   if (await accepts({ path: `${env.WEB_SOCKET}.run` })) {

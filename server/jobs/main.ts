@@ -8,11 +8,14 @@ import { checkRootKey } from '#server/domain/keys/root-check.ts';
 import { watchKeys } from '#server/domain/keys/watch.ts';
 import { sweepLeases } from '#server/domain/leases/service.ts';
 import { runNotifications } from '#server/domain/notifications/service.ts';
+import { copyCalls } from '#server/domain/request-logs/history/copying.ts';
+import { measureHistory } from '#server/domain/request-logs/history/state.ts';
 import { startWorkflows } from '#server/domain/workflows/engine/worker.ts';
 import { startScheduled } from '#server/domain/workflows/schedule-runs.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import type { LeaseHandlers } from '#server/kernel/lease.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
+import { closeClickHouse, hasClickHouse } from '#server/platform/clickhouse.ts';
 import { closeDb, db } from '#server/platform/db.ts';
 import { EnvError } from '#server/platform/env.ts';
 import { wipeKeys } from '#server/platform/keys.ts';
@@ -36,11 +39,13 @@ const SCHEDULE_TICK_MS = 2_000;
 /** How often alerts are looked at (interface rule 70 §7). */
 const ALERT_TICK_MS = 30_000;
 const NOTIFY_MS = 2_000;
+/** How late calls get to ClickHouse, which wants few inserts of many rows. */
+const COPY_MS = 5_000;
 
 try {
   await fittingRootKey();
   const telemetry = await startTelemetry('worker');
-  const endMeters = [measureCustody(), measureWorker()];
+  const endMeters = [measureCustody(), measureWorker(), measureHistory()];
   const keys = watchKeys();
   const worker = startWorker();
   const sweep = (handlers: LeaseHandlers) => async (signal: AbortSignal) => {
@@ -62,6 +67,7 @@ try {
   const deliveries = startDeliveries(channels);
   const workflows = startWorkflows();
   const schedules = startLoop('starting scheduled workflows', SCHEDULE_TICK_MS, async () => (await startScheduled(db(), new Date())) > 0);
+  const copying = hasClickHouse() ? [startLoop('copying calls to ClickHouse', COPY_MS, copyCalls)] : [];
   const notifying = startLoop('notifying people', NOTIFY_MS, () => runNotifications(db(), new Date()));
   let stopping = false;
   const stop = async (signal: string) => {
@@ -71,7 +77,7 @@ try {
     await Promise.all([
       worker.stop(STOP_MS),
       Promise.race([
-        Promise.all([...leases.map((loop) => loop.stop()), deliveries.stop(), workflows.stop(), schedules.stop(), notifying.stop()]),
+        Promise.all([...[...leases, ...copying].map((loop) => loop.stop()), deliveries.stop(), workflows.stop(), schedules.stop(), notifying.stop()]),
         sleep(STOP_MS),
       ]),
     ]);
@@ -80,6 +86,7 @@ try {
     for (const end of endMeters) end();
     await Promise.race([telemetry.close(), sleep(2_000)]);
     closeMail();
+    await Promise.race([closeClickHouse(), sleep(500)]);
     wipeKeys();
     await Promise.race([closeDb(), sleep(1_000)]);
     process.exit(0);

@@ -5,6 +5,7 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import type { LogFailures, LogFailuresQuery } from './figures.schema.ts';
 import { OUTCOME, REAL } from './filters.ts';
+import { tellOfPast } from './history/past.ts';
 import { spanStart } from './span.shared.ts';
 
 const DAY = 24 * 3_600_000;
@@ -25,11 +26,12 @@ type Group = {
 };
 
 /** Failed calls grouped by route, status and reason, the newest kind marked, with how many we refused and what passing us costs (interface rule 70 §4.1). */
-export function logFailures(ctx: Ctx, query: z.output<typeof LogFailuresQuery>): Promise<z.input<typeof LogFailures>> {
+export async function logFailures(ctx: Ctx, query: z.output<typeof LogFailuresQuery>): Promise<z.input<typeof LogFailures>> {
   const to = query.to ? new Date(query.to) : ctx.now;
   const from = query.from ? new Date(query.from) : spanStart(to.getTime(), DAY);
   const range = to.getTime() - from.getTime();
   if (range <= 0 || range > 31 * DAY) throw invalid('from', 'must be before to, by at most 31 days');
+  await tellOfPast(ctx, from, 'Failures');
   return read(ctx, async (tx) => {
     const groups = await grouped(tx, ctx, from, to);
     const before = new Set((await grouped(tx, ctx, new Date(from.getTime() - range), from)).map(kindOf));

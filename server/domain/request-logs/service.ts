@@ -86,6 +86,13 @@ export async function settledCall(ctx: Ctx, request_id: string): Promise<LogFiel
   return withAllOfPast(ctx, undefined, async (past) => (past ? pastCall(past, request_id) : undefined));
 }
 
+/** The call of a request that PostgreSQL has no more, in a list; empty without one, and with a warning while ClickHouse is down. */
+export const olderCalls = (ctx: Ctx, request_id: string): Promise<LogFields[]> =>
+  withPast(ctx, undefined, async (past) => {
+    const row = past && (await pastCall(past, request_id));
+    return row ? [row] : [];
+  });
+
 /** A single row as the API shows it, with the mark that its identity tier was left out. */
 export const publicLog = (ctx: Ctx, row: LogFields, identity: boolean) => ({
   ...forReader(row, identity),

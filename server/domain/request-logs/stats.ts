@@ -7,6 +7,7 @@ import { LATENCY_BUCKETS, NO_ROUTE, percentile } from './buckets.ts';
 import { countriesOf, placesFor } from './countries.ts';
 import type { LogStatsQuery } from './figures.schema.ts';
 import { byRoutesOf, type LogFilters, matching, REAL } from './filters.ts';
+import { tellOfPast } from './history/past.ts';
 import { callsOf, inPartsOf, type Reading, readingOf } from './read-plan.ts';
 import { spanStart } from './span.shared.ts';
 import { type StatusBar, type StatusRoute, statusBars, statusRoutes } from './stats-of-status.ts';
@@ -35,6 +36,7 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
     and ${query.route_id ? Prisma.sql`route_id = ${query.route_id}::uuid` : Prisma.sql`true`} and ${query.environment ? Prisma.sql`environment = ${query.environment}` : Prisma.sql`true`}
     and ${caller ? Prisma.sql`caller_id = ${caller}::uuid` : Prisma.sql`true`} and ${query.status_class ? Prisma.sql`status_class = ${query.status_class}` : Prisma.sql`true`}`;
   const known = await placesFor(ctx);
+  await tellOfPast(ctx, from, query.status === undefined ? 'Error codes and countries' : 'Figures of one status code');
   return read(ctx, async (tx) => {
     const filters = await byRoutesOf(tx, ctx, query);
     const rows = { ...filters, from: from.toISOString(), to: to.toISOString() };

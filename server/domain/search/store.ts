@@ -1,3 +1,4 @@
+import { olderCalls } from '#server/domain/request-logs/service.ts';
 import { formatRange, parseRange, type Range } from '#server/kernel/address.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
@@ -35,7 +36,8 @@ export async function requestOf(tx: Tx, ctx: Ctx, id: string): Promise<Document[
   const row = await tx.$queryRaw<{ method: string | null; path: string | null; status_code: number | null }[]>`
     select method, path, status_code from request_logs
     where request_id = ${id}::uuid and tenant_id = ${ctx.tenant_id}::uuid and coalesce(sandbox, false) = ${ctx.sandbox} limit 1`;
-  return row.map(({ method, path, status_code }) => ({
+  const found = row.length > 0 ? row : await olderCalls(ctx, id);
+  return found.map(({ method, path, status_code }) => ({
     type: 'request',
     ref_id: id,
     title: [method, path?.split('?')[0]].filter(Boolean).join(' ') || 'Call',

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
+import { tellOfPast } from '../history/past.ts';
 import { METHODS, OTHER_METHOD } from '../rollups.ts';
 import { annotationsOf, mayReadChanges } from './annotations.ts';
 import { keptAnswer } from './kept-answers.ts';
@@ -20,6 +21,7 @@ import { type Dimension, MOST_POINTS, MOST_SERIES } from './words.shared.ts';
  */
 export async function queryAnalytics(ctx: Ctx, asked: Asked): Promise<z.input<typeof Analytics>> {
   const withChanges = await mayReadChanges(ctx);
+  if (fromRows(asked)) await tellOfPast(ctx, spanOf(ctx, asked).from, 'These figures');
   return keptAnswer(ctx, [withChanges], asked, () => count(ctx, asked, withChanges));
 }
 

@@ -40,9 +40,9 @@ class Handler(BaseHTTPRequestHandler):
         with lock:
             try:
                 engine.query(f"USE {asked.get('database', 'default')}")
-                for name, value in asked.items():
-                    if name not in OF_THE_TRANSPORT:
-                        engine.query(f"SET {name} = {literal(value)}")
+                settings = [f"{name} = {literal(value)}" for name, value in asked.items() if name not in OF_THE_TRANSPORT]
+                if settings:
+                    engine.query(f"SET {', '.join(settings)}")
                 answer = engine.query(statement.decode(), "TabSeparated").bytes()
             except Exception as error:
                 code = re.search(r"Code: (\d+)", str(error))

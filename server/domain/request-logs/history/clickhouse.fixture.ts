@@ -20,6 +20,7 @@ export async function startClickHouse() {
   let port = 0;
   let child: ChildProcess | undefined;
   const start = async () => {
+    if (child) return;
     const started = spawn(String(PYTHON), [PROGRAM, USER, PASSWORD, String(port), folder], { stdio: ['pipe', 'pipe', 'inherit'] });
     child = started;
     for await (const line of createInterface(started.stdout)) {
