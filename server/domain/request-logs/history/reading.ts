@@ -78,11 +78,16 @@ function inRange(bind: Bind, range: string): string {
   return `${isAddress} and isIPAddressInRange(if(${isAddress}, assumeNotNull(src_ip), '::'), ${bind('String', prefix)})`;
 }
 
-const FIELDS = Object.keys(COLUMNS).filter((name) => name !== 'test' && name !== 'id' && name !== 'ts');
+/** What only the reader of one call gets. */
+const OF_ONE = ['oauth_client_id', 'user_id', 'secrets_used', 'warnings', 'injected', 'error_detail', 'node_id', 'trace', 'payload_flags'];
+const LISTED = Object.keys(COLUMNS).filter((name) => !['test', 'id', 'ts', ...OF_ONE].includes(name));
 /** Under other names than the columns', which conditions and orders would otherwise take for these texts. */
-const SHOWN = `toString(id) as id_text, toUnixTimestamp64Milli(ts) as ms, ${FIELDS.join(', ')}`;
+const SHOWN = `toString(id) as id_text, toUnixTimestamp64Milli(ts) as ms, ${LISTED.join(', ')}`;
 
-/** A call as ClickHouse has it: all that readers of any kind may get. */
+type Stored<Row extends LogFields> = Omit<Row, 'id' | 'ts'> & { id_text: string; ms: number };
+const shown = <Row extends LogFields = LogFields>({ id_text, ms, ...row }: Stored<Row>) => ({ ...row, id: id_text, ts: new Date(ms) }) as unknown as Row;
+
+/** A call with all that readers of any kind may get. */
 export type PastCall = LogFields & {
   oauth_client_id: string | null;
   user_id: string | null;
@@ -94,26 +99,18 @@ export type PastCall = LogFields & {
   trace: unknown;
   payload_flags: number | null;
 };
-type Stored = Omit<PastCall, 'id' | 'ts' | 'trace'> & { id_text: string; ms: number; trace: string | null };
-
-const shown = ({ id_text, ms, trace, ...row }: Stored): PastCall => ({
-  ...row,
-  id: id_text,
-  ts: new Date(ms),
-  trace: trace === null ? null : JSON.parse(trace),
-});
 
 /** A page, as `browseRows` (store.ts) has it. `ahead_of`: only calls that come before this one. */
 export async function pastRows(
   past: Past,
   filters: LogFilters,
   { sort, order, limit, offset = 0, before, ahead_of }: LogPlace & { ahead_of?: { value: number; id: bigint } | undefined },
-): Promise<PastCall[]> {
+): Promise<LogFields[]> {
   const column = sort === 'ts' ? 'toUnixTimestamp64Milli(ts)' : 'toInt64(ifNull(latency_ms, 0))';
   const beside = (bind: Bind, place: { value: number; id: bigint }, sign: '<' | '>') =>
     `(${column}, id) ${sign} (${bind('Int64', String(place.value))}, ${bind('UInt64', String(place.id))})`;
   const beyond = order === 'asc' ? '>' : '<';
-  const rows = await found<Stored>(
+  const rows = await found<Stored<LogFields>>(
     callsOf(past, {
       columns: SHOWN,
       where: (bind) => [
@@ -125,7 +122,7 @@ export async function pastRows(
         `order by ${sort === 'ts' ? 'ts' : column} ${order}, id ${order} limit ${bind('UInt64', String(limit))} offset ${bind('UInt64', String(offset))}`,
     }),
   );
-  return rows.map(shown);
+  return rows.map((row) => shown(row));
 }
 
 /** How many calls pass, counted up to `most` if it is given. */
@@ -172,10 +169,14 @@ export async function pastSpread(past: Past, filters: LogFilters, dimensions: re
 /** The call of a request. */
 export async function pastCall(past: Past, requestId: string): Promise<PastCall | undefined> {
   if (!UUID.test(requestId)) return undefined;
-  const [row] = await found<Stored>(
-    callsOf(past, { columns: SHOWN, where: (bind) => [`request_id = ${bind('UUID', requestId)}`], rest: () => 'order by ts desc limit 1' }),
+  const [row] = await found<Stored<PastCall>>(
+    callsOf(past, {
+      columns: `${SHOWN}, ${OF_ONE.join(', ')}`,
+      where: (bind) => [`request_id = ${bind('UUID', requestId)}`],
+      rest: () => 'order by ts desc limit 1',
+    }),
   );
-  return row && shown(row);
+  return row && { ...shown<PastCall>(row), trace: typeof row.trace === 'string' ? JSON.parse(row.trace) : null };
 }
 
 const HOUR_OF_IDS = 3_600_000_000n << 11n;
@@ -184,11 +185,11 @@ const HOUR_OF_IDS = 3_600_000_000n << 11n;
  * Calls after an ID, in order of IDs. The table is in order of time, which is nearly the same: IDs tell when a row was written. So a stretch of hours is read,
  * and a longer one while it has too few.
  */
-export async function pastRowsAfter(past: Past, filters: LogFilters, after: bigint, limit: number): Promise<PastCall[]> {
+export async function pastRowsAfter(past: Past, filters: LogFilters, after: bigint, limit: number): Promise<LogFields[]> {
   const first = after > 0n ? after : await firstId(past);
   for (let hours = 1n; ; hours *= 16n) {
     const end = first + hours * HOUR_OF_IDS;
-    const rows = await found<Stored>(
+    const rows = await found<Stored<LogFields>>(
       callsOf(past, {
         columns: SHOWN,
         where: (bind) => [
@@ -198,7 +199,7 @@ export async function pastRowsAfter(past: Past, filters: LogFilters, after: bigi
         rest: (bind) => `order by id limit ${bind('UInt64', String(limit))}`,
       }),
     );
-    if (rows.length >= limit || end >= past.cut) return rows.map(shown);
+    if (rows.length >= limit || end >= past.cut) return rows.map((row) => shown(row));
   }
 }
 
@@ -209,14 +210,14 @@ async function firstId(past: Past): Promise<bigint> {
 
 /** The fields of Merkle leaves of a range of IDs. */
 export async function pastLeaves(past: Past, from: bigint, to: bigint, most: number): Promise<LeafRow[]> {
-  const rows = await found<Stored>(
+  const rows = await found<Stored<LogFields>>(
     callsOf(past, {
       columns: SHOWN,
       where: (bind) => [`id between ${bind('UInt64', String(from))} and ${bind('UInt64', String(to))}`],
       rest: (bind) => `order by id limit ${bind('UInt64', String(most))}`,
     }),
   );
-  return rows.map(shown);
+  return rows.map((row) => shown(row));
 }
 
 /** Whether there is a call of this ID. */
