@@ -216,13 +216,18 @@ async function calls(client: pg.Client, env: Env): Promise<Finding[]> {
   const { rows: made } = await client.query("select to_regclass('public.request_log_history') as there");
   if (made[0]?.there === null) return [];
   const state = await historyState(client);
-  const older = state?.read_there_until ? `calls until ${state.read_there_until.toISOString()} are read from it` : 'no calls are read from it yet';
+  const older = state?.read_there_until
+    ? `calls until ${state.read_there_until.toISOString()} are read from it`
+    : 'no calls are read from it yet';
   if (!env.CLICKHOUSE_URL)
     return state?.read_there_until ? [bad(`${older}, but CLICKHOUSE_URL is not set`, 'Set it. Until then, lists lack those calls.')] : [];
   try {
     const server = ok(`${await clickHouseVersion()}, ${older}`);
-    if (!state?.failing_since) return [server, ...(behind(state?.waiting_s ?? 0))];
-    return [server, warn(`copying has failed since ${state.failing_since.toISOString()}: ${state.failure}`, 'Calls wait in PostgreSQL until it works.')];
+    if (!state?.failing_since) return [server, ...behind(state?.waiting_s ?? 0)];
+    return [
+      server,
+      warn(`copying has failed since ${state.failing_since.toISOString()}: ${state.failure}`, 'Calls wait in PostgreSQL until it works.'),
+    ];
   } catch (error) {
     return [
       bad(
@@ -236,7 +241,9 @@ async function calls(client: pg.Client, env: Env): Promise<Finding[]> {
 }
 
 const behind = (seconds: number): Finding[] =>
-  seconds > 120 ? [warn(`the copy is ${Math.round(seconds)} s behind`, 'A first copy takes a while. Otherwise, see that a worker runs.')] : [];
+  seconds > 120
+    ? [warn(`the copy is ${Math.round(seconds)} s behind`, 'A first copy takes a while. Otherwise, see that a worker runs.')]
+    : [];
 
 async function ports(env: Env): Promise<Finding[]> {
   if (await accepts({ path: `${env.WEB_SOCKET}.run` })) {

@@ -77,7 +77,13 @@ try {
     await Promise.all([
       worker.stop(STOP_MS),
       Promise.race([
-        Promise.all([...[...leases, ...copying].map((loop) => loop.stop()), deliveries.stop(), workflows.stop(), schedules.stop(), notifying.stop()]),
+        Promise.all([
+          ...[...leases, ...copying].map((loop) => loop.stop()),
+          deliveries.stop(),
+          workflows.stop(),
+          schedules.stop(),
+          notifying.stop(),
+        ]),
         sleep(STOP_MS),
       ]),
     ]);

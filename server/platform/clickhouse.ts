@@ -21,7 +21,9 @@ const WRITE_MS = 60_000;
 /** After one reader waited in vain, the next ones are told so at once. */
 const PAUSE_MS = 5_000;
 
-const held = processState('clickhouse', (): { client?: Promise<ClickHouseClient> | undefined; pausedUntil: number } => ({ pausedUntil: 0 }));
+const held = processState('clickhouse', (): { client?: Promise<ClickHouseClient> | undefined; pausedUntil: number } => ({
+  pausedUntil: 0,
+}));
 
 export const hasClickHouse = (): boolean => env.CLICKHOUSE_URL !== undefined;
 

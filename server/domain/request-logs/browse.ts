@@ -24,26 +24,27 @@ export async function browseLogs(ctx: Ctx, { page, per_page, sort, order, before
   const from = asked.from ?? spanStart(asked.to ? Date.parse(asked.to) : ctx.now.getTime(), DAY).toISOString();
   const { page: effective, per_page: limit, skip } = clampPage({ page, per_page });
   const known = await placesFor(ctx);
-  const answer = (past: Past | null) => read(ctx, async (tx) => {
-    const place = before === undefined ? { offset: skip } : { before: placeOf(before) };
-    const filters = await byRoutesOf(tx, ctx, { ...asked, from });
-    const rows = await browseAll(tx, ctx, past, filters, { sort, order, limit: limit + 1, ...place });
-    const shown = rows.slice(0, limit);
-    // The last page says how many there are.
-    const isLast = before === undefined && rows.length <= limit && (rows.length > 0 || skip === 0);
-    const total = isLast ? skip + rows.length : await countUpToOfAll(tx, ctx, past, filters, COUNTED);
-    const last = shown.at(-1);
-    const next = last && rows.length > limit ? `${sort === 'ts' ? last.ts.getTime() : (last.latency_ms ?? 0)}-${last.id}` : null;
-    return {
-      logs: shown.map((row) => withPlace(row, known)),
-      page: effective,
-      per_page: limit,
-      total: Math.min(total, COUNTED),
-      total_is_capped: total > COUNTED,
-      next,
-      first_success_day: await firstSuccessDay(tx, ctx),
-    };
-  });
+  const answer = (past: Past | null) =>
+    read(ctx, async (tx) => {
+      const place = before === undefined ? { offset: skip } : { before: placeOf(before) };
+      const filters = await byRoutesOf(tx, ctx, { ...asked, from });
+      const rows = await browseAll(tx, ctx, past, filters, { sort, order, limit: limit + 1, ...place });
+      const shown = rows.slice(0, limit);
+      // The last page says how many there are.
+      const isLast = before === undefined && rows.length <= limit && (rows.length > 0 || skip === 0);
+      const total = isLast ? skip + rows.length : await countUpToOfAll(tx, ctx, past, filters, COUNTED);
+      const last = shown.at(-1);
+      const next = last && rows.length > limit ? `${sort === 'ts' ? last.ts.getTime() : (last.latency_ms ?? 0)}-${last.id}` : null;
+      return {
+        logs: shown.map((row) => withPlace(row, known)),
+        page: effective,
+        per_page: limit,
+        total: Math.min(total, COUNTED),
+        total_is_capped: total > COUNTED,
+        next,
+        first_success_day: await firstSuccessDay(tx, ctx),
+      };
+    });
   return withPast(ctx, from, answer);
 }
 

@@ -37,41 +37,42 @@ const ALL = Object.keys(DIMENSIONS) as Dimension[];
  */
 export async function logFacets(ctx: Ctx, query: z.output<typeof LogFacetsQuery>): Promise<z.input<typeof LogFacets>> {
   const from = query.from ?? spanStart(query.to ? Date.parse(query.to) : ctx.now.getTime(), DAY).toISOString();
-  const answer = (past: Past | null) => read(ctx, async (tx) => {
-    const filters = await byRoutesOf(tx, ctx, { ...query, from });
-    const chosen = ALL.filter((dimension) => DIMENSIONS[dimension].filters.some((name) => filters[name] !== undefined));
-    const { total, facets } = await spread(tx, ctx, past, filters, ALL);
-    for (const dimension of chosen) {
-      const others = Object.fromEntries(
-        Object.entries(filters).filter(([name]) => !(DIMENSIONS[dimension].filters as readonly string[]).includes(name)),
-      );
-      facets.set(dimension, (await spread(tx, ctx, past, others, [dimension])).facets.get(dimension) ?? []);
-    }
-    const of = (dimension: Dimension) => facets.get(dimension) ?? [];
-    const named = async (dimension: 'route_id' | 'client_id' | 'api_key_id') => {
-      const names = await namesOf(
-        tx,
-        ctx,
-        KINDS[dimension],
-        of(dimension).map((one) => one.value),
-      );
-      return of(dimension).map((one) => ({ ...one, name: names.get(one.value) ?? null }));
-    };
-    return {
-      total,
-      total_is_capped: total === COUNTED,
-      status_class: of('status_class'),
-      method: of('method'),
-      environment: of('environment'),
-      error: of('error'),
-      origin: of('origin'),
-      outcome: of('outcome'),
-      proxy_mode: of('proxy_mode'),
-      route_id: await named('route_id'),
-      client_id: await named('client_id'),
-      api_key_id: await named('api_key_id'),
-    };
-  });
+  const answer = (past: Past | null) =>
+    read(ctx, async (tx) => {
+      const filters = await byRoutesOf(tx, ctx, { ...query, from });
+      const chosen = ALL.filter((dimension) => DIMENSIONS[dimension].filters.some((name) => filters[name] !== undefined));
+      const { total, facets } = await spread(tx, ctx, past, filters, ALL);
+      for (const dimension of chosen) {
+        const others = Object.fromEntries(
+          Object.entries(filters).filter(([name]) => !(DIMENSIONS[dimension].filters as readonly string[]).includes(name)),
+        );
+        facets.set(dimension, (await spread(tx, ctx, past, others, [dimension])).facets.get(dimension) ?? []);
+      }
+      const of = (dimension: Dimension) => facets.get(dimension) ?? [];
+      const named = async (dimension: 'route_id' | 'client_id' | 'api_key_id') => {
+        const names = await namesOf(
+          tx,
+          ctx,
+          KINDS[dimension],
+          of(dimension).map((one) => one.value),
+        );
+        return of(dimension).map((one) => ({ ...one, name: names.get(one.value) ?? null }));
+      };
+      return {
+        total,
+        total_is_capped: total === COUNTED,
+        status_class: of('status_class'),
+        method: of('method'),
+        environment: of('environment'),
+        error: of('error'),
+        origin: of('origin'),
+        outcome: of('outcome'),
+        proxy_mode: of('proxy_mode'),
+        route_id: await named('route_id'),
+        client_id: await named('client_id'),
+        api_key_id: await named('api_key_id'),
+      };
+    });
   return withPast(ctx, from, answer);
 }
 

@@ -36,22 +36,30 @@ export async function followLogs(ctx: Ctx, { cursor, limit, since, ...asked }: z
   const scope = scopeOf(ctx, asked);
   const after = cursor === undefined ? 0n : decodeCursor(keys(), scope, cursor);
   if (after === undefined) throw invalid('cursor', 'is not a valid cursor for this feed and these filters. Start again without it');
-  return withAllOfPast(ctx, after, (past) => read(ctx, async (tx) => {
-    const found = await rowsAfterInAll(tx, ctx, past, { ...rest, status, from: since }, { after, limit, watermark: watermarkOf(ctx.now) });
-    const unsettled = found.findIndex((row) => !row.settled);
-    const rows = unsettled === -1 ? found : found.slice(0, unsettled);
-    const data = rows.map((row) => ({ ...forReader(row, identity), cursor: encodeCursor(keys()[0], scope, row.id) }));
-    const meta = {
-      next_cursor: data.length === limit ? (data.at(-1)?.cursor ?? null) : null,
-      limit,
-      delivery: 'at_least_once',
-      dedupe_on: 'request_id',
-      watermark_seconds: WATERMARK_SECONDS,
-      ...redactedMark(identity),
-      ...(cursor !== undefined && !(await isKept(tx, ctx, after)) && !(past && (await isInPast(past, after))) ? { gap: true } : {}),
-    };
-    return { rows: data, meta };
-  }));
+  return withAllOfPast(ctx, after, (past) =>
+    read(ctx, async (tx) => {
+      const found = await rowsAfterInAll(
+        tx,
+        ctx,
+        past,
+        { ...rest, status, from: since },
+        { after, limit, watermark: watermarkOf(ctx.now) },
+      );
+      const unsettled = found.findIndex((row) => !row.settled);
+      const rows = unsettled === -1 ? found : found.slice(0, unsettled);
+      const data = rows.map((row) => ({ ...forReader(row, identity), cursor: encodeCursor(keys()[0], scope, row.id) }));
+      const meta = {
+        next_cursor: data.length === limit ? (data.at(-1)?.cursor ?? null) : null,
+        limit,
+        delivery: 'at_least_once',
+        dedupe_on: 'request_id',
+        watermark_seconds: WATERMARK_SECONDS,
+        ...redactedMark(identity),
+        ...(cursor !== undefined && !(await isKept(tx, ctx, after)) && !(past && (await isInPast(past, after))) ? { gap: true } : {}),
+      };
+      return { rows: data, meta };
+    }),
+  );
 }
 
 /** Calls after a place of the feed that nothing older can follow any more, oldest first, with who called: for the workspace's own destinations. */
@@ -107,22 +115,23 @@ export async function listRouteLogs(
 ): Promise<Page<RouteLogRow>> {
   const identity = await mayReadIdentity(ctx);
   const known = await placesFor(ctx);
-  const answer = (past: Past | null) => read(ctx, async (tx) => {
-    const route = await tx.routes.findFirst({
-      where: { ...own(ctx), ...(isUuid(id) ? { id: id.toLowerCase() } : { slug: id }) },
-      select: { id: true },
+  const answer = (past: Past | null) =>
+    read(ctx, async (tx) => {
+      const route = await tx.routes.findFirst({
+        where: { ...own(ctx), ...(isUuid(id) ? { id: id.toLowerCase() } : { slug: id }) },
+        select: { id: true },
+      });
+      if (!route) throw notFound();
+      const filters = { route_id: route.id, ...asked, status: status_code, from: since, to: until };
+      const total = await countOfRouteInAll(tx, ctx, past, filters);
+      const rows = await routeRowsOfAll(tx, ctx, past, filters, pageWindow({ page, per_page, order: 'desc' }, total));
+      const data = rows.map((row) => ({
+        ...withPlace(row, known),
+        src_ip: identity ? row.src_ip : null,
+        rate_limited: row.rate_limited ?? false,
+      }));
+      return pageOf(data, total, { page, per_page });
     });
-    if (!route) throw notFound();
-    const filters = { route_id: route.id, ...asked, status: status_code, from: since, to: until };
-    const total = await countOfRouteInAll(tx, ctx, past, filters);
-    const rows = await routeRowsOfAll(tx, ctx, past, filters, pageWindow({ page, per_page, order: 'desc' }, total));
-    const data = rows.map((row) => ({
-      ...withPlace(row, known),
-      src_ip: identity ? row.src_ip : null,
-      rate_limited: row.rate_limited ?? false,
-    }));
-    return pageOf(data, total, { page, per_page });
-  });
   return withPast(ctx, since, answer);
 }
 type RouteLogRow = Omit<LogFields, 'rate_limited'> & {

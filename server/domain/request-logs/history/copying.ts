@@ -26,14 +26,18 @@ export async function copyCalls(): Promise<boolean> {
     return !isLast;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    await sql().query('update request_log_history set failing_since = coalesce(failing_since, now()), failure = $1', [message.slice(0, 500)]);
+    await sql().query('update request_log_history set failing_since = coalesce(failing_since, now()), failure = $1', [
+      message.slice(0, 500),
+    ]);
     throw error;
   }
 }
 
 async function copyNext(client: PoolClient): Promise<{ rows: number; isLast: boolean }> {
   await client.query('begin');
-  const { rows: locks } = await client.query<{ mine: boolean }>("select pg_try_advisory_xact_lock(hashtextextended('copy calls', 0)) as mine");
+  const { rows: locks } = await client.query<{ mine: boolean }>(
+    "select pg_try_advisory_xact_lock(hashtextextended('copy calls', 0)) as mine",
+  );
   if (!locks[0]?.mine) {
     await client.query('rollback');
     return { rows: 0, isLast: true };

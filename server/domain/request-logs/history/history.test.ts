@@ -86,7 +86,10 @@ const mixed = (ctx: Ctx, count: number, from: number, routes: readonly string[])
     }),
   );
 
-const ATTACKS: readonly Record<string, unknown>[] = [...HOSTILE.map((text) => ({ q: text.trim() })), ...HOSTILE.slice(0, 4).map((text) => ({ environment: text, error: text }))];
+const ATTACKS: readonly Record<string, unknown>[] = [
+  ...HOSTILE.map((text) => ({ q: text.trim() })),
+  ...HOSTILE.slice(0, 4).map((text) => ({ environment: text, error: text })),
+];
 
 const FILTERS: readonly Record<string, unknown>[] = [
   {},
@@ -130,7 +133,12 @@ async function arranged() {
     ...mixed(w.test, 40, 30 * HOUR, []),
     ...mixed(neighbour.live, 40, 30 * HOUR, [newId()]),
   ];
-  const second = [...mixed(w.live, 90, 29 * HOUR, routes), ...mixed(w.live, 20, HOUR, routes), ...mixed(w.test, 20, HOUR, []), ...mixed(neighbour.live, 20, HOUR, [])];
+  const second = [
+    ...mixed(w.live, 90, 29 * HOUR, routes),
+    ...mixed(w.live, 20, HOUR, routes),
+    ...mixed(w.test, 20, HOUR, []),
+    ...mixed(neighbour.live, 20, HOUR, []),
+  ];
   return { w, neighbour, routes, first, second };
 }
 
@@ -141,7 +149,9 @@ const browse = async (ctx: Ctx, query: Record<string, unknown>) =>
 async function answers({ w, routes, first, second }: Setting, filters = FILTERS) {
   const found: Record<string, unknown> = {};
   const note = (what: string, query: unknown, answer: unknown) => {
-    found[`${what} ${JSON.stringify(query)}`] = JSON.parse(JSON.stringify(answer, (key, value) => (/cursor$|^place$/.test(key) ? undefined : value)));
+    found[`${what} ${JSON.stringify(query)}`] = JSON.parse(
+      JSON.stringify(answer, (key, value) => (/cursor$|^place$/.test(key) ? undefined : value)),
+    );
   };
   for (const [space, ctx] of [
     ['live', at(w.live)],
@@ -151,19 +161,30 @@ async function answers({ w, routes, first, second }: Setting, filters = FILTERS)
     for (const filter of some) note(`${space} browse`, filter, await browse(ctx, { ...filter, per_page: 20 }));
     for (const sort of ['ts', 'latency_ms'])
       for (const order of ['asc', 'desc']) {
-        for (const page of space === 'live' ? [14] : [2]) note(`${space} browse`, { sort, order, page }, await browse(ctx, { sort, order, page }));
+        for (const page of space === 'live' ? [14] : [2])
+          note(`${space} browse`, { sort, order, page }, await browse(ctx, { sort, order, page }));
         const before = (await browse(ctx, { sort, order, per_page: 33 })).next;
-        if (order === 'desc') note(`${space} browse`, { sort, order, before }, await browse(ctx, { sort, order, per_page: 40, before: before ?? undefined }));
+        if (order === 'desc')
+          note(`${space} browse`, { sort, order, before }, await browse(ctx, { sort, order, per_page: 40, before: before ?? undefined }));
       }
     for (const filter of some.slice(0, 3)) {
       const query = LogFacetsQuery.parse({ from: new Date(NOW.getTime() - 20 * DAY).toISOString(), ...filter });
       const { total, ...facets } = await logFacets(ctx, query);
-      note(`${space} facets`, filter, { total, facets: Object.entries(facets).map(([name, values]) => [name, Array.isArray(values) ? values.map((one) => `${one.value} ${one.count}`).sort() : values]) });
+      note(`${space} facets`, filter, {
+        total,
+        facets: Object.entries(facets).map(([name, values]) => [
+          name,
+          Array.isArray(values) ? values.map((one) => `${one.value} ${one.count}`).sort() : values,
+        ]),
+      });
     }
     for (const query of [{}, { environment: HOSTILE[0], method: 'get' }, { since: new Date(NOW.getTime() - 3 * DAY).toISOString() }]) {
       const ids: unknown[] = [];
       for (let cursor: string | undefined, i = 0; i < 40; i++) {
-        const { rows, meta } = await followLogs(ctx, FollowLogs.parse({ ...(cursor ? without(query, 'since') : query), limit: 120, cursor }));
+        const { rows, meta } = await followLogs(
+          ctx,
+          FollowLogs.parse({ ...(cursor ? without(query, 'since') : query), limit: 120, cursor }),
+        );
         ids.push(...rows, 'gap' in meta);
         cursor = 'since' in query ? undefined : (meta.next_cursor ?? undefined);
         if (!cursor) break;
@@ -171,14 +192,34 @@ async function answers({ w, routes, first, second }: Setting, filters = FILTERS)
       note(`${space} follow`, query, ids);
     }
     for (const format of [space === 'live' ? 'csv' : 'ndjson'])
-      note(`${space} export`, format, await textOf(await exportLogs(ctx, ExportLogs.parse({ format, from: new Date(NOW.getTime() - 20 * DAY).toISOString() }))));
+      note(
+        `${space} export`,
+        format,
+        await textOf(await exportLogs(ctx, ExportLogs.parse({ format, from: new Date(NOW.getTime() - 20 * DAY).toISOString() }))),
+      );
   }
-  for (const query of [{}, { page: 4 }, { page: 7 }, { environment: HOSTILE[1] }, { status_code: 503, method: 'post' }, { until: new Date(NOW.getTime() - 2 * DAY).toISOString() }, { since: new Date(NOW.getTime() - 30 * HOUR).toISOString(), status_code: 200 }])
+  for (const query of [
+    {},
+    { page: 4 },
+    { page: 7 },
+    { environment: HOSTILE[1] },
+    { status_code: 503, method: 'post' },
+    { until: new Date(NOW.getTime() - 2 * DAY).toISOString() },
+    { since: new Date(NOW.getTime() - 30 * HOUR).toISOString(), status_code: 200 },
+  ])
     note('route', query, await listRouteLogs(at(w.live), ListRouteLogs.parse({ id: routes[0], ...query })));
   for (const { request_id, sandbox } of [...first.slice(0, 3), ...first.slice(200, 202), ...second.slice(0, 2)]) {
     const ctx = at(sandbox ? w.test : w.live);
-    if (first.find((one) => one.request_id === request_id)?.tenant_id !== w.tenant.id && !second.some((one) => one.request_id === request_id)) continue;
-    note('get', request_id, RequestLogRecord.parse(await getLog(ctx, { request_id }).then((row) => ({ ...row, ts: row.ts.toISOString() }))));
+    if (
+      first.find((one) => one.request_id === request_id)?.tenant_id !== w.tenant.id &&
+      !second.some((one) => one.request_id === request_id)
+    )
+      continue;
+    note(
+      'get',
+      request_id,
+      RequestLogRecord.parse(await getLog(ctx, { request_id }).then((row) => ({ ...row, ts: row.ts.toISOString() }))),
+    );
     note('inspect', request_id, LogDetail.parse(await inspectLog(ctx, { request_id })));
     note('proof', request_id, LogProof.parse(await proveLog(ctx, { request_id })));
   }
@@ -188,18 +229,27 @@ async function answers({ w, routes, first, second }: Setting, filters = FILTERS)
 const without = (query: Record<string, unknown>, name: string) => Object.fromEntries(Object.entries(query).filter(([key]) => key !== name));
 
 async function assertSame(setting: Setting, expected: Record<string, unknown>, when: string, filters = FILTERS) {
-  for (const [what, answer] of Object.entries(await answers(setting, filters))) assert.deepEqual(answer, expected[what], `${when}: ${what}`);
+  for (const [what, answer] of Object.entries(await answers(setting, filters)))
+    assert.deepEqual(answer, expected[what], `${when}: ${what}`);
 }
 
 const stateOf = async () =>
-  (await sql().query<{ store: string; cut: string; copied: string; failing_since: Date | null; failure: string | null }>('select * from request_log_history')).rows[0]!;
+  (
+    await sql().query<{ store: string; cut: string; copied: string; failing_since: Date | null; failure: string | null }>(
+      'select * from request_log_history',
+    )
+  ).rows[0]!;
 const keptUpToCut = async () =>
-  (await sql().query<{ n: number }>('select count(*)::int as n from request_logs where id <= (select cut from request_log_history)')).rows[0]!.n;
+  (await sql().query<{ n: number }>('select count(*)::int as n from request_logs where id <= (select cut from request_log_history)'))
+    .rows[0]!.n;
 async function copyAll() {
   while (await copyCalls());
 }
 
-test('every reader answers the same from ClickHouse and PostgreSQL together as PostgreSQL did alone', { skip, timeout: 240_000 }, async () => {
+test('every reader answers the same from ClickHouse and PostgreSQL together as PostgreSQL did alone', {
+  skip,
+  timeout: 240_000,
+}, async () => {
   const day = new Date(NOW.getTime() - 11 * DAY);
   await maintainPartitions([], day);
   const setting = await arranged();
@@ -242,16 +292,21 @@ test("no filter, cursor or ID reaches a neighbour's calls or the other space", {
   const theirs = new Set(first.filter((row) => row.tenant_id === neighbour.tenant.id || row.sandbox).map((row) => row.request_id));
   const other = theirs.values().next().value as string;
   for (const filter of [{}, ...ATTACKS])
-    for (const { request_id } of (await browse(at(w.live), { ...filter, per_page: 100 })).logs) assert.ok(!theirs.has(request_id), JSON.stringify(filter));
+    for (const { request_id } of (await browse(at(w.live), { ...filter, per_page: 100 })).logs)
+      assert.ok(!theirs.has(request_id), JSON.stringify(filter));
   assert.equal((await browse(at(w.live), { q: other })).total, 0);
   for (const read of [getLog, inspectLog, proveLog]) await assert.rejects(read(at(w.live), { request_id: other }), { type: 'not_found' });
   for (const { rows } of [await followLogs(at(w.live), FollowLogs.parse({ limit: 1000 }))])
     for (const { request_id } of rows) assert.ok(!theirs.has(request_id));
   const stranger = await workspace();
-  for (const filter of [{}, ...ATTACKS.slice(0, 3)]) assert.equal((await browse(at(stranger.live), filter)).total, 0, JSON.stringify(filter));
+  for (const filter of [{}, ...ATTACKS.slice(0, 3)])
+    assert.equal((await browse(at(stranger.live), filter)).total, 0, JSON.stringify(filter));
 });
 
-test('while ClickHouse is down lists say what they lack, nothing is passed over, and calls are logged and copied later', { skip, timeout: 60_000 }, async (t) => {
+test('while ClickHouse is down lists say what they lack, nothing is passed over, and calls are logged and copied later', {
+  skip,
+  timeout: 60_000,
+}, async (t) => {
   const { w, first, second } = await arranged();
   const live = first.filter((row) => row.tenant_id === w.tenant.id && !row.sandbox);
   await insertRows(sql(), live);
@@ -280,8 +335,13 @@ test('while ClickHouse is down lists say what they lack, nothing is passed over,
   for (const read of [getLog, inspectLog, proveLog]) await assert.rejects(read(at(w.live), gone), { type: 'dependency_unavailable' });
   assert.equal((await getLog(at(w.live), { request_id: newer[0]!.request_id })).request_id, newer[0]!.request_id);
   await assert.rejects(followLogs(at(w.live), FollowLogs.parse({ cursor })), { type: 'dependency_unavailable' });
-  await assert.rejects(db().$transaction((tx) => settledCalls(tx, at(w.live), { after: 0n, limit: 10 })), { type: 'dependency_unavailable' });
-  await assert.rejects(exportLogs(at(w.live), ExportLogs.parse({ from: new Date(NOW.getTime() - 20 * DAY).toISOString() })), { type: 'dependency_unavailable' });
+  await assert.rejects(
+    db().$transaction((tx) => settledCalls(tx, at(w.live), { after: 0n, limit: 10 })),
+    { type: 'dependency_unavailable' },
+  );
+  await assert.rejects(exportLogs(at(w.live), ExportLogs.parse({ from: new Date(NOW.getTime() - 20 * DAY).toISOString() })), {
+    type: 'dependency_unavailable',
+  });
   await assert.rejects(pruneSpace(w.tenant.id, false, new Date(NOW.getTime() - 12 * DAY)));
 
   await clickHouse.start();
@@ -295,7 +355,10 @@ test('while ClickHouse is down lists say what they lack, nothing is passed over,
   assert.deepEqual(again.warnings, []);
 });
 
-test('retention takes calls out of lists and totals at once, from either store, each once, and out of ClickHouse itself within the day', { skip, timeout: 60_000 }, async () => {
+test('retention takes calls out of lists and totals at once, from either store, each once, and out of ClickHouse itself within the day', {
+  skip,
+  timeout: 60_000,
+}, async () => {
   const { w, routes, first, second } = await arranged();
   const mine = (rows: readonly LogRow[]) => rows.filter((row) => row.tenant_id === w.tenant.id && !row.sandbox);
   await insertRows(sql(), mine(first));
@@ -303,7 +366,8 @@ test('retention takes calls out of lists and totals at once, from either store, 
   await insertRows(sql(), mine(second));
   await copyAll();
   const total = async () => (await listRouteLogs(at(w.live), ListRouteLogs.parse({ id: routes[0] }))).total;
-  const held = (from: number) => [...mine(first), ...mine(second)].filter((row) => row.route_id === routes[0] && Date.parse(row.ts) >= from).length;
+  const held = (from: number) =>
+    [...mine(first), ...mine(second)].filter((row) => row.route_id === routes[0] && Date.parse(row.ts) >= from).length;
   assert.equal(await total(), held(0));
   // Copied, and still PostgreSQL's: taken off there.
   const early = Math.floor((NOW.getTime() - 10 * DAY - 10 * 60_000) / 60_000) * 60_000;
@@ -323,7 +387,12 @@ test('retention takes calls out of lists and totals at once, from either store, 
   await handOver(new Date(LATER + 32 * HOUR));
   const { store } = await stateOf();
   const old = async () =>
-    (await clickHouseRows<{ n: number }>(`select count() as n from ${store} where tenant_id = {t:UUID} and ts < fromUnixTimestamp64Milli({ms:Int64})`, { t: w.tenant.id, ms: later }))[0]?.n;
+    (
+      await clickHouseRows<{ n: number }>(
+        `select count() as n from ${store} where tenant_id = {t:UUID} and ts < fromUnixTimestamp64Milli({ms:Int64})`,
+        { t: w.tenant.id, ms: later },
+      )
+    )[0]?.n;
   while ((await old()) !== 0) await new Promise((resolve) => setTimeout(resolve, 50));
 });
 

@@ -6,7 +6,11 @@ import { pastOf, pastUnavailable } from './past.ts';
 import { pastLeaves } from './reading.ts';
 
 /** The rows of an anchored range of both spaces in order of id, out of both stores, one more than `most` at most. @throws Refusal dependency_unavailable */
-export async function leavesOfAll(tx: Tx, tenant_id: string, { from, to, most }: { from: bigint; to: bigint; most: number }): Promise<LeafRow[]> {
+export async function leavesOfAll(
+  tx: Tx,
+  tenant_id: string,
+  { from, to, most }: { from: bigint; to: bigint; most: number },
+): Promise<LeafRow[]> {
   const [live, test] = [await pastOf({ tenant_id, sandbox: false }, from - 1n), await pastOf({ tenant_id, sandbox: true }, from - 1n)];
   if (!live || !test) return leavesBetween(tx, tenant_id, from, to, most);
   // Both spaces up to one cut, also when it moved on between the two looks.

@@ -30,7 +30,12 @@ export const routeRowsOfAll = (
   }).then((rows) => (window.backwards ? rows.reverse() : rows));
 };
 
-async function page(past: Past, filters: LogFilters, place: LogPlace, newest: (limit: number) => Promise<LogFields[]>): Promise<LogFields[]> {
+async function page(
+  past: Past,
+  filters: LogFilters,
+  place: LogPlace,
+  newest: (limit: number) => Promise<LogFields[]>,
+): Promise<LogFields[]> {
   const { limit, offset = 0, sort } = place;
   // A call of an hour was written when it ended, so some in PostgreSQL come after some in ClickHouse: neither store's part of a page can be cut off alone.
   const newer = await newest(offset + limit);

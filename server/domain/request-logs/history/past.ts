@@ -63,7 +63,11 @@ export async function withPast<T>(ctx: Ctx, from: From, work: (past: Past | null
 }
 
 /** The same where less than everything would mislead: a feed that passed over calls, a file that ends early. @throws Refusal dependency_unavailable */
-export async function withAllOfPast<T>(ctx: Pick<Ctx, 'tenant_id' | 'sandbox'>, from: From, work: (past: Past | null) => Promise<T>): Promise<T> {
+export async function withAllOfPast<T>(
+  ctx: Pick<Ctx, 'tenant_id' | 'sandbox'>,
+  from: From,
+  work: (past: Past | null) => Promise<T>,
+): Promise<T> {
   try {
     return await work(await pastOf(ctx, from));
   } catch (error) {

@@ -33,9 +33,11 @@ function callsOf(past: Past, { columns, where = () => [], rest = () => '' }: Sha
 }
 
 type Calls = ReturnType<typeof callsOf>;
-const found = <Row>({ text, bound }: Calls, around: (calls: string) => string = (calls) => calls) => clickHouseRows<Row>(around(`(${text})`), bound);
+const found = <Row>({ text, bound }: Calls, around: (calls: string) => string = (calls) => calls) =>
+  clickHouseRows<Row>(around(`(${text})`), bound);
 
-const at = (bind: Bind, when: Date | string | number) => `fromUnixTimestamp64Milli(${bind('Int64', String(new Date(when).getTime()))}, 'UTC')`;
+const at = (bind: Bind, when: Date | string | number) =>
+  `fromUnixTimestamp64Milli(${bind('Int64', String(new Date(when).getTime()))}, 'UTC')`;
 
 /** The same as `matching` (filters.ts) says over request_logs. */
 const matching = (f: LogFilters) => (bind: Bind) => [
@@ -85,7 +87,8 @@ const LISTED = Object.keys(COLUMNS).filter((name) => !['test', 'id', 'ts', ...OF
 const SHOWN = `toString(id) as id_text, toUnixTimestamp64Milli(ts) as ms, ${LISTED.join(', ')}`;
 
 type Stored<Row extends LogFields> = Omit<Row, 'id' | 'ts'> & { id_text: string; ms: number };
-const shown = <Row extends LogFields = LogFields>({ id_text, ms, ...row }: Stored<Row>) => ({ ...row, id: id_text, ts: new Date(ms) }) as unknown as Row;
+const shown = <Row extends LogFields = LogFields>({ id_text, ms, ...row }: Stored<Row>) =>
+  ({ ...row, id: id_text, ts: new Date(ms) }) as unknown as Row;
 
 /** A call with all that readers of any kind may get. */
 export type PastCall = LogFields & {
@@ -222,7 +225,9 @@ export async function pastLeaves(past: Past, from: bigint, to: bigint, most: num
 
 /** Whether there is a call of this ID. */
 export async function isInPast(past: Past, id: bigint): Promise<boolean> {
-  const [row] = await found<{ n: number }>(callsOf(past, { columns: 'count() as n', where: (bind) => [`id = ${bind('UInt64', String(id))}`] }));
+  const [row] = await found<{ n: number }>(
+    callsOf(past, { columns: 'count() as n', where: (bind) => [`id = ${bind('UInt64', String(id))}`] }),
+  );
   return (row?.n ?? 0) > 0;
 }
 

@@ -4,8 +4,8 @@ import { env } from '#server/platform/env.ts';
 import { log } from '#server/platform/log.ts';
 import { withPooledClient } from '#server/platform/pooled-client.ts';
 import { sql } from '#server/platform/sql.ts';
-import { ADD_TOTALS, FORGET_TOTALS } from '../totals.ts';
 import { anchorTenant } from '../anchors.ts';
+import { ADD_TOTALS, FORGET_TOTALS } from '../totals.ts';
 import { pastOf } from './past.ts';
 import { pastTotals } from './reading.ts';
 

@@ -29,7 +29,11 @@ export function measureHistory(): () => void {
   if (!hasClickHouse()) return () => {};
   return observe(
     'gauge',
-    { name: 'sallyport_log_history_waiting_seconds', help: 'How long the oldest call that ClickHouse lacks has been in the log', unit: 's' },
+    {
+      name: 'sallyport_log_history_waiting_seconds',
+      help: 'How long the oldest call that ClickHouse lacks has been in the log',
+      unit: 's',
+    },
     async () => (await historyState())?.waiting_s ?? 0,
   );
 }

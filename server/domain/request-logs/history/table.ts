@@ -77,7 +77,9 @@ export async function prepareTable(): Promise<Copied> {
   if (!state) throw new Error('request_log_history has no row');
   const isThere = (await clickHouseRows(`EXISTS TABLE ${state.store}`).then(([row]) => Object.values(row as object)[0])) === 1;
   if (!isThere && state.cut !== '0')
-    throw new Error(`ClickHouse has no table ${state.store}, which holds the older calls. Point CLICKHOUSE_URL at the right server or restore it.`);
+    throw new Error(
+      `ClickHouse has no table ${state.store}, which holds the older calls. Point CLICKHOUSE_URL at the right server or restore it.`,
+    );
   const version = isThere ? state.version : 0;
   for (const step of STEPS.slice(version)) await clickHouseRun(step(state.store));
   const copied = isThere ? BigInt(state.copied) : 0n;
