@@ -83,7 +83,7 @@ const mixed = (ctx: Ctx, count: number, from: number, routes: readonly string[])
       warnings: i % 7 ? [] : ['expired_secret'],
       request_bytes: i % 9 ? 10 : Number.MAX_SAFE_INTEGER,
       signature_valid: pick([true, false, null], i),
-    }),
+    } as Partial<LogRow>),
   );
 
 const ATTACKS: readonly Record<string, unknown>[] = [
@@ -186,7 +186,7 @@ async function answers({ w, routes, first, second }: Setting, filters = FILTERS)
           FollowLogs.parse({ ...(cursor ? without(query, 'since') : query), limit: 120, cursor }),
         );
         ids.push(...rows, 'gap' in meta);
-        cursor = 'since' in query ? undefined : (meta.next_cursor ?? undefined);
+        cursor = 'since' in query ? undefined : ((meta.next_cursor as string | null) ?? undefined);
         if (!cursor) break;
       }
       note(`${space} follow`, query, ids);

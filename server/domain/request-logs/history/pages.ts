@@ -46,16 +46,16 @@ async function page(
     ...place,
     offset: passed,
     limit: offset + limit - passed,
-    ahead_of: last && { value: valueOf(last, sort), id: BigInt(last.id) },
+    ahead_of: last && { value: placeIn(last, sort), id: BigInt(last.id) },
   });
   return merged(newer, older, place).slice(offset - passed, offset - passed + limit);
 }
 
-const valueOf = (row: LogFields, sort: LogPlace['sort']) => (sort === 'ts' ? row.ts.getTime() : (row.latency_ms ?? 0));
+const placeIn = (row: LogFields, sort: LogPlace['sort']) => (sort === 'ts' ? row.ts.getTime() : (row.latency_ms ?? 0));
 
 function merged(newer: LogFields[], older: LogFields[], { sort, order }: LogPlace): LogFields[] {
   const sign = order === 'asc' ? 1 : -1;
-  return [...newer, ...older].sort((a, b) => sign * (valueOf(a, sort) - valueOf(b, sort) || Number(BigInt(a.id) - BigInt(b.id))));
+  return [...newer, ...older].sort((a, b) => sign * (placeIn(a, sort) - placeIn(b, sort) || Number(BigInt(a.id) - BigInt(b.id))));
 }
 
 /** How many rows pass, counted up to `most` + 1. */

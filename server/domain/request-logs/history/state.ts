@@ -34,6 +34,6 @@ export function measureHistory(): () => void {
       help: 'How long the oldest call that ClickHouse lacks has been in the log',
       unit: 's',
     },
-    async () => (await historyState())?.waiting_s ?? 0,
+    async () => [{ labels: {}, value: (await historyState())?.waiting_s ?? 0 }],
   );
 }
