@@ -18,7 +18,10 @@ CREATE TABLE "request_log_history" (
 -- The name of its table there. It is random, so that a ClickHouse that isn't this installation's is never taken for it.
 INSERT INTO request_log_history (store) VALUES ('request_logs_' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 12));
 REVOKE ALL ON request_log_history FROM sallyport_app;
-GRANT SELECT ON request_log_history TO sallyport_app;
+-- Readers of every workspace ask where older calls are; what ClickHouse said when it failed is for operators.
+GRANT SELECT (store, cut, cut_until) ON request_log_history TO sallyport_app;
+ALTER TABLE request_log_history ENABLE ROW LEVEL SECURITY;
+CREATE POLICY everybody ON request_log_history FOR SELECT TO sallyport_app USING (true);
 
 -- Of a space, the calls in ClickHouse from before this moment are beyond its window: nobody reads or counts them any more.
 CREATE TABLE "request_log_floors" (

@@ -158,8 +158,7 @@ export class Pipeline {
     const sink = spanSink();
     if (sink !== null) this.#trace(sink, call);
     // Until the caller has taken the response it occupies our memory, so the call still counts as running.
-    if (call.inFlight && (call.res.isHeld || call.res.writableLength > 0) && !call.res.destroyed)
-      call.res.once('close', () => this.#release(call));
+    if (call.inFlight && (call.res.isHeld || call.res.writableLength > 0) && !call.res.destroyed) this.#releaseWhenTaken(call);
     else this.#release(call);
     call.body = null;
     if (!call.req.complete && !call.res.destroyed) discardBody(call.req);
@@ -172,6 +171,18 @@ export class Pipeline {
     } catch (error) {
       log.debug({ err: error, request_id: call.requestId }, 'a call could not be traced');
     }
+  }
+
+  /** An answer to a handshake is taken well before its connection closes. */
+  #releaseWhenTaken(call: Call): void {
+    const { res } = call;
+    const release = () => {
+      res.off('finish', release);
+      res.off('close', release);
+      this.#release(call);
+    };
+    res.on('finish', release);
+    res.on('close', release);
   }
 
   #release(call: Call): void {
