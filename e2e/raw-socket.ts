@@ -9,7 +9,10 @@ export type RawAnswer = {
   closed: boolean;
 };
 
-/** Sends bytes as they are and collects what comes back until the server hangs up or has been quiet for a while after its first byte. */
+/**
+ * Sends bytes as they are and collects what comes back until the server hangs up or has been quiet for a while after an answer. One that has only begun is
+ * waited for: on a busy machine a head may come well before its body.
+ */
 export function exchange(
   port: number,
   bytes: string | Buffer | readonly (string | Buffer)[],
@@ -31,7 +34,7 @@ export function exchange(
     socket.on('data', (chunk) => {
       chunks.push(chunk);
       clearTimeout(quiet);
-      quiet = setTimeout(done, quietMs);
+      if (hasEnded(Buffer.concat(chunks).toString('latin1'))) quiet = setTimeout(done, quietMs);
     });
     socket.on('error', () => undefined);
     socket.on('close', () => {
@@ -42,6 +45,16 @@ export function exchange(
       for (const part of Array.isArray(bytes) ? bytes : [bytes]) socket.write(part);
     });
   });
+}
+
+/** Whether the first answer is all there. */
+function hasEnded(text: string): boolean {
+  const split = text.indexOf('\r\n\r\n');
+  if (split < 0) return false;
+  const [head, body] = [text.slice(0, split), text.slice(split + 4)];
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+  if (/\r\ntransfer-encoding: *chunked/i.test(head)) return /(?:^|\r\n)0\r\n\r\n/.test(body);
+  return length === undefined || body.length >= Number(length);
 }
 
 function parsed(text: string): Omit<RawAnswer, 'closed'> {

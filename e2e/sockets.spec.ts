@@ -55,6 +55,7 @@ function expectOurs(answer: RawAnswer, what: string): void {
   expect(answer.headers['x-request-id'], `${what}: request id`).toMatch(UUID);
   expect(answer.headers['content-type'], what).toMatch(/^application\/(scim\+)?json/);
   // Each surface has a shape of its own: Management envelope, dashboard object (also inside a tRPC error), OAuth, SCIM. OAuth and SCIM have no id.
+  expect(answer.body, what).toMatch(/^\{/);
   const body = JSON.parse(answer.body);
   const error = typeof body.error === 'string' ? body : (body.error?.data ?? body.error ?? {});
   if ('error_description' in error || body.schemas) expect(error.request_id, what).toBeUndefined();
