@@ -28,6 +28,7 @@ export async function measureCallEvents({ proxies, directory }: Bench): Promise<
       for (const state of ['off', 'on'] as const) {
         await client.query('update event_subscriptions set enabled = $2 where destination_id = $1', [id, state === 'on']);
         const result = await measure(ours, '/small', round === 0 ? { ...shape, seconds: 10 } : shape, directory);
+        await settled(client);
         if (round === 0) continue;
         results[state].push(result);
         if (state === 'on') told += result.requests;
@@ -49,5 +50,15 @@ export async function measureCallEvents({ proxies, directory }: Bench): Promise<
     ];
   } finally {
     await client.end();
+  }
+}
+
+/** The log is written behind the calls: the webhook is switched only when nothing came for a second. */
+async function settled(client: pg.Client): Promise<void> {
+  const newest = async () => (await client.query<{ id: string | null }>('select max(id)::text as id from request_logs')).rows[0]?.id;
+  for (let last = await newest(), next: typeof last; ; last = next) {
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    next = await newest();
+    if (next === last) return;
   }
 }
