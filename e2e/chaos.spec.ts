@@ -14,6 +14,7 @@ import {
   type Row,
   unexplainedFailures,
 } from '../server/testing/chaos/history.ts';
+import { numbers } from '../server/testing/numbers.ts';
 import { type Cluster, startCluster } from './chaos/cluster.ts';
 import { LIMITED, startWorkload, type Workload } from './chaos/workload.ts';
 import { json, until } from './running-system.ts';
@@ -32,7 +33,7 @@ const COUNT_LOST_MS = 3_000;
 /** A gateway whose connection for news is lost asks every 30 s. */
 const REVOKED_MS = 40_000;
 
-const random = generator(SEED);
+const random = numbers(SEED);
 const FAULTS: readonly [string, (cluster: Cluster, which: number) => Promise<void>][] = [
   ['kill a gateway', (cluster, which) => cluster.kill('gateway', which)],
   ['kill a web process', (cluster, which) => cluster.kill('web', which)],
@@ -168,15 +169,4 @@ async function query<T extends pg.QueryResultRow>(text: string): Promise<T[]> {
   } finally {
     await client.end();
   }
-}
-
-/** Mulberry32: the same numbers for the same seed. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { stringify } from 'yaml';
+import { numbers } from '#server/testing/numbers.ts';
 import { file, home } from './config.fixture.ts';
 
 // Random configurations one after the other: whatever was there, apply leads to what the file says, and what is exported then is the same file again.
@@ -11,17 +12,6 @@ const first = thorough ? Date.now() % 2 ** 31 : 1;
 const starts = Array.from({ length: thorough ? 12 : 1 }, (_, at) => first + at * ROUNDS);
 const ENVIRONMENTS = ['production', 'staging', 'qa'];
 const CLIENTS = ['One', 'Two', 'Three'];
-
-/** mulberry32: the same numbers for the same seed. */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 function configuration(seed: number): Record<string, unknown> {
   const random = numbers(seed);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as ws from 'ws';
+import { numbers } from '#server/testing/numbers.ts';
 import { type Incoming, MessageReader } from './message-reader.ts';
 
 // Our reader against the one of ws, on the same bytes: valid streams however they are cut, and streams with a byte changed.
@@ -12,14 +13,8 @@ const thorough = process.env.SALLYPORT_THOROUGH === '1';
 const rounds = thorough ? 20_000 : 150;
 const seed = thorough ? Date.now() % 2 ** 31 : 20_261_128;
 
-let state = seed;
-/** mulberry32: the same numbers for the same seed. */
-function below(n: number): number {
-  state = (state + 0x6d2b79f5) | 0;
-  let t = Math.imul(state ^ (state >>> 15), 1 | state);
-  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-  return ((t ^ (t >>> 14)) >>> 0) % n;
-}
+const random = numbers(seed);
+const below = (n: number): number => Math.floor(random() * n);
 const noise = (length: number) => Buffer.from(Array.from({ length }, () => below(256)));
 const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T;
 
