@@ -9,10 +9,6 @@ const COPIES_ARE_HARMLESS: Readonly<Record<string, string>> = {
   'server/api/docs/reference.ts': 'a cache of the operation table',
   'server/crypto/random.ts': 'ids of two copies differ by their random part',
   'server/kernel/ids.ts': 'ids of two copies differ by their random part',
-  'server/domain/people/passwords.ts': 'a constant derived from the environment',
-  'server/platform/egress.ts':
-    'settings from the environment and cached DNS answers; its errors are matched by class, so it is used by its own copy only',
-  'server/platform/env.ts': 'every copy parses the same environment',
   'server/platform/header-name.ts': 'a cache of a pure function',
   'server/platform/http-out/connector.ts': 'a cache of the system certificates',
   'server/trpc/listed-operations.ts': 'a cache of the operation table',

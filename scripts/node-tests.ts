@@ -1,72 +1,47 @@
+import fs from 'node:fs';
 import path from 'node:path';
-import { run } from 'node:test';
-import { inspect } from 'node:util';
 import { root } from './command.ts';
-import { GATE, groupsOf } from './test-groups.ts';
+import { type Finished, type Job, type Result, runPool } from './test-pool.ts';
 
 export type Counts = { passed: number; failed: number };
+/** What a file took: seconds by the clock and of processor time. */
+export type Cost = { file: string; seconds: number; cpu: number };
 
-type Options = { verbose: boolean; name?: RegExp | undefined; groupsIn?: string };
+type Options = { verbose: boolean; name?: string | undefined; rounds?: number };
 
-/**
- * Runs test files on Node's own runner; prints one line a process and every failure in full. With `groupsIn`, in a run of everything, files share processes, and
- * the few that failed are tried once more, one at a time: what only fails beside others on a slow machine says so and doesn't fail the run.
- */
-export async function runNodeTests(files: readonly string[], options: Options): Promise<Counts> {
-  const first = await runOnce(files, 3, options); // on two cores: many tests mostly wait
-  if (!options.groupsIn || first.failed.size === 0 || first.failed.size > WORTH_A_SECOND_TRY) return first.counts;
-  console.log(`Second try, one file at a time: ${[...first.failed].join(', ')}`);
-  const again = await runOnce([...first.failed], 1, { verbose: options.verbose });
-  return { passed: first.counts.passed + Math.max(first.counts.failed - again.counts.failed, 0), failed: again.counts.failed };
-}
+/** The first line of a file that can't run in a process with others, and why. */
+const OWN_PROCESS = /^\/\/ own process: ./;
 
-/** More failures than this have a cause that a second try won't remove. */
-const WORTH_A_SECOND_TRY = 12;
-
-/** Also names the files with a failed test, relative to the project. */
-async function runOnce(files: readonly string[], concurrency: number, options: Options): Promise<{ counts: Counts; failed: Set<string> }> {
-  const totals: Counts = { passed: 0, failed: 0 };
-  const failed = new Set<string>();
-  if (files.length === 0) return { counts: totals, failed };
-  const printed = new Map<string, string[]>();
-  const gated = new Set<string>();
-  const broken = new Set<string>();
-  const ordered = longestFirst(files);
-  const groups = options.groupsIn ? groupsOf(ordered, LONG, options.groupsIn) : ordered.map((file) => ({ entry: file, files: [file] }));
-  const stream = run({
-    files: groups.map(({ entry }) => path.resolve(entry)),
-    concurrency,
-    timeout: 300_000, // a test that hangs is a test that failed
-    ...(options.name ? { testNamePatterns: [options.name] } : {}),
-    // Prisma's WebAssembly runs as it is first compiled: to optimise it costs a process that lives for a second more than it brings. Room for young objects
-    // saves processor time, since what a test makes is garbage soon.
-    execArgv: ['--disable-warning=ExperimentalWarning', '--liftoff-only', '--max-semi-space-size=32'],
-  });
-  for await (const { type, data } of stream) {
-    if (type === 'test:stdout' || type === 'test:stderr') {
-      if (options.verbose) process.stdout.write(data.message);
-      else printed.set(data.file ?? '', [...(printed.get(data.file ?? '') ?? []), data.message]);
-    } else if (type === 'test:pass' || type === 'test:fail') {
-      if (type === 'test:pass' && data.name === GATE) gated.add(data.file ?? '');
-      const skipped = data.skip !== undefined || data.todo !== undefined;
-      if (type === 'test:fail' && !skipped && data.file) broken.add(fromRoot(data.file));
-      if (type === 'test:fail' && !skipped)
-        console.log(`FAILED ${data.name}\n       ${where(data)}\n${indented(reason(data.details.error))}`);
-      else if (options.verbose && data.details.type !== 'suite' && data.file !== data.name)
-        console.log(`${skipped ? 'skipped' : 'ok'} ${data.name} (${Math.round(data.details.duration_ms)} ms)`);
-    } else if (type === 'test:summary') {
-      const counts: Counts = { passed: data.counts.passed, failed: data.counts.failed + data.counts.cancelled };
-      if (data.file) {
-        if (gated.has(data.file)) counts.passed--; // it is none of ours
-        const members = (groups.find(({ entry }) => path.resolve(entry) === data.file)?.files ?? []).map(fromRoot);
-        const culprits = members.filter((file) => broken.has(file));
-        if (counts.failed > 0) for (const file of culprits.length > 0 ? culprits : members) failed.add(file);
-        report(members.join(', '), counts, data.duration_ms, printed.get(data.file) ?? []);
-        totals.passed += counts.passed; // the runner's own total counts a file without a test as one that passed
-      } else totals.failed = counts.failed;
-    }
-  }
-  return { counts: totals, failed };
+/** Runs test files, each `rounds` times; prints one line a file, or with `verbose` one a test, and every failure in full. */
+export async function runNodeTests(files: readonly string[], { verbose, name, rounds = 1 }: Options): Promise<{ counts: Counts; costs: Cost[] }> {
+  const counts: Counts = { passed: 0, failed: 0 };
+  const costs: Cost[] = [];
+  const jobs = Array.from({ length: rounds }, (_, round) => longestFirst(files).map((file): Job => ({ file, round, bare: name !== undefined }))).flat();
+  const alone = (job: Job) => job.bare || OWN_PROCESS.test(fs.readFileSync(job.file, 'utf8'));
+  await runPool(
+    jobs.filter(alone),
+    jobs.filter((job) => !alone(job)),
+    {
+      processes: 3, // on two cores: many tests mostly wait
+      // Prisma's WebAssembly runs as it is first compiled: to optimise it costs more than it brings. Room for young objects saves processor time, since what
+      // a test makes is garbage soon.
+      execArgv: [
+        '--disable-warning=ExperimentalWarning',
+        '--liftoff-only',
+        '--max-semi-space-size=32',
+        ...(name === undefined ? [] : [`--test-name-pattern=${name}`]),
+      ],
+      onFinished: (finished) => {
+        const { file } = finished.job;
+        const own = tally(finished);
+        print(finished, own, verbose);
+        counts.passed += own.passed;
+        counts.failed += own.failed;
+        costs.push({ file, seconds: finished.seconds, cpu: finished.cpu });
+      },
+    },
+  );
+  return { counts, costs };
 }
 
 /** What takes twenty seconds or more: begun last, it would run on alone. One that is missing here costs time and nothing else. */
@@ -94,25 +69,31 @@ function longestFirst(files: readonly string[]): string[] {
   return files.toSorted((a, b) => rank(a) - rank(b));
 }
 
-function report(file: string, counts: Counts, milliseconds: number, printed: readonly string[]): void {
-  const failed = counts.failed > 0 ? `, ${counts.failed} failed` : '';
-  console.log(`${counts.failed > 0 ? 'FAIL' : 'ok  '} ${file}: ${counts.passed} passed${failed} in ${(milliseconds / 1000).toFixed(1)} s`);
-  if (counts.failed > 0 && printed.length > 0) console.log(indented(printed.join('').slice(-8000)));
+/** The test that stands for the file counts only when it failed by itself: outside of its tests, or without any. */
+function tally({ job, results }: Finished): Counts {
+  const isFile = ({ nesting }: Result) => nesting === 0 && !job.bare;
+  const tests = results.filter((result) => !isFile(result) && !result.suite && !result.skipped);
+  const failed = tests.filter(({ failure }) => failure !== undefined).length;
+  const outside = results.filter((result) => (isFile(result) || result.suite) && isOwnFailure(result)).length;
+  return { passed: tests.length - failed, failed: failed + outside };
 }
 
-function where(data: { file?: string; line?: number }): string {
-  return data.file ? `${fromRoot(data.file)}:${data.line ?? 1}` : '';
+/** Not merely that of a test within. */
+const isOwnFailure = ({ failure }: Result) => failure !== undefined && !/^\W*\d+ subtests? failed/.test(failure);
+
+function print({ job, results, output, seconds, cpu }: Finished, { passed, failed }: Counts, verbose: boolean): void {
+  for (const { name, where, failure, suite, skipped, ms } of results) {
+    if (failure !== undefined) console.log(`FAILED ${name}\n       ${fromRoot(where)}\n${indented(failure)}`);
+    else if (verbose && !suite && name !== job.file) console.log(`${skipped ? 'skipped' : 'ok'} ${name} (${Math.round(ms)} ms)`);
+  }
+  const failures = failed > 0 ? `, ${failed} failed` : '';
+  console.log(
+    `${failed > 0 ? 'FAIL' : 'ok  '} ${job.file}: ${passed} passed${failures} in ${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s of processor time`,
+  );
+  if (output && (failed > 0 || verbose)) console.log(indented(output.slice(-8000)));
 }
 
-function fromRoot(file: string): string {
-  return path.relative(root, path.resolve(file));
-}
-
-/** The runner wraps what was thrown; the cause is what a reader wants. */
-function reason(error: Error & { cause?: unknown }): string {
-  const cause = error.cause ?? error;
-  return cause instanceof Error && cause.stack && 'generatedMessage' in cause ? cause.stack : inspect(cause, { depth: 6 });
-}
+const fromRoot = (where: string) => path.relative(root, where.replace(/^file:\/\//, ''));
 
 function indented(text: string): string {
   return text.trimEnd().replace(/^/gm, '       ');

@@ -45,12 +45,11 @@ try {
   fs.mkdirSync(process.env.DATA_DIR);
   // Tests run in many processes: what one has compiled, the others need not compile again.
   process.env.NODE_COMPILE_CACHE = path.join(database.directory, 'compiled');
-  const groupsIn = path.join(database.directory, 'groups');
-  fs.mkdirSync(groupsIn);
   // Beside the node tests, which leave the processor idle now and then; asked for with a name, journeys do not run.
   const building = journeys.length > 0 && !name ? buildWeb(nodeFiles.length > 0 ? 10 : undefined) : undefined;
   building?.catch(() => {}); // told below
-  add(await runNodeTests(nodeFiles, { verbose: !all, name: name ? new RegExp(name) : undefined, ...(all && { groupsIn }) }));
+  const { counts, costs } = await runNodeTests(nodeFiles, { verbose: !all, name });
+  add(counts);
   if (all) console.log(`Node tests: ${elapsed()}`);
   await building;
   if (all) console.log(`Build: ${elapsed()}`);

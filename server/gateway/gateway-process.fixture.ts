@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { onBeforeDatabaseClose } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { until } from './gateway.fixture.ts';
 
 // A gateway in a process of its own, as the supervisor starts it, over the database and in the folder of this test file: one that can be killed.
@@ -45,7 +45,7 @@ export async function startGatewayProcess(
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
     await ended;
   };
-  onBeforeDatabaseClose(() => end('SIGKILL'));
+  onFileEnd(() => end('SIGKILL'));
   await until(async () => {
     if (child.exitCode !== null) throw new Error(`The gateway ended:\n${text}`);
     return (await statusOf(port, '/readyz')) === ready;

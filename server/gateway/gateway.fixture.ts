@@ -4,7 +4,7 @@ import { after } from 'node:test';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
-import { onBeforeDatabaseClose } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import type { Workspace } from '#server/testing/workspace.ts';
 import { type Assembly, assemble } from './assemble.ts';
 import type { Plane } from './core/plane.ts';
@@ -16,7 +16,7 @@ export type Running = Assembly & { port: number };
 export async function startGateway(planes?: readonly Plane[]): Promise<Running> {
   const assembly = await assemble(planes);
   const { port } = await assembly.gateway.listen('proxy', 0, '127.0.0.1');
-  onBeforeDatabaseClose(() => assembly.close(200));
+  onFileEnd(() => assembly.close(200));
   return { ...assembly, port };
 }
 

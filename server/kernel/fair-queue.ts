@@ -11,14 +11,13 @@ const WAIT_MS = 5_000;
 type Waiting = { start: () => void };
 
 const queue = processState('fair-queue', () => ({ running: new Map<string, number>(), waiting: new Map<string, Waiting[]>(), total: 0 }));
-const { running, waiting } = queue;
 
 /**
  * Runs the work once its owner may have another connection: up to half of those that other owners leave free, and always one while any is free.
  * First in, first out per owner; owners take turns. @throws Refusal dependency_unavailable after waiting five seconds
  */
 export async function runInFairQueue<T>(owner: string, work: () => Promise<T>): Promise<T> {
-  if (waiting.has(owner) || !mayStart(owner)) await enqueue(owner);
+  if (queue.waiting.has(owner) || !mayStart(owner)) await enqueue(owner);
   else start(owner);
   try {
     return await work();
@@ -28,27 +27,27 @@ export async function runInFairQueue<T>(owner: string, work: () => Promise<T>): 
 }
 
 function mayStart(owner: string): boolean {
-  const own = running.get(owner) ?? 0;
+  const own = queue.running.get(owner) ?? 0;
   return own * 2 < CONNECTIONS - (queue.total - own);
 }
 
 function start(owner: string): void {
-  running.set(owner, (running.get(owner) ?? 0) + 1);
+  queue.running.set(owner, (queue.running.get(owner) ?? 0) + 1);
   queue.total++;
 }
 
 function finish(owner: string): void {
-  const left = (running.get(owner) ?? 0) - 1;
-  if (left > 0) running.set(owner, left);
-  else running.delete(owner);
+  const left = (queue.running.get(owner) ?? 0) - 1;
+  if (left > 0) queue.running.set(owner, left);
+  else queue.running.delete(owner);
   queue.total--;
-  for (const [next, line] of [...waiting]) {
+  for (const [next, line] of [...queue.waiting]) {
     if (queue.total >= CONNECTIONS) return;
     const first = mayStart(next) ? line.shift() : undefined;
     if (!first) continue;
     // Moves the owner to the end of the round.
-    waiting.delete(next);
-    if (line.length > 0) waiting.set(next, line);
+    queue.waiting.delete(next);
+    if (line.length > 0) queue.waiting.set(next, line);
     start(next);
     first.start();
   }
@@ -63,14 +62,14 @@ function enqueue(owner: string): Promise<void> {
       },
     };
     const timer = setTimeout(() => {
-      const line = (waiting.get(owner) ?? []).filter((other) => other !== one);
-      if (line.length > 0) waiting.set(owner, line);
-      else waiting.delete(owner);
+      const line = (queue.waiting.get(owner) ?? []).filter((other) => other !== one);
+      if (line.length > 0) queue.waiting.set(owner, line);
+      else queue.waiting.delete(owner);
       const message = "This workspace has too many requests in progress. Your request wasn't processed. Try again.";
       reject(new Refusal('dependency_unavailable', message, { retryAfter: 5 }));
     }, WAIT_MS);
-    const line = waiting.get(owner);
+    const line = queue.waiting.get(owner);
     if (line) line.push(one);
-    else waiting.set(owner, [one]);
+    else queue.waiting.set(owner, [one]);
   });
 }

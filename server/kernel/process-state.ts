@@ -1,12 +1,37 @@
+type Kept = { state: object; create: () => object; lasting: boolean };
+const KEPT = Symbol.for('sallyport.process-state');
+const shared = globalThis as { [KEPT]?: Map<string, Kept> };
+shared[KEPT] ??= new Map();
+const kept = shared[KEPT];
+
 /**
- * State that exists once per process. The web process loads this code several times: as plain modules, and in each layer of Next's bundle. A variable
- * of a module exists once per copy, so a keyring evicted in one copy lives on in another, and a limit applies to each copy by itself. State kept here
- * lives on globalThis under a name that all copies share; the first caller creates it. `scripts/module-state.ts` refuses any other module state that
- * pages can reach.
+ * State that exists once per process, under a name; the first caller creates it. Where code is loaded several times, a variable of a module exists once
+ * per copy, so a keyring evicted in one copy lives on in another, and a limit applies to each copy by itself. It is also all that `renewProcessState` finds:
+ * `scripts/module-state.ts` refuses other module state that pages can reach. `lasting` state is not renewed.
  */
-export function processState<T extends object>(name: string, create: () => T): T {
-  const shared = globalThis as { [name: symbol]: T | undefined };
-  const key = Symbol.for(`sallyport.${name}`);
-  shared[key] ??= create();
-  return shared[key];
+export function processState<T extends object>(name: string, create: () => T, { lasting = false } = {}): T {
+  let found = kept.get(name);
+  if (!found) {
+    found = { state: create(), create, lasting };
+    kept.set(name, found);
+  }
+  return found.state as T;
+}
+
+/** Makes all state what it was when the process began, for whoever holds it too: test files with settings of their own can share a process. */
+export function renewProcessState(): void {
+  for (const { state, create, lasting } of kept.values()) if (!lasting) renew(state, create());
+}
+
+function renew(state: object, fresh: object): void {
+  if (state instanceof Map && fresh instanceof Map) {
+    state.clear();
+    for (const [key, value] of fresh) state.set(key, value);
+  } else if (state instanceof Set && fresh instanceof Set) {
+    state.clear();
+    for (const value of fresh) state.add(value);
+  } else {
+    for (const name of Object.keys(state)) Reflect.deleteProperty(state, name);
+    Object.assign(state, fresh);
+  }
 }

@@ -1,12 +1,13 @@
+import { processState } from '#server/kernel/process-state.ts';
 import { env } from './env.ts';
 import { createResolver, type Resolver } from './http-out/resolver.ts';
 import { egressSettings } from './http-out/settings.ts';
 
-let resolver: Resolver | undefined;
+const held = processState('egress', (): { resolver?: Resolver } => ({}));
 
 /** The guarded resolver of this process: the deployment's allow and deny lists, and its own addresses as places nobody may call. */
 export function egress(): Resolver {
-  resolver ??= createResolver({
+  held.resolver ??= createResolver({
     settings: egressSettings({
       privateAllowlist: env.UPSTREAM_PRIVATE_ALLOWLIST,
       denylist: env.UPSTREAM_DENYLIST,
@@ -17,7 +18,7 @@ export function egress(): Resolver {
       allowHttp: env.ALLOW_HTTP_UPSTREAM,
     }),
   });
-  return resolver;
+  return held.resolver;
 }
 
 /** On one machine the planes are ports of localhost, and other ports there are not ours; behind real names every port is. */

@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { getDomain } from 'tldts';
 import { z } from 'zod';
+import { processState } from '#server/kernel/process-state.ts';
 import * as field from './env-fields.ts';
 
 export type { AllowedRange, Plane, Role, TestHost } from './env-fields.ts';
@@ -28,7 +29,7 @@ export class EnvError extends Error {
   }
 }
 
-let parsed: Env | undefined;
+const held = processState('env', (): { parsed?: Env } => ({}));
 
 /**
  * The settings of this process, read from process.env at the first use of any of them, so that importing this module never throws
@@ -36,7 +37,7 @@ let parsed: Env | undefined;
  */
 export const env: Env = new Proxy({} as Env, {
   // biome-ignore lint/suspicious/noAssignInExpressions: the memo is the point
-  get: (_, name) => Reflect.get((parsed ??= parseEnv(process.env)), name),
+  get: (_, name) => Reflect.get((held.parsed ??= parseEnv(process.env)), name),
   set: () => false,
 });
 

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { CountryResponse, Reader } from 'maxmind';
 import { compileRanges, formatRange, parseAddress, parseRange, rangeExtent } from '../kernel/address.ts';
+import { processState } from '../kernel/process-state.ts';
 import { env } from './env.ts';
 import { log } from './log.ts';
 
@@ -21,19 +22,17 @@ export type Places = {
 /** How long a changed file may go unnoticed. */
 const RECHECK_MS = 10_000;
 
-type Held = { [key: symbol]: (() => Promise<Places | null>) | undefined };
-const KEY = Symbol.for('sallyport.places');
+const held = processState('places', (): { read?: () => Promise<Places | null> } => ({}));
 
 /**
  * What GEOIP_DB_PATH knows, or null: it is not set, or its file cannot be used, which the log says. Places are looked up when somebody reads and never when
- * a call is made, so that a new database speaks for old calls too. One copy a process, in however many bundles this module is.
+ * a call is made, so that a new database speaks for old calls too.
  */
 export function places(): Promise<Places | null> {
   const file = env.GEOIP_DB_PATH;
   if (file === undefined) return Promise.resolve(null);
-  const held = globalThis as Held;
-  held[KEY] ??= placesFrom(file);
-  return held[KEY]();
+  held.read ??= placesFrom(file);
+  return held.read();
 }
 
 /**

@@ -41,7 +41,7 @@ await testDatabase({
 const { made, fresh } = await import('#server/testing/factories.ts');
 const { workspace } = await import('#server/testing/workspace.ts');
 const { startWorker } = await import('#server/jobs/worker.ts');
-const { onBeforeDatabaseClose } = await import('#server/testing/database.ts');
+const { onFileEnd } = await import('#server/testing/file-end.ts');
 const { env } = await import('#server/platform/env.ts');
 const { rootKeys } = await import('#server/platform/keys.ts');
 const { frontDoorToken } = await import('#server/crypto/derive.ts');
@@ -108,7 +108,7 @@ const records = createHttp(async (req, res) => {
 });
 const recordsPort = await listen(records, 0);
 const worker = startWorker();
-onBeforeDatabaseClose(() => worker.stop(20_000));
+onFileEnd(() => worker.stop(20_000));
 await worker.started;
 after(() => {
   forward.close();

@@ -14,7 +14,8 @@ import { resetFingerprint, revokeAgent, rotateAgentSecret, tamperEvents } from '
 import { newId } from '#server/kernel/ids.ts';
 import { agentRelease } from '#server/platform/agent-release.ts';
 import { db } from '#server/platform/db.ts';
-import { onBeforeDatabaseClose, testDatabase } from '#server/testing/database.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { handleAgentDownload } from '../agent-download.ts';
@@ -61,7 +62,7 @@ const stopAll = async () => {
   plane.closeAllConnections();
   await new Promise((resolve) => plane.close(resolve));
 };
-onBeforeDatabaseClose(stopAll);
+onFileEnd(stopAll);
 after(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 type Host = { home: string; env: Record<string, string> };
@@ -258,7 +259,7 @@ test('in mode server it serves a route inside the network: the secret is opened 
     res.end('from inside');
   });
   await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
-  onBeforeDatabaseClose(async () => void target.close());
+  onFileEnd(async () => void target.close());
   const secret = await made(w.live, 'secrets.create', { name: 'INSIDE_KEY', value: 'swordfish-inside' });
   const route = await made(w.live, 'routes.create', {
     name: 'Inside',

@@ -10,7 +10,8 @@ import { newId } from '#server/kernel/ids.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { closeMail } from '#server/platform/mail.ts';
-import { onBeforeDatabaseClose, ownDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { joined } from '#server/testing/mailbox.ts';
 import { workspace } from '#server/testing/workspace.ts';
@@ -46,7 +47,7 @@ await ownDatabase({
   SMTP_URL: `smtp://127.0.0.1:${smtp.server.address().port}`,
   SMS_PROVIDER_URL: `http://127.0.0.1:${texts.port}/sms`,
 });
-onBeforeDatabaseClose(async () => {
+onFileEnd(async () => {
   closeMail();
   await new Promise<void>((resolve) => smtp.close(resolve));
 });

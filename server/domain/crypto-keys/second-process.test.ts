@@ -3,7 +3,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { onBeforeDatabaseClose, testDatabase } from '#server/testing/database.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 
@@ -16,7 +17,7 @@ test('another process that had a version opened refuses it from the moment it is
   await made(live, 'crypto_keys.rotate', { name });
   await made(live, 'crypto_keys.update', { name, deletion_allowed: true });
   const other = fork(new URL('./second-process.fixture.ts', import.meta.url));
-  onBeforeDatabaseClose(async () => {
+  onFileEnd(async () => {
     other.kill();
     await once(other, 'exit');
   });

@@ -12,13 +12,14 @@ import { db } from '#server/platform/db.ts';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
 import { addJob } from '#server/platform/queue.ts';
 import { sql } from '#server/platform/sql.ts';
-import { onBeforeDatabaseClose, ownDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { type Attempt, type Channel, httpChannel, recover, redeliver, startDeliveries } from './service.ts';
 
 await ownDatabase();
 const http = openHttp({ connections: 64 });
-onBeforeDatabaseClose(() => http.close());
+onFileEnd(() => http.close());
 
 async function until(what: string, holds: () => Promise<boolean> | boolean, withinMs = 60_000) {
   for (const end = Date.now() + withinMs; Date.now() < end; await sleep(25)) if (await holds()) return;

@@ -1,14 +1,14 @@
 import { localResolvers } from '#server/platform/dns-txt.fixture.ts';
 import { fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { oncePerFile } from '#server/testing/file-end.ts';
 
 const domain: Sample = async () => ({ domain: `${fresh('d')}.example` });
 
-let resolvers: ReturnType<typeof localResolvers> | undefined;
+const resolvers = oncePerFile(localResolvers);
 
 /** A domain whose record is published. */
 const published: Sample = async (ctx) => {
-  resolvers ??= localResolvers();
-  const [dns] = await resolvers;
+  const [dns] = await resolvers();
   const { id, txt_name, txt_value } = await made(ctx, 'domains.create', await domain(ctx));
   dns.records.set(txt_name, [[txt_value]]);
   return { id };

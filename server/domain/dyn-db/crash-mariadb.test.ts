@@ -5,7 +5,8 @@ import test, { describe } from 'node:test';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { mariadbServer, noMariadb } from '#server/platform/databases/mysql/server.fixture.ts';
 import { db } from '#server/platform/db.ts';
-import { onBeforeDatabaseClose, testDatabase } from '#server/testing/database.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { sweepKind } from '#server/testing/leases.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
@@ -16,7 +17,7 @@ import { tripwire } from './tripwire.fixture.ts';
 await testDatabase();
 const server = noMariadb ? undefined : await mariadbServer();
 const wire = await tripwire('127.0.0.1', server?.port ?? 0);
-onBeforeDatabaseClose(wire.close);
+onFileEnd(wire.close);
 const options = { skip: noMariadb };
 
 async function arranged() {

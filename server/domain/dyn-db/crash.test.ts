@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import test, { describe } from 'node:test';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
-import { onBeforeDatabaseClose, testDatabase } from '#server/testing/database.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { sweepKind } from '#server/testing/leases.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
@@ -17,7 +18,7 @@ import { tripwire } from './tripwire.fixture.ts';
 await testDatabase();
 const server = await target();
 const wire = await tripwire(server.host, 5432);
-onBeforeDatabaseClose(wire.close);
+onFileEnd(wire.close);
 
 /** In Test the service may speak without TLS, so that the test can hear it. */
 async function arranged(admin = server.admin) {

@@ -5,7 +5,8 @@ import ssh2 from 'ssh2';
 import { clientKey, type JumpHost, jumpHost, newKey } from '#server/platform/databases/ssh/hosts.fixture.ts';
 import { db } from '#server/platform/db.ts';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
-import { onBeforeDatabaseClose, testDatabase } from '#server/testing/database.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { sweepKind } from '#server/testing/leases.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
@@ -24,8 +25,8 @@ test('a jump host is known by the key it showed first: another one is refused, a
   const w = await workspace();
   const inside = { 'db.inside': { host: server.host, port: 5432 } };
   const [first, second] = [
-    await jumpHost(inside, { atEnd: onBeforeDatabaseClose }),
-    await jumpHost(inside, { atEnd: onBeforeDatabaseClose }),
+    await jumpHost(inside, { atEnd: onFileEnd }),
+    await jumpHost(inside, { atEnd: onFileEnd }),
   ];
   const connection = await created(w.live, {
     ...{ name: fresh('db'), engine: 'postgres', execution_mode: 'ssh_tunnel', host: 'db.inside', database_name: 'shop' },
@@ -61,8 +62,8 @@ test('where two sessions see a jump host first, the one whose key was pinned goe
   const w = await workspace();
   const inside = { 'db.inside': { host: server.host, port: 5432 } };
   const [first, second] = [
-    await jumpHost(inside, { atEnd: onBeforeDatabaseClose }),
-    await jumpHost(inside, { atEnd: onBeforeDatabaseClose }),
+    await jumpHost(inside, { atEnd: onFileEnd }),
+    await jumpHost(inside, { atEnd: onFileEnd }),
   ];
   await created(w.live, {
     ...{ name: fresh('db'), engine: 'postgres', execution_mode: 'ssh_tunnel', host: 'db.inside', database_name: 'shop' },

@@ -1,15 +1,14 @@
 import { clientKey, type JumpHost, jumpHost } from '#server/platform/databases/ssh/hosts.fixture.ts';
-import { onBeforeDatabaseClose } from '#server/testing/database.ts';
+import { oncePerFile, onFileEnd } from '#server/testing/file-end.ts';
 import { type Fixture, fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
 import { keyActor } from '#server/testing/workspace.ts';
 import { answering, connection, created, role, target } from './target.fixture.ts';
 
-let jump: Promise<JumpHost> | undefined;
+const jump = oncePerFile(async (): Promise<JumpHost> => jumpHost({ 'db.inside': { host: (await target()).host, port: 5432 } }, { atEnd: onFileEnd }));
 /** Through a jump host in this process, which knows the database under a name of its own. */
 const tunnelled: Sample = async (ctx) => {
-  const { host, admin } = await target();
-  jump ??= jumpHost({ 'db.inside': { host, port: 5432 } }, { atEnd: onBeforeDatabaseClose });
-  const { target: at } = await jump;
+  const { admin } = await target();
+  const { target: at } = await jump();
   const connection = await created(ctx, {
     ...{ name: fresh('db'), engine: 'postgres', execution_mode: 'ssh_tunnel', host: 'db.inside', database_name: 'shop' },
     ...{ admin_username: admin.username, admin_password: admin.password },

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
-import { onBeforeDatabaseClose, testDatabase } from '#server/testing/database.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { splitStatements } from './statements.shared.ts';
 
 // The splitter against the lexer of PostgreSQL: the server gets whole scripts, and their statements one by one. Where it accepts a script, both must
@@ -15,7 +16,7 @@ const seed = thorough ? Date.now() % 2 ** 31 : 20_261_123;
 const { url } = await testDatabase();
 const client = new pg.Client({ connectionString: url, statement_timeout: 5_000 });
 await client.connect();
-onBeforeDatabaseClose(() => client.end());
+onFileEnd(() => client.end());
 
 const inside = fc.string({ unit: fc.constantFrom(...';\'"$a\\-/* \nEe1(b'), maxLength: 8 });
 const literal = fc.oneof(

@@ -1,11 +1,11 @@
 import { fresh, idOf, nothing, type Sample } from '#server/testing/factories.ts';
-import { type Collector, startCollector } from './collector.fixture.ts';
+import { oncePerFile } from '#server/testing/file-end.ts';
+import { startCollector } from './collector.fixture.ts';
 
-let collector: Promise<Collector> | undefined;
+const collector = oncePerFile(startCollector);
 
 const stream: Sample = async () => {
-  collector ??= startCollector();
-  return { name: fresh('stream'), kind: 'splunk', endpoint: (await collector).url, token: fresh('a token nobody may see') };
+  return { name: fresh('stream'), kind: 'splunk', endpoint: (await collector()).url, token: fresh('a token nobody may see') };
 };
 const streamId = idOf('log_streams.create', stream);
 

@@ -6,7 +6,8 @@ import { newId } from '#server/kernel/ids.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { closeMail } from '#server/platform/mail.ts';
-import { onBeforeDatabaseClose, testDatabase } from '#server/testing/database.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { noticeOfEvent } from './event-notices.ts';
@@ -39,7 +40,7 @@ const smtp = new SMTPServer({
 await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve));
 process.env.SMTP_URL = `smtp://127.0.0.1:${smtp.server.address().port}`;
 await testDatabase();
-onBeforeDatabaseClose(async () => {
+onFileEnd(async () => {
   closeMail();
   await new Promise<void>((resolve) => smtp.close(resolve));
 });

@@ -10,7 +10,8 @@ import type { AnyOperation } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { call as http } from '#server/testing/calls.ts';
-import { onBeforeDatabaseClose, testDatabase } from '#server/testing/database.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { leases } from './leases.ts';
@@ -63,7 +64,7 @@ test('two processes answer with the same tag, before and after an edit', async (
   await made(w.live, 'routes.create', { name: 'b', ...ON });
   const { text: key } = await w.key();
   const other = fork(new URL('./manifest-process.fixture.ts', import.meta.url));
-  onBeforeDatabaseClose(async () => {
+  onFileEnd(async () => {
     other.kill();
     await once(other, 'exit');
   });

@@ -2,12 +2,13 @@ import { hashPassword as hash, verifyPassword as verify } from '#server/crypto/p
 import { passwordLength, passwordProblem } from '#server/crypto/password-policy.ts';
 import { secretKey } from '#server/crypto/secret-key.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { processState } from '#server/kernel/process-state.ts';
 import { env } from '#server/platform/env.ts';
 
-let pepperKey: ReturnType<typeof secretKey> | undefined;
+const held = processState('password-pepper', (): { key?: ReturnType<typeof secretKey> } => ({}));
 function pepper(): ReturnType<typeof secretKey> | undefined {
-  if (env.PASSWORD_PEPPER_B64) pepperKey ??= secretKey(Buffer.from(env.PASSWORD_PEPPER_B64, 'base64'));
-  return pepperKey;
+  if (env.PASSWORD_PEPPER_B64) held.key ??= secretKey(Buffer.from(env.PASSWORD_PEPPER_B64, 'base64'));
+  return held.key;
 }
 
 /** The hash to store. @throws Refusal invalid, naming `field`, for a password the policy refuses */

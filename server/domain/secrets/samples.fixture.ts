@@ -1,6 +1,7 @@
-import { startTokenServer, type TokenServer } from '#server/custody/connections/token-server.fixture.ts';
+import { startTokenServer } from '#server/custody/connections/token-server.fixture.ts';
 import { environment } from '#server/domain/environments/samples.fixture.ts';
 import { type Fixture, fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { oncePerFile } from '#server/testing/file-end.ts';
 import { madeCertificate } from './certificates/certificate.fixture.ts';
 
 export const secret: Sample = async () => ({ name: fresh('SECRET').replaceAll('-', '_'), value: fresh('a value nobody may see') });
@@ -12,17 +13,16 @@ const twoValues: Sample = async (ctx) => {
   return { id, env };
 };
 
-let tokens: Promise<TokenServer> | undefined;
+const tokens = oncePerFile(() => startTokenServer());
 /** A connection without a browser, to a token endpoint on loopback. */
 const machineConnection: Sample = async () => {
-  tokens ??= startTokenServer();
   return {
     name: fresh('CRM').replaceAll('-', '_'),
     provider: 'custom',
     grant_type: 'client_credentials',
     client_id: 'an-application',
     client_secret: fresh('a client secret nobody may see'),
-    token_url: (await tokens).url,
+    token_url: (await tokens()).url,
   };
 };
 const consentConnection: Sample = async () => ({

@@ -9,7 +9,8 @@ import { handleWorkflowHook } from '#server/api/workflow-hooks.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
-import { onBeforeDatabaseClose, testDatabase } from '#server/testing/database.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { startWorkflows } from './engine/worker.ts';
@@ -35,7 +36,7 @@ const server = createServer((req, res) => {
 });
 await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
 const { port } = server.address() as AddressInfo;
-onBeforeDatabaseClose(async () => void server.close());
+onFileEnd(async () => void server.close());
 after(() => server.closeAllConnections());
 
 /** A workflow that is on, and the path of its URL. */

@@ -15,7 +15,8 @@ import { resetFingerprint, revokeAgent } from '#server/domain/agents/service.ts'
 import { agentRelease } from '#server/platform/agent-release.ts';
 import { db } from '#server/platform/db.ts';
 import { throttled } from '#server/platform/throttle.ts';
-import { onBeforeDatabaseClose, ownDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { assemble } from '../assemble.ts';
 import { ask, served, startGateway, until } from '../gateway.fixture.ts';
@@ -47,7 +48,7 @@ function client(headers: Record<string, string>, at = port, target = '/agent/v1/
   const closed = new Promise<{ code: number; reason: string }>((resolve) =>
     socket.on('error', () => undefined).on('close', (code, reason) => resolve({ code, reason: String(reason) })),
   );
-  onBeforeDatabaseClose(async () => socket.terminate());
+  onFileEnd(async () => socket.terminate());
   return { socket, said, closed };
 }
 
@@ -248,7 +249,7 @@ function run(args: string[], input = ''): Run {
   fs.writeFileSync(program, agentRelease().program);
   const env = { SVC_AGENT_HOME: path.join(folder, 'home'), SVC_AGENT_API: `http://127.0.0.1:${port}`, SVC_AGENT_TUNNEL_HOSTS: 'off' };
   const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...env, NODE_ENV: 'test' }, stdio: 'pipe' });
-  onBeforeDatabaseClose(async () => void child.kill('SIGKILL'));
+  onFileEnd(async () => void child.kill('SIGKILL'));
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (text += bytes.toString()));
   child.stdin.end(input);

@@ -9,7 +9,8 @@ import { newId } from '#server/kernel/ids.ts';
 import { dialThroughAgent } from '#server/platform/agent-tunnel.ts';
 import { db } from '#server/platform/db.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
-import { onBeforeDatabaseClose, ownDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { startTunnel } from '../../../sdk/agent/tunnel.ts';
@@ -44,7 +45,7 @@ async function agentIn(w: Workspace) {
 async function connected(w: Workspace, allows?: (host: string) => boolean) {
   const agent = await agentIn(w);
   const tunnel = startTunnel({ apiBase, agentId: agent.agent_id, token: () => agent.token, allows });
-  onBeforeDatabaseClose(async () => tunnel.close());
+  onFileEnd(async () => tunnel.close());
   await until(() => tunnel.connected);
   return { agent, tunnel };
 }

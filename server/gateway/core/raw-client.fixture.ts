@@ -1,16 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
-import { after } from 'node:test';
+import { onFileEnd } from '#server/testing/file-end.ts';
 
 // Raw sockets for the tests of the public edge: an HTTP client would refuse to send most of what is sent here.
-
-const servers: { server: Server; sockets: Set<Socket> }[] = [];
-after(() => {
-  for (const { server, sockets } of servers) {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  }
-});
 
 /** Listens on a free loopback port, or on a unix socket path, until the file's tests are over. */
 export async function listen(server: Server, path?: string): Promise<number> {
@@ -19,7 +11,10 @@ export async function listen(server: Server, path?: string): Promise<number> {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  servers.push({ server, sockets });
+  onFileEnd(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
   if (path === undefined) server.listen(0, '127.0.0.1');
   else server.listen(path);
   await once(server, 'listening');

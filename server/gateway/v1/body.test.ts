@@ -7,7 +7,8 @@ import { z } from 'zod';
 import { hotOperation } from '#server/kernel/hot-operation.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { env } from '#server/platform/env.ts';
-import { onBeforeDatabaseClose, testDatabase } from '#server/testing/database.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { createListener, inspectHead } from '../core/listener.ts';
 import { credentials } from '../credentials/credentials.ts';
@@ -61,7 +62,7 @@ async function bodiesAtWeb() {
   });
   mkdirSync(path.dirname(env.WEB_SOCKET), { recursive: true });
   await new Promise<void>((resolve) => void server.listen(env.WEB_SOCKET, resolve));
-  onBeforeDatabaseClose(async () => void server.close());
+  onFileEnd(async () => void server.close());
   return bodies;
 }
 
@@ -84,7 +85,7 @@ async function door(): Promise<number> {
     },
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  onBeforeDatabaseClose(async () => {
+  onFileEnd(async () => {
     server.close();
     server.closeAllConnections();
     forward.close();

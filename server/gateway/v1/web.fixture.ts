@@ -6,7 +6,7 @@ import { handle } from '#server/api/handle.ts';
 import { handle as handleOAuth } from '#server/oauth/handle.ts';
 import { handleMetadata } from '#server/oauth/metadata.ts';
 import { env } from '#server/platform/env.ts';
-import { onBeforeDatabaseClose } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 
 /** The web process's part of the API hosts on its socket, without the framework: the same functions that the routes of Next call. */
 export async function startWeb() {
@@ -34,7 +34,7 @@ export async function startWeb() {
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  onBeforeDatabaseClose(async () => (server.listening ? stop() : undefined));
+  onFileEnd(async () => (server.listening ? stop() : undefined));
   return { seen, stop };
 }
 

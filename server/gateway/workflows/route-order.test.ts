@@ -7,7 +7,8 @@ import { channels } from '#server/jobs/channels.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { db } from '#server/platform/db.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
-import { onBeforeDatabaseClose, ownDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { makeRoute, makeSecret, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 
@@ -16,7 +17,7 @@ const running = await startGateway();
 await running.controlSocket.listen(controlSocketPath());
 working();
 const deliveries = startDeliveries(channels, { pauseMs: 50 });
-onBeforeDatabaseClose(() => deliveries.stop());
+onFileEnd(() => deliveries.stop());
 
 test('a node calls a route of the workspace, which injects its secret; the run never has it', async () => {
   const w = await workspace();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, createServer as createTcp, type Socket, type Server as TcpServer } from 'node:net';
-import { after } from 'node:test';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import type { UpstreamFault } from './faults.ts';
 import { createResolver, type ResolveFamily } from './resolver.ts';
 import { egressSettings } from './settings.ts';
@@ -14,12 +14,9 @@ export const loopback = egressSettings({ privateAllowlist: [{ cidr: '127.0.0.0/8
 export const toLoopback: ResolveFamily = async (_, family) =>
   family === 4 ? [{ address: '127.0.0.1', ttl: 60 }] : Promise.reject(new Error('ENODATA'));
 
-const open: { close(): unknown }[] = [];
-after(() => Promise.all(open.map((one) => one.close())));
-
 export function poolsOf(options: Partial<Parameters<typeof createUpstreamPools>[0]> = {}) {
   const pools = createUpstreamPools({ resolver: createResolver({ settings: loopback, resolve: toLoopback }), ...options });
-  open.unshift(pools);
+  onFileEnd(() => pools.close());
   return pools;
 }
 
@@ -32,11 +29,9 @@ export async function listen(server: TcpServer | Server): Promise<number> {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  open.push({
-    close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
+  onFileEnd(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
   });
   return (server.address() as AddressInfo).port;
 }

@@ -26,7 +26,6 @@ type State = {
   tell?: ((answer: Answer) => void) | undefined;
 };
 const state = processState('pictures', (): State => ({ last: Promise.resolve(), waiting: [] }));
-const { waiting } = state;
 
 /**
  * A PNG, JPEG or WebP as a square of 256 x 256 pixels in WebP, turned upright and without any metadata, or why not. Decoded in another process, one
@@ -34,14 +33,14 @@ const { waiting } = state;
  * of all do, or when this machine has no decoder
  */
 export async function squareOf(bytes: Uint8Array, person: string): Promise<Answer> {
-  if (waiting.filter((one) => one === person).length >= MOST_OF_ONE)
+  if (state.waiting.filter((one) => one === person).length >= MOST_OF_ONE)
     throw new Refusal('rate_limited', 'Your other pictures are still being processed. Nothing was saved. Try again.', { retryAfter: 5 });
-  if (waiting.length >= MOST_WAITING)
+  if (state.waiting.length >= MOST_WAITING)
     throw new Refusal('dependency_unavailable', 'Other pictures are still being processed. Nothing was saved. Try again.', {
       retryAfter: 5,
     });
-  waiting.push(person);
-  const turn = state.last.then(() => decode(bytes)).finally(() => waiting.splice(waiting.indexOf(person), 1));
+  state.waiting.push(person);
+  const turn = state.last.then(() => decode(bytes)).finally(() => state.waiting.splice(state.waiting.indexOf(person), 1));
   state.last = turn.catch(() => undefined);
   return turn;
 }

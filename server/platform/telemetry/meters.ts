@@ -24,7 +24,7 @@ export type Histogram = { observe(value: number, row?: number): void; row(label:
 const MOST_VALUES = 200;
 
 type Kept = Meter & { readonly made: unknown };
-const meters = processState('meters', () => new Map<string, Kept>());
+const meters = processState('meters', () => new Map<string, Kept>(), { lasting: true }); // modules hold their own
 
 /** All meters of this process. */
 export const allMeters = (): readonly Meter[] => [...meters.values()];

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { Filter as ScimmyFilter } from 'scimmy/types';
 import { fold } from '#server/kernel/fold.ts';
 import { sql } from '#server/platform/sql.ts';
-import { onBeforeDatabaseClose, testDatabase } from '#server/testing/database.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { ScimProblem } from '../problem.ts';
 import { userColumns } from '../resources/user-columns.ts';
 import { userType } from '../schema/user.ts';
@@ -75,7 +76,7 @@ type Person = Record<string, unknown> & { id: string; userName: string };
 const people = fc.sample(fc.array(person, { minLength: 60, maxLength: 60 }), { numRuns: 1, seed: 7 })[0] as unknown as Person[];
 
 const client = await sql().connect();
-onBeforeDatabaseClose(async () => client.release(true));
+onFileEnd(async () => client.release(true));
 await client.query(`create temporary table people (id uuid, external_id text, user_name text, user_name_folded text,
   given_name text, family_name text, formatted text, display_name text, emails jsonb, active boolean, created_at timestamptz, updated_at timestamptz)`);
 await store(people);

@@ -9,6 +9,7 @@ import { db } from '#server/platform/db.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { sql } from '#server/platform/sql.ts';
 import type { Fixture } from '../factories.ts';
+import { oncePerFile } from '../file-end.ts';
 import { type Workspace, workspace } from '../workspace.ts';
 import type { Subject } from './subject.ts';
 
@@ -135,7 +136,9 @@ const gatewayLast = ({ fixture }: Subject, operations: readonly AnyOperation[]) 
 const needsGateway = ({ needsGateway = [] }: Fixture, { id }: AnyOperation) => needsGateway.includes(id);
 async function withGateway({ fixture }: Subject, op: AnyOperation): Promise<void> {
   if (!needsGateway(fixture, op)) return;
-  started ??= startGateway().then(async (gateway) => void (await gateway.controlSocket.listen(controlSocketPath())));
-  await started;
+  await gateway();
 }
-let started: Promise<void> | undefined;
+const gateway = oncePerFile(async () => {
+  const { controlSocket } = await startGateway();
+  await controlSocket.listen(controlSocketPath());
+});

@@ -3,7 +3,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
-import { onBeforeDatabaseClose } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { fresh } from '#server/testing/factories.ts';
 import { type Definition, graphOf, isTerminal, triggerTypeOf, type WorkflowNode } from '../definition.shared.ts';
 import { enqueueExecution } from './executions.ts';
@@ -96,6 +96,6 @@ export function working(options: Parameters<typeof startWorkflows>[0] = {}): Wor
   const workflows = startWorkflows({ pauseMs: 50, ...options });
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= workflows.stop());
-  onBeforeDatabaseClose(stop);
+  onFileEnd(stop);
   return { stop };
 }

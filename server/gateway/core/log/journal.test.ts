@@ -7,7 +7,8 @@ import pg from 'pg';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { connection } from '#server/platform/sql.ts';
-import { onBeforeDatabaseClose, ownDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { databaseDoor } from '../../database-door.fixture.ts';
 import { ask, makeRoute, makeSecret, served, startGateway, startUpstream, until } from '../../gateway.fixture.ts';
@@ -221,7 +222,7 @@ function writerOver(where: string, pool: pg.Pool, more: { maxBatch?: number; max
 }
 
 const pool = new pg.Pool(connection());
-onBeforeDatabaseClose(() => pool.end());
+onFileEnd(() => pool.end());
 
 test('files are read whatever a crash or another release made of them, and those of a process that lives are left alone', async () => {
   const where = path.join(directory, 'found');

@@ -1,0 +1,35 @@
+import path from 'node:path';
+import test, { after } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { endFile } from '../server/testing/file-end.ts';
+import type { FromWorker, ToWorker } from './test-pool.ts';
+
+// Runs the test files that scripts/test-pool.ts hands out, one after the other, so that the service is loaded once for many. Each file is a test here, and
+// what it declares are that one's subtests; its results are sent by scripts/test-reporter.ts.
+
+for (let job = await next(); job !== undefined; job = job.bare ? undefined : await next()) {
+  const url = `${pathToFileURL(path.resolve(job.file)).href}?round=${job.round}`;
+  // Chosen by name: a test around the file would have to have that name too.
+  if (job.bare) {
+    after(endFile);
+    await import(url);
+    continue;
+  }
+  await test(job.file, async (t) => {
+    t.after(endFile);
+    await import(url);
+  });
+}
+// A server that a test left open would hold this process, and with it the whole run, for ever.
+setTimeout(() => {
+  console.error(`This process is still held a minute after its tests, by ${process.getActiveResourcesInfo().join(', ')}.`);
+  process.exit(1);
+}, 60_000).unref();
+
+async function next() {
+  const { promise, resolve } = Promise.withResolvers<ToWorker>();
+  process.once('message', resolve);
+  const { user, system } = process.cpuUsage();
+  process.send?.({ type: 'next', cpu: (user + system) / 1e6 } satisfies FromWorker);
+  return (await promise).job;
+}
