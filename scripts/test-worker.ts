@@ -7,6 +7,7 @@ import type { FromWorker, ToWorker } from './test-pool.ts';
 // Runs the test files that scripts/test-pool.ts hands out, one after the other, so that the service is loaded once for many. Each file is a test here, and
 // what it declares are that one's subtests; its results are sent by scripts/test-reporter.ts.
 
+const awake = setInterval(() => {}, 60_000); // what a test waits for may hold no process open
 for (let job = await next(); job !== undefined; job = job.bare ? undefined : await next()) {
   const url = `${pathToFileURL(path.resolve(job.file)).href}?round=${job.round}`;
   // Chosen by name: a test around the file would have to have that name too.
@@ -20,6 +21,7 @@ for (let job = await next(); job !== undefined; job = job.bare ? undefined : awa
     await import(url);
   });
 }
+clearInterval(awake);
 // A server that a test left open would hold this process, and with it the whole run, for ever.
 setTimeout(() => {
   console.error(`This process is still held a minute after its tests, by ${process.getActiveResourcesInfo().join(', ')}.`);

@@ -49,7 +49,11 @@ type Entry = {
 };
 
 /** The source of this process. */
-export const keySource = (): KeySource => processState('issuer-keys', () => createKeySource(egress()));
+export function keySource(): KeySource {
+  held.source ??= createKeySource(egress());
+  return held.source;
+}
+const held = processState('issuer-keys', (): { source?: KeySource } => ({}));
 
 export function createKeySource(resolver: Resolver): KeySource {
   const entries = new Map<string, Entry>();
