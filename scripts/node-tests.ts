@@ -5,7 +5,7 @@ import { type Finished, type Job, type Result, runPool } from './test-pool.ts';
 
 export type Counts = { passed: number; failed: number };
 /** What a file took: seconds by the clock and of processor time. */
-export type Cost = { file: string; seconds: number; cpu: number };
+export type Cost = { file: string; seconds: number; cpu?: number };
 
 type Options = { verbose: boolean; name?: string | undefined; rounds?: number };
 

@@ -4,77 +4,100 @@ import path from 'node:path';
 import { variableNames } from '../server/platform/env.ts';
 import { buildAgent } from './agent.ts';
 import { buildWeb } from './build.ts';
+import { changedTests } from './changed-tests.ts';
 import { fail, filesUnder } from './command.ts';
 import { buildElements } from './elements.ts';
-import { runNodeTests } from './node-tests.ts';
+import { type Cost, type Counts, runNodeTests } from './node-tests.ts';
 import { generateClient } from './schema.ts';
 import { generateSdk } from './sdk-generator.ts';
 import { startTestDatabase, template } from './test-database.ts';
+import { startLoad } from './test-load.ts';
 
 // npm test                       everything: node tests, then the browser journeys of e2e against the whole running system
 // npm test server/domain/x e2e   only the tests under these paths, each test shown
 // npm test -- --name=promise     only tests whose name matches
 // npm test -- --thorough         fuzz tests with many more cases and another seed
+// npm test -- --steady           what has changed since the last commit, or the given paths, 20 times beside a load of 8
 // The last line is `N passed, N failed`, and the exit code is 0 only when nothing failed and something passed.
 //
-// Test files get TEST_PG_URL (the `postgres` database of a throw-away server) and TEST_PG_TEMPLATE (a migrated database): each process
-// creates a database of its own from the template, through server/testing/database.ts.
+// Test files get TEST_PG_URL (the `postgres` database of a throw-away server) and TEST_PG_TEMPLATE (a migrated database): they make databases of their own
+// from the template, through server/testing/database.ts.
 
 const started = performance.now();
-const paths = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const given = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const name = process.argv.find((argument) => argument.startsWith('--name='))?.slice('--name='.length);
-const all = paths.length === 0;
+const steady = process.argv.includes('--steady');
+const paths = steady && given.length === 0 ? changedTests() : given;
+const all = paths.length === 0 && !steady;
+const rounds = steady ? 20 : 1;
 if (process.argv.includes('--thorough')) process.env.SALLYPORT_THOROUGH = '1';
-const chosen = (all ? ['server', 'scripts', 'components', 'sdk', 'e2e'] : paths).flatMap((given) =>
-  filesUnder(path.relative('.', path.resolve(given)) || '.'),
+const chosen = (all ? ['server', 'scripts', 'components', 'sdk', 'e2e'] : paths).flatMap((one) =>
+  filesUnder(path.relative('.', path.resolve(one)) || '.'),
 );
 const nodeFiles = chosen.filter((file) => /^(server|scripts|components|sdk)\/.*\.test\.ts$/.test(file)).sort();
-const journeys = chosen.filter((file) => /^e2e\/.*\.(spec|test)\.ts$/.test(file)).sort();
-if (nodeFiles.length + journeys.length === 0) fail(`No test files under ${paths.join(', ') || 'server, scripts, components, sdk, e2e'}.`);
+const journeys = name === undefined ? chosen.filter((file) => /^e2e\/.*\.(spec|test)\.ts$/.test(file)).sort() : [];
+if (nodeFiles.length + journeys.length === 0)
+  fail(`No test files under ${paths.join(', ') || (steady ? 'what has changed' : 'server, scripts, components, sdk, e2e')}.`);
 
 isolateEnvironment();
-await Promise.all([generateClient(), generateSdk(), buildElements(), buildAgent()]).catch(fail);
-const database = await startTestDatabase().catch(fail);
-const stopEarly = () => void database.remove().finally(() => process.exit(130));
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stopEarly);
-const totals = { passed: 0, failed: 0 };
+await phase('Preparation', () => Promise.all([generateClient(), generateSdk(), buildElements(), buildAgent()])).catch(fail);
+const database = await phase('Database', startTestDatabase).catch(fail);
+const load = steady ? startLoad() : undefined;
+const end = async () => {
+  load?.stop();
+  await database.remove();
+};
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void end().finally(() => process.exit(130)));
+const totals: Counts = { passed: 0, failed: 0 };
+const costs: Cost[] = [];
 try {
   process.env.TEST_PG_URL = database.url('postgres');
   process.env.TEST_PG_TEMPLATE = template;
   process.env.DATA_DIR = path.join(database.directory, 'app');
   fs.mkdirSync(process.env.DATA_DIR);
-  // Tests run in many processes: what one has compiled, the others need not compile again.
+  // Tests run in several processes: what one has compiled, the others need not compile again.
   process.env.NODE_COMPILE_CACHE = path.join(database.directory, 'compiled');
-  // Beside the node tests, which leave the processor idle now and then; asked for with a name, journeys do not run.
-  const building = journeys.length > 0 && !name ? buildWeb(nodeFiles.length > 0 ? 10 : undefined) : undefined;
-  building?.catch(() => {}); // told below
-  const { counts, costs } = await runNodeTests(nodeFiles, { verbose: !all, name });
-  add(counts);
-  if (all) console.log(`Node tests: ${elapsed()}`);
-  await building;
-  if (all) console.log(`Build: ${elapsed()}`);
-  if (journeys.length > 0 && !name) {
+  // Before the tests and not beside them, which would take it each other's time.
+  if (journeys.length > 0) await phase('Build', buildWeb);
+  add(await phase('Node tests', () => runNodeTests(nodeFiles, { verbose: !all && !steady, name, rounds })));
+  if (journeys.length > 0) {
     const { runJourneys } = await import('./journeys.ts');
-    add(await runJourneys(journeys, database));
+    for (let round = 0; round < rounds; round++) add(await phase('Journeys', () => runJourneys(journeys, database)));
   }
 } catch (error) {
   console.error(error);
   totals.failed++;
 } finally {
-  await database.remove();
+  await end();
 }
+if (all || steady) printSlowest();
 console.log(`\n${elapsed()}`);
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 process.exit(totals.failed === 0 && totals.passed > 0 ? 0 : 1);
+
+/** Runs a part of the work and remembers how long it took. */
+async function phase<T>(what: string, work: () => Promise<T>): Promise<T> {
+  const began = performance.now();
+  const result = await work();
+  if (all) console.log(`${what}: ${((performance.now() - began) / 1000).toFixed(0)} s, ${elapsed()} so far`);
+  return result;
+}
 
 /** Since the beginning. */
 function elapsed(): string {
   return `${((performance.now() - started) / 1000).toFixed(0)} s`;
 }
 
-function add(counts: typeof totals): void {
-  totals.passed += counts.passed;
-  totals.failed += counts.failed;
+function add(outcome: { counts: Counts; costs: readonly Cost[] }): void {
+  totals.passed += outcome.counts.passed;
+  totals.failed += outcome.counts.failed;
+  costs.push(...outcome.costs);
+}
+
+function printSlowest(): void {
+  console.log('\nThe twenty slowest files:');
+  for (const { file, seconds, cpu } of costs.toSorted((a, b) => b.seconds - a.seconds).slice(0, 20))
+    console.log(`${seconds.toFixed(1).padStart(7)} s  ${file}${cpu === undefined ? '' : `, ${cpu.toFixed(1)} s of processor time`}`);
 }
 
 /** The operator's settings must not decide whether a test passes: each run starts from defaults and a root key of its own. */

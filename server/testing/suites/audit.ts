@@ -10,6 +10,7 @@ import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { sql } from '#server/platform/sql.ts';
 import type { Fixture } from '../factories.ts';
 import { oncePerFile } from '../file-end.ts';
+import { refuseInserts } from '../refused-inserts.ts';
 import { type Workspace, workspace } from '../workspace.ts';
 import type { Subject } from './subject.ts';
 
@@ -81,7 +82,7 @@ function changesNothingWithoutEntry(subject: Subject): void {
         const w = await workspace();
         const ctx = caller(op, w);
         const input = await sample(op, ctx);
-        // Refused first: creating the triggers waits for entries that are still on their way.
+        await flushUses(); // entries that are still on their way
         const release = await refuseAuditEntries(w);
         try {
           const before = await contentsOf(tables, w);
@@ -100,16 +101,9 @@ function changesNothingWithoutEntry(subject: Subject): void {
 
 /** Makes every insert into the audit tables of a workspace fail until released. */
 export async function refuseAuditEntries(w: Workspace): Promise<() => Promise<void>> {
-  await sql().query(
-    `create or replace function refuse_audit_entry() returns trigger language plpgsql as $$ begin raise exception 'the audit log is full'; end $$`,
-  );
-  const tables = ['audit_logs', 'audit_log_critical'];
-  for (const table of tables)
-    await sql().query(
-      `create trigger refuse_audit_entry before insert on ${table} for each row when (new.tenant_id = '${w.tenant.id}') execute function refuse_audit_entry()`,
-    );
+  const releases = [await refuseInserts('audit_logs', 'tenant_id', w.tenant.id), await refuseInserts('audit_log_critical', 'tenant_id', w.tenant.id)];
   return async () => {
-    for (const table of tables) await sql().query(`drop trigger refuse_audit_entry on ${table}`);
+    for (const release of releases) await release();
   };
 }
 

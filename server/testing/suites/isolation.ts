@@ -4,7 +4,8 @@ import { perform } from '#server/api/perform.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { call } from '../calls.ts';
 import { confirm } from '../step-up.ts';
-import { type Workspace, workspace } from '../workspace.ts';
+import { oncePerFile } from '../file-end.ts';
+import { workspace } from '../workspace.ts';
 import { auditCount } from './audit.ts';
 import { hasBody } from './send.ts';
 import type { Subject } from './subject.ts';
@@ -12,8 +13,8 @@ import type { Subject } from './subject.ts';
 /** Rows of another workspace or of the other space do not exist for a caller, and a key belongs to one space. */
 export function isolation({ operations, v1, sample, caller, fixture }: Subject): void {
   // Nothing is ever written to it, so one workspace serves every test.
-  let only: Promise<Workspace> | undefined;
-  const ours = () => (only ??= workspace());
+  const ours = oncePerFile(workspace);
+  const otherKey = oncePerFile(async () => (await (await ours()).key('test')).text);
 
   describe('no operation reads or changes a row of another workspace or of the other space', () => {
     for (const op of operations.filter((o) => o.http.includes('{') && !fixture.byName?.includes(o.id)))
@@ -37,7 +38,7 @@ export function isolation({ operations, v1, sample, caller, fixture }: Subject):
   describe('a key of the other space is refused before anything else is looked at', () => {
     for (const op of v1)
       test(op.id, async () => {
-        const { text: key } = await (await ours()).key('test');
+        const key = await otherKey();
         const [method, path] = op.http.split(' ') as [string, string];
         const answer = await call(method, path.replace(/\{\w+\}/g, crypto.randomUUID()), {
           key,

@@ -13,6 +13,7 @@ import { type Answer, call } from '../calls.ts';
 import { HARSH, NAUGHTY } from '../hostile/strings.ts';
 import { type Place, textPlaces, valueAt, withTextAt } from '../hostile/text-places.ts';
 import { quickPasswords } from '../quick-passwords.ts';
+import { THOROUGH } from '../thorough.ts';
 import { memberActor, type Workspace, workspace } from '../workspace.ts';
 import type { Subject } from './subject.ts';
 
@@ -36,8 +37,6 @@ export function naughtyText(subject: Subject): void {
     }
   });
 }
-
-const THOROUGH = process.env.SALLYPORT_THOROUGH === '1';
 
 /**
  * Thorough, each place gets all harsh texts and a share of the others: a twelfth, or in an operation of more places so many that together they have all.

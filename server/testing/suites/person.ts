@@ -9,6 +9,7 @@ import { textPlaces, withTextAt } from '../hostile/text-places.ts';
 import { type Answer, browser } from '../people.ts';
 import { verified } from '../step-up.ts';
 import { createTestPerson, type TestPerson } from '../test-person.ts';
+import { THOROUGH } from '../thorough.ts';
 import { ajv } from './document.ts';
 import { personRequest } from './person-request.ts';
 import type { Subject } from './subject.ts';
@@ -74,7 +75,7 @@ export function personal({ name, ofPerson, fixture }: Subject): void {
   });
 }
 
-const PART = process.env.SALLYPORT_THOROUGH === '1' ? 1 : 12;
+const PART = THOROUGH ? 1 : 24;
 const textsFor = (index: number) => [...HARSH, ...NAUGHTY].filter((_, i) => i % PART === index % PART);
 
 /** Refusals of the plane itself, beyond those of a row. */

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { type Answer, call } from '../calls.ts';
 import { mutationsOf, valuesOf } from '../from-schema.ts';
+import { THOROUGH } from '../thorough.ts';
 import { workspace } from '../workspace.ts';
 import { ajv, type Described, describedBy, resolved, validatorOf } from './document.ts';
 import type { Subject } from './subject.ts';
@@ -18,7 +19,7 @@ const DEPENDS_ON_STATE = [
 ];
 
 const SEED = 12;
-const RUNS = 10;
+const RUNS = THOROUGH ? 10 : 3;
 
 /** The OpenAPI document against the server: what it accepts is not refused as invalid, and what it refuses is. A validator of others decides. */
 export function requests({ byKey, sample, fixture }: Subject): void {

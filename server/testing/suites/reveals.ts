@@ -9,7 +9,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { capabilitiesOf } from '#server/kernel/needs.ts';
 import { type AnyOperation, isOfPerson, type Reveal } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
-import { sql } from '#server/platform/sql.ts';
+import { refuseInserts } from '../refused-inserts.ts';
 import { asPerson, enrolled, verified } from '../step-up.ts';
 import { memberActor, type Workspace, workspace } from '../workspace.ts';
 import { refuseAuditEntries } from './audit.ts';
@@ -240,15 +240,10 @@ const spent = (ctx: Ctx) => db().reveal_ledger.count({ where: { user_id: ctx.act
 
 /** Refuses every row of this person until the work is done. */
 async function withoutLedger(ctx: Ctx, work: () => Promise<void>): Promise<void> {
-  await sql().query(
-    `create or replace function refuse_reveal() returns trigger language plpgsql as $$ begin raise exception 'the ledger is gone'; end $$`,
-  );
-  await sql().query(
-    `create or replace trigger refuse_reveal before insert on reveal_ledger for each row when (new.user_id = '${ctx.actor.id}') execute function refuse_reveal()`,
-  );
+  const release = await refuseInserts('reveal_ledger', 'user_id', ctx.actor.id as string);
   try {
     await work();
   } finally {
-    await sql().query('drop trigger refuse_reveal on reveal_ledger');
+    await release();
   }
 }
