@@ -50,8 +50,8 @@ const restricted: readonly { name: RegExp; only: readonly string[]; type?: boole
   },
   {
     name: /^(next|react|react-dom|server-only|client-only)(\/|$)/,
-    only: ['app', 'components', 'trpc', 'auth', 'web'],
-    why: 'the service runs without Next and React',
+    only: ['app', 'components', 'web'],
+    why: 'the service runs without Next and React, also in the web process, where Node loads it and not Next',
   },
   {
     name: /^(node:)?(fs|child_process|worker_threads|cluster)(\/promises)?$/,
