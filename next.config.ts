@@ -7,12 +7,17 @@ const config: NextConfig = {
   // The API planes answer every spelling of a path themselves, in their own envelope.
   skipTrailingSlashRedirect: true,
   skipProxyUrlNormalize: true,
-  serverExternalPackages: ['pg', 'pino', 'ioredis', 'nodemailer', 'graphile-worker', 'maxmind', '@clickhouse/client'],
+  // Schemas of `server/` and of pages are put together when pages are drawn on the server.
+  serverExternalPackages: ['zod'],
   // Types are the business of `npm run check`: a start on a customer's machine must not depend on test files.
   typescript: { ignoreBuildErrors: true },
   // The Markdown twin of each page of the documentation.
   rewrites: async () => [{ source: '/docs/:slug([a-z-]+).md', destination: '/api/docs/:slug' }],
-  turbopack: { root: import.meta.dirname },
+  turbopack: {
+    root: import.meta.dirname,
+    // What pages and routes import from `server/` is loaded by Node as it is, not compiled: the process has each module once. Browsers get what Next builds.
+    rules: { './server/**/*.ts': { condition: { not: 'browser' }, loaders: ['./scripts/server-loader.mjs'], as: '*.cjs' } },
+  },
   // `npm run dev`: React would wait for what the server says of a page over a socket, found by headers (x-nextjs-*) that our front door takes off
   // every call, and a navigation would never end. Without the channel the same comes with the page.
   // Pages are few: a worker more to collect them costs a small machine longer to begin than it saves.

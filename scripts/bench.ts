@@ -1,4 +1,4 @@
-// npm run bench [-- proxy bodies latency memory payloads journal fields wrap connections events equal sockets many hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads journal fields wrap connections events equal sockets many hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts web start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import { fork } from 'node:child_process';
@@ -35,6 +35,7 @@ import { measureSockets } from './bench/sockets.ts';
 import { measureStart } from './bench/start.ts';
 import { measureTokenCheck } from './bench/token-check.ts';
 import { measureVaults } from './bench/vaults.ts';
+import { measureWeb } from './bench/web.ts';
 import { measureWrap } from './bench/wrap.ts';
 import { fail, Problem } from './command.ts';
 import { postmaster } from './database.ts';
@@ -66,6 +67,7 @@ const parts = [
   'databases',
   'deliveries',
   'alerts',
+  'web',
   'start',
 ] as const;
 type Part = (typeof parts)[number];
@@ -99,6 +101,7 @@ const ownParts = {
   databases: measureDatabases,
   deliveries: measureDeliveries,
   alerts: measureAlerts,
+  web: measureWeb,
 } satisfies Partial<Record<Part, (directory: string) => Promise<Row[]>>>;
 
 const machine = `${os.availableParallelism()} cores of ${os.cpus()[0]?.model.trim()}, Node ${process.versions.node}, ${process.platform}-${process.arch}`;

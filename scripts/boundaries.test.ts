@@ -17,6 +17,8 @@ const forbidden: [string, ReturnType<typeof own>][] = [
   ['server/domain/clients/service.ts', own('server/domain/keys/store.ts')],
   ['server/domain/clients/service.ts', own('server/api/match.ts')],
   ['server/domain/clients/service.ts', pkg('next/headers')],
+  ['server/trpc/context.ts', pkg('next/headers')],
+  ['server/auth/person.ts', pkg('react')],
   ['server/domain/clients/service.ts', pkg('node:https')],
   ['server/domain/clients/service.ts', pkg('node:net')],
   ['server/domain/clients/schema.ts', pkg('pg')],

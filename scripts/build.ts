@@ -1,13 +1,11 @@
+import fs from 'node:fs';
 import { compressFiles } from '../server/platform/static-files.ts';
 import { filesUnder, hashOf, Problem, refresh, root, run } from './command.ts';
-
-const sources = ['app', 'components', 'server', 'public', 'package-lock.json', 'next.config.ts', 'postcss.config.mjs'];
+import { importsOf } from './imports.ts';
 
 /** `next build` when anything that goes into it has changed since the last one; true when it built. `niceness` leaves the processor to others; without it the build has that of its caller. */
 export function buildWeb(niceness?: number): Promise<boolean> {
-  const inputs = sources.flatMap(filesUnder).filter((file) => !/\.test\.tsx?$/.test(file) && !file.startsWith('server/testing'));
-  const wanted = hashOf(...inputs, 'server/generated/prisma/.made-from');
-  return refresh('.next/.made-from', wanted, async () => {
+  return refresh('.next/.made-from', hashOf(...buildInputs()), async () => {
     console.log('Building the dashboard (about a minute) ...');
     const { code, output } = await run(process.execPath, [`${root}/node_modules/next/dist/bin/next`, 'build'], {
       env: { NODE_ENV: 'production' },
@@ -16,4 +14,16 @@ export function buildWeb(niceness?: number): Promise<boolean> {
     if (code !== 0) throw new Problem(`Building the dashboard failed:\n${output.trim().slice(-6000)}`);
     await compressFiles('.next/static');
   });
+}
+
+/** Compiled whole, or what compiling goes by. */
+const sources = ['app', 'components', 'public', 'proxy.ts', 'scripts/server-loader.mjs', 'next.config.ts', 'postcss.config.mjs'];
+const settings = ['package.json', 'package-lock.json', 'tsconfig.json'];
+
+/** What a build is made from: pages, settings, and of `server/` and `sdk/` what pages bring to browsers. Node loads the rest of `server/` itself (`server-loader.mjs`). */
+export function buildInputs(): string[] {
+  const pages = sources.flatMap(filesUnder).filter((file) => !/\.test\.tsx?$/.test(file));
+  const inBrowser = new Set(pages.filter((file) => /\.tsx?$/.test(file) && /^['"]use client['"]/m.test(fs.readFileSync(file, 'utf8'))));
+  for (const file of inBrowser) for (const { own, type, target } of importsOf(file)) if (own && !type) inBrowser.add(target);
+  return [...new Set([...pages, ...inBrowser, ...settings])];
 }

@@ -103,7 +103,8 @@ function portsHere() {
 function startRoles(url: string): void {
   const mains = {
     gateway: [...(dev ? ['--watch', '--watch-preserve-output'] : []), 'server/gateway/main.ts'],
-    web: ['server/web.ts', ...(dev ? ['--dev'] : [])],
+    // Next sees to pages. By path: what it compiles is loaded too, and must not restart it.
+    web: [...(dev ? ['--watch-path=server', '--watch-preserve-output'] : []), 'server/web.ts', ...(dev ? ['--dev'] : [])],
     worker: [...(dev ? ['--watch', '--watch-preserve-output'] : []), 'server/jobs/main.ts'],
   };
   const childEnv: NodeJS.ProcessEnv = { ...process.env, DATABASE_URL: url, DATA_DIR: env.DATA_DIR, WEB_SOCKET: env.WEB_SOCKET };

@@ -81,9 +81,9 @@ async function claimSocket(): Promise<void> {
   fs.rmSync(socket, { force: true });
 }
 
-/** Open requests get 15 s; then the process ends whatever they do. */
+/** Open requests get 15 s; then the process ends whatever they do. In development a page's socket to Next never closes, and a change shouldn't wait for it. */
 function stop(): void {
-  setTimeout(() => process.exit(0), 15_000).unref();
+  setTimeout(() => process.exit(0), dev ? 500 : 15_000).unref();
   server.close(() => void Promise.allSettled([app.close(), flushUses(), writeCounts(), telemetry.close()]).finally(() => process.exit(0)));
   server.closeIdleConnections();
 }

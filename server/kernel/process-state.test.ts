@@ -1,18 +1,32 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { processState } from './process-state.ts';
+import { processState, renewProcessState } from './process-state.ts';
 
-const anotherCopy = (await import(`./process-state.ts?copy=${1}`)) as typeof import('./process-state.ts');
-
-test('two copies of the code share one state, which the first caller creates', () => {
+test('state is created by the first caller and shared by all of one name', () => {
   const first = processState('test-shared', () => ({ n: 1 }));
-  const second = anotherCopy.processState('test-shared', () => ({ n: 2 }));
-  assert.equal(first, second);
-  assert.equal(second.n, 1);
-  assert.notEqual(
-    anotherCopy.processState('test-other', () => ({ n: 2 })),
+  assert.equal(
+    processState('test-shared', () => ({ n: 2 })),
     first,
   );
+  assert.equal(first.n, 1);
+  assert.notEqual(
+    processState('test-other', () => ({ n: 2 })),
+    first,
+  );
+});
+
+test('whoever holds state sees it renewed, but for what lasts', () => {
+  const object = processState('test-object', (): { n: number; more?: string } => ({ n: 1 }));
+  const map = processState('test-map', () => new Map([['a', 1]]));
+  const set = processState('test-set', () => new Set<string>());
+  const lasting = processState('test-lasting', () => ({ n: 1 }), { lasting: true });
+  Object.assign(object, { n: 2, more: 'x' });
+  map.clear();
+  map.set('b', 2);
+  set.add('c');
+  lasting.n = 2;
+  renewProcessState();
+  assert.deepEqual([object, [...map], [...set], lasting], [{ n: 1 }, [['a', 1]], [], { n: 2 }]);
 });
 
 test('an error of the shared keyring is recognised by every copy of its class', async () => {

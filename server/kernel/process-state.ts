@@ -1,13 +1,9 @@
 type Kept = { state: object; create: () => object; lasting: boolean };
-const KEPT = Symbol.for('sallyport.process-state');
-const shared = globalThis as { [KEPT]?: Map<string, Kept> };
-shared[KEPT] ??= new Map();
-const kept = shared[KEPT];
+const kept = new Map<string, Kept>();
 
 /**
- * State that exists once per process, under a name; the first caller creates it. Where code is loaded several times, a variable of a module exists once
- * per copy, so a keyring evicted in one copy lives on in another, and a limit applies to each copy by itself. It is also all that `renewProcessState` finds:
- * `scripts/module-state.ts` refuses other module state that pages can reach. `lasting` state is not renewed.
+ * State of this process under a name; the first caller creates it. A module's own variable lasts as long, but `renewProcessState` finds only what is kept
+ * here: whatever depends on settings, keys or the database belongs here. `lasting` state is not renewed.
  */
 export function processState<T extends object>(name: string, create: () => T, { lasting = false } = {}): T {
   let found = kept.get(name);
