@@ -1,13 +1,8 @@
-import { createHash } from 'node:crypto';
-import fs from 'node:fs';
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { hashOf, refresh, root } from './command.ts';
-import { configurationSchema } from './configuration-schema.ts';
-import { operationTable } from './operation-table.ts';
+import { document, folder, generateTables } from './sdk-tables.ts';
 
-const document = 'public/openapi.json';
-const folder = path.join(root, 'sdk/generated');
 const types = path.join(folder, 'types');
 
 /**
@@ -17,23 +12,6 @@ const types = path.join(folder, 'types');
 export async function generateSdk(): Promise<boolean> {
   const made = await Promise.all([generateTables(), generateTypes()]);
   return made.includes(true);
-}
-
-/**
- * operations.json, the table that the client makes its functions and service-cli its commands from, and configuration.json, the schema of the files that service-cli
- * applies. True when they were made.
- */
-export function generateTables(): Promise<boolean> {
-  const made = hashOf(document, 'scripts/sdk-generator.ts', 'scripts/operation-table.ts', 'scripts/configuration-schema.ts');
-  return refresh(path.join(folder, '.made-from'), made, async () => {
-    fs.mkdirSync(folder, { recursive: true });
-    const text = fs.readFileSync(document);
-    const described = JSON.parse(text.toString());
-    fs.writeFileSync(path.join(folder, 'operations.json'), JSON.stringify(operationTable(described)));
-    fs.writeFileSync(path.join(folder, 'configuration.json'), JSON.stringify(configurationSchema(described)));
-    // service-cli.mjs compares this before it starts, in a way that needs nothing installed.
-    fs.writeFileSync(path.join(folder, '.document'), createHash('sha256').update(text).digest('hex'));
-  });
 }
 
 function generateTypes(): Promise<boolean> {
