@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { developmentCommands } from './development-commands.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const neededNode = 24;
@@ -18,7 +19,7 @@ if (!what || (what !== 'exec' && what !== 'dev' && !fs.existsSync(script))) {
   refuse(`Usage: bootstrap.mjs <${known.map((name) => name.replace('.ts', '')).join(' | ')} | exec <tool>>`);
 }
 if (what === 'exec' && rest.length === 0) refuse('Usage: exec <tool> ...');
-installPackages();
+installPackages(developmentCommands.includes(what));
 const node = packagedNode();
 const tools = [path.dirname(node), path.join(root, 'node_modules/.bin'), process.env.PATH].join(path.delimiter);
 const env = { ...process.env, PATH: tools, NEXT_TELEMETRY_DISABLED: '1', CHECKPOINT_DISABLE: '1' };
@@ -31,28 +32,40 @@ function isCommand(name) {
   return Object.keys(JSON.parse(fs.readFileSync('package.json', 'utf8')).scripts).some((command) => `${command}.ts` === name);
 }
 
-/** `npm ci` when the lockfile is not the one that node_modules was made from. No install script of any package is ever run. */
-function installPackages() {
+/**
+ * Installs what the lockfile says: the packages that the product runs, and for commands of developers those of development too. No install script of any package
+ * is ever run. Packages that are missing from a current installation are added to it: a system that runs from this checkout keeps the files it has loaded.
+ */
+function installPackages(development) {
   const stamp = 'node_modules/.installed-for';
-  const wanted = createHash('sha256').update(fs.readFileSync('package-lock.json')).digest('hex');
-  if (fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === wanted) return;
-  console.error('Installing packages (npm ci) ...');
-  // npm leaves development packages out when NODE_ENV is production, and the build needs some of them.
+  const lockfile = createHash('sha256').update(fs.readFileSync('package-lock.json')).digest('hex');
+  const [installed, extent = 'everything'] = fs.existsSync(stamp) ? fs.readFileSync(stamp, 'utf8').split(' ') : ['', 'product'];
+  const current = installed === lockfile;
+  if (current && (extent === 'everything' || !development)) return;
+  const everything = development || extent === 'everything';
+  // `npm ci` empties node_modules first, `npm install` only adds what is missing.
+  const command = current ? ['install', '--no-save'] : ['ci'];
+  console.error(`Installing packages (npm ${command[0]}) ...`);
   const npm = spawnSync(
     'npm',
-    ['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'],
+    [
+      ...command,
+      ...['--ignore-scripts', everything ? '--include=dev' : '--omit=dev', '--include=optional'],
+      ...['--no-audit', '--no-fund', '--loglevel=error'],
+    ],
     {
       stdio: ['ignore', 2, 2], // standard output belongs to the command that was asked for
       shell: process.platform === 'win32',
+      // npm would leave development packages out of an installation of everything when NODE_ENV is production.
       env: { ...process.env, NODE_ENV: '' },
     },
   );
   if (npm.error) refuse(`npm was not found (${npm.error.message}). Install npm, which comes with Node.`);
   if (npm.status !== 0)
     refuse(
-      `npm ci failed with code ${npm.status ?? npm.signal}. See its message above. A proxy or an offline registry is the usual reason.`,
+      `npm ${command[0]} failed with code ${npm.status ?? npm.signal}. See its message above. A proxy or an offline registry is the usual reason.`,
     );
-  fs.writeFileSync(stamp, wanted);
+  fs.writeFileSync(stamp, `${lockfile} ${everything ? 'everything' : 'product'}`);
 }
 
 /** The Node in the lockfile, so that every machine runs the same one; by path, since npm 10 does not link it into .bin and npm 11 does. */

@@ -281,7 +281,7 @@ export function areaOf(file: string): string {
 }
 
 /** Tests, and what only tests and tools load of a family. */
-function isTest(file: string): boolean {
+export function isTest(file: string): boolean {
   return (
     /\.(test|fixture)\.tsx?$/.test(file) ||
     file.startsWith('server/testing/') ||

@@ -6,13 +6,14 @@ import { hashOf, Problem, refresh, root, run } from './command.ts';
 import { roleProblem } from './database-role.ts';
 
 const generated = path.join(root, 'server/generated/prisma');
-const prisma = path.join(root, 'node_modules/prisma/build/index.js');
 
 /** Makes the database client from prisma/schema when the schema or the generator's version changed. */
 export async function generateClient(): Promise<void> {
   const stamp = path.join(generated, '.made-from');
-  await refresh(stamp, hashOf('prisma/schema', 'prisma.config.ts', 'node_modules/prisma/package.json'), async () => {
-    await runPrisma(['generate'], 'postgresql://postgres@127.0.0.1:5432/unset');
+  const made = hashOf('prisma/schema', 'scripts/client-generator.ts', 'node_modules/@prisma/client-generator-ts/package.json');
+  await refresh(stamp, made, async () => {
+    const { code, output } = await run(process.execPath, ['scripts/client-generator.ts']);
+    if (code !== 0) throw new Problem(`Generating the database client failed:\n${output.trim()}`);
   });
 }
 
@@ -117,9 +118,4 @@ function withoutSchema(url: string): string {
   parsed.searchParams.delete('schema');
   if (schema) parsed.searchParams.set('options', `-c search_path=${schema}`);
   return parsed.toString();
-}
-
-async function runPrisma(args: readonly string[], url: string): Promise<void> {
-  const { code, output } = await run(process.execPath, [prisma, ...args], { env: { DATABASE_URL: url } });
-  if (code !== 0) throw new Problem(`prisma ${args.join(' ')} failed:\n${output.trim()}`);
 }

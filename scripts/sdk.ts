@@ -1,4 +1,4 @@
-// npm run sdk   makes sdk/generated from public/openapi.json; service-cli, tests and checks do it by themselves
+// npm run sdk   makes sdk/generated from public/openapi.json; tests and checks do it by themselves, and service-cli makes the part that it loads
 import { fail } from './command.ts';
 import { generateSdk } from './sdk-generator.ts';
 

@@ -1,7 +1,7 @@
 import { bearer, type Credential, environmentCredential } from './credential.ts';
 import type { Fetch } from './exchange.ts';
-import { createClient } from './generated/client/index.ts';
-import { Operations } from './generated/sdk.gen.ts';
+import table from './generated/operations.json' with { type: 'json' };
+import type { Operations } from './generated/types/sdk.gen.ts';
 import { environmentSettings, LOCAL, originOf, spaceOf } from './settings.ts';
 import { transport, USER_AGENT } from './transport.ts';
 
@@ -51,21 +51,45 @@ export function createSallyport(options: SallyportOptions = {}): Sallyport {
     service_version: options.service_version ?? SERVICE_VERSION,
     user_agent: options.user_agent ?? USER_AGENT,
   });
-  const client = createClient({
-    baseUrl: `${origin}/v1`,
-    throwOnError: true,
-    responseStyle: 'data',
-    parseAs: 'json',
-    fetch: (request) => send(request as Request),
-    requestValidator: (call) => Promise.resolve(assertSegments((call as Call).path)),
-  });
   const request = async <T>(method: string, path: string, call: Call = {}) => {
-    const json = call.body === undefined ? {} : { 'Content-Type': 'application/json' };
-    const options = { ...call, method: method as 'GET', url: path, headers: { ...json, ...call.headers } };
-    // The declared result has no form for `responseStyle: 'data'` of an operation that has no type.
-    return (await client.request(options)) as unknown as Envelope<T>;
+    const headers = new Headers(call.headers);
+    if (call.body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
+    const body = call.body === undefined ? null : JSON.stringify(call.body);
+    const address = `${origin}/v1${addressOf(path, call)}`;
+    const answer = await send(new Request(address, { method, headers, body, signal: call.signal ?? null }));
+    const text = await answer.text();
+    return (text === '' ? {} : JSON.parse(text)) as Envelope<T>;
   };
-  return Object.assign(new Operations({ client }), { request });
+  return Object.assign(operations(request), { request });
+}
+
+/** The generated types over the generated table: `collections.variables.create` is a function of that name that makes its request. */
+function operations(request: Sallyport['request']): Operations {
+  const all: Tree = {};
+  for (const { id, method, path } of table.operations) {
+    const names = id.split('.').map((name) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()));
+    const verb = names.pop() ?? '';
+    let family = all;
+    for (const name of names) {
+      family[name] ??= {};
+      family = family[name] as Tree;
+    }
+    family[verb] = (call?: Call) => request(method, path, call);
+  }
+  return all as unknown as Operations;
+}
+
+type Tree = { [name: string]: Tree | ((call?: Call) => Promise<Envelope>) };
+
+/** The path with its values, and the query: a list is a parameter that is repeated, what is null or undefined is left out. @throws TypeError */
+function addressOf(path: string, { path: values = {}, query = {} }: Call): string {
+  const parameters = Object.entries(query).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value])
+      .filter((one) => one !== undefined && one !== null)
+      .map((one) => `${encodeURIComponent(name)}=${encodeURIComponent(String(one))}`),
+  );
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, values[name]));
+  return parameters.length > 0 ? `${filled}?${parameters.join('&')}` : filled;
 }
 
 function connection({ base_url, credential }: SallyportOptions, fetch: Fetch): { origin: string; credential: Credential | undefined } {
@@ -79,7 +103,7 @@ function connection({ base_url, credential }: SallyportOptions, fetch: Fetch): {
 }
 
 /** `..` as an ID would address another operation: a URL is shortened before it is sent. */
-function assertSegments(path: Readonly<Record<string, string>> | undefined): void {
-  for (const [name, value] of Object.entries(path ?? {}))
-    if (/^\.{0,2}$/.test(String(value))) throw new TypeError(`"${value}" can't be the ${name} of a path.`);
+function segment(name: string, value = ''): string {
+  if (/^\.{0,2}$/.test(value)) throw new TypeError(`"${value}" can't be the ${name} of a path.`);
+  return encodeURIComponent(value);
 }

@@ -1,7 +1,7 @@
 'use client';
 
-import { line } from 'd3-shape';
 import { cn } from '#components/ui/cn.ts';
+import { linePath } from '#components/ui/paths.ts';
 
 type ThresholdLineProps = {
   /** Oldest first; null where there was nothing to measure. */
@@ -18,13 +18,8 @@ type ThresholdLineProps = {
 export function ThresholdLine({ values, threshold, label, width = 120, height = 28, className }: ThresholdLineProps) {
   const top = Math.max(...values.map((value) => value ?? 0), threshold, 1) * 1.1;
   const y = (value: number) => height - 1.5 - (value / top) * (height - 3);
-  const points = values.map((value, index) => [(index / Math.max(1, values.length - 1)) * width, value] as const);
-  const path = line<(typeof points)[number]>(
-    ([x]) => x,
-    ([, value]) => y(value ?? 0),
-  )
-    .defined(([, value]) => value !== null)
-    .digits(1);
+  const x = (index: number) => (index / Math.max(1, values.length - 1)) * width;
+  const path = linePath(values.map((value, index) => (value === null ? null : { x: x(index), y: y(value) })));
   return (
     <svg
       role="img"
@@ -56,7 +51,7 @@ export function ThresholdLine({ values, threshold, label, width = 120, height = 
         vectorEffect="non-scaling-stroke"
       />
       <path
-        d={path([...points]) ?? ''}
+        d={path}
         fill="none"
         className="text-accent"
         stroke="currentColor"

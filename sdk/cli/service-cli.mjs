@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(path.dirname(fs.realpathSync(fileURLToPath(import.meta.url))), '../..');
 if (!isReady()) {
-  const made = spawnSync(process.execPath, [path.join(root, 'scripts/bootstrap.mjs'), 'sdk'], { stdio: ['ignore', 2, 2] });
+  const made = spawnSync(process.execPath, [path.join(root, 'scripts/bootstrap.mjs'), 'command-table'], { stdio: ['ignore', 2, 2] });
   if (made.status !== 0) process.exit(made.status ?? 1);
 }
 const packaged = path.join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
@@ -17,14 +17,12 @@ if (Number(process.versions.node.split('.')[0]) >= 24) await import(main);
 else
   become(fs.existsSync(packaged) ? packaged : process.execPath, ['--disable-warning=ExperimentalWarning', main, ...process.argv.slice(2)]);
 
-/** The packages are those of the lockfile, and the client was made from the document that stands here. */
+/** The packages are those of the lockfile, and the table of operations was made from this document. */
 function isReady() {
   const read = (file) => fs.readFileSync(path.join(root, file));
   try {
     const installed = createHash('sha256').update(read('package-lock.json')).digest('hex');
-    if (read('node_modules/.installed-for').toString() !== installed) return false;
-    // Made before there was configuration as code: made again.
-    if (!fs.existsSync(path.join(root, 'sdk/generated/configuration.json'))) return false;
+    if (!read('node_modules/.installed-for').toString().startsWith(installed)) return false;
     const document = createHash('sha256').update(read('public/openapi.json')).digest('hex');
     return read('sdk/generated/.document').toString() === document;
   } catch {

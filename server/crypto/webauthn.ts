@@ -1,12 +1,7 @@
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
-import { cose, decodeCredentialPublicKey } from '@simplewebauthn/server/helpers';
+import type { AuthenticationResponseJSON, GenerateRegistrationOptionsOpts, RegistrationResponseJSON } from '@simplewebauthn/server';
+
+/** Loaded at the first ceremony: most processes have none, and its parsers of certificates are large. */
+const library = () => import('@simplewebauthn/server');
 
 /** Where credentials are good: the domain that authenticators bind them to, and the one origin whose pages may use them. */
 export type RelyingParty = { id: string; origin: string };
@@ -31,7 +26,7 @@ export const registrationOptions = async (
   rp: RelyingParty,
   asked: { user: { handle: Uint8Array<ArrayBuffer>; email: string; name: string }; kind: FactorKeyKind; known: readonly KnownKey[] },
 ) => ({
-  ...(await generateRegistrationOptions({
+  ...(await (await library()).generateRegistrationOptions({
     rpName: 'Sallyport',
     rpID: rp.id,
     userID: asked.user.handle,
@@ -50,7 +45,7 @@ export const registrationOptions = async (
 
 /** What a browser passes to `navigator.credentials.get`. Without `known` the person picks one of the passkeys of this site. */
 export const requestOptions = async (rp: RelyingParty, asked: { verify: boolean; known?: readonly KnownKey[] }) => ({
-  ...(await generateAuthenticationOptions({
+  ...(await (await library()).generateAuthenticationOptions({
     rpID: rp.id,
     userVerification: asked.verify ? 'required' : 'preferred',
     timeout: TIMEOUT_MS,
@@ -61,11 +56,12 @@ export const requestOptions = async (rp: RelyingParty, asked: { verify: boolean;
 export type KnownKey = { credential_id: string; transports: readonly string[] };
 const described = ({ credential_id, transports }: KnownKey) => ({
   id: credential_id,
-  transports: transports as NonNullable<Parameters<typeof generateRegistrationOptions>[0]['excludeCredentials']>[number]['transports'],
+  transports: transports as NonNullable<GenerateRegistrationOptionsOpts['excludeCredentials']>[number]['transports'],
 });
 
 /** The new credential of a registration. @throws CeremonyFailed */
 export async function verifiedRegistration(rp: RelyingParty, answer: Answer, expected: { challenge: string; kind: FactorKeyKind }) {
+  const { verifyRegistrationResponse } = await library();
   const { registrationInfo: info } = await judged(() => {
     assertOwnFrame(answer);
     return verifyRegistrationResponse({
@@ -79,6 +75,7 @@ export async function verifiedRegistration(rp: RelyingParty, answer: Answer, exp
   });
   if (!info) throw new CeremonyFailed('the attestation did not verify');
   const { credential } = info;
+  const { cose, decodeCredentialPublicKey } = await import('@simplewebauthn/server/helpers');
   const algorithm = decodeCredentialPublicKey(credential.publicKey).get(cose.COSEKEYS.alg);
   return {
     credential_id: credential.id,
@@ -105,6 +102,7 @@ export async function verifiedAssertion(
   expected: { challenge: string; key: StoredKey; verify: boolean },
 ) {
   const { key, challenge, verify } = expected;
+  const { verifyAuthenticationResponse } = await library();
   const { verified, authenticationInfo: info } = await judged(() => {
     assertOwnFrame(answer);
     return verifyAuthenticationResponse({

@@ -1,4 +1,4 @@
-import { createTransport, type Transporter } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import { processState } from '#server/kernel/process-state.ts';
 import { env } from './env.ts';
 import { log } from './log.ts';
@@ -13,6 +13,7 @@ export const mailLeaves = (): boolean => env.SMTP_URL !== undefined;
 /** Hands one mail to the SMTP server, or, without one, shows it in the log. @throws what the server or the network answered, within 40 s */
 export async function deliver(mail: Mail): Promise<void> {
   if (!env.SMTP_URL) return show(mail);
+  const { createTransport } = await import('nodemailer'); // here and not above: most processes send no mail
   held.transport ??= createTransport({
     url: env.SMTP_URL,
     connectionTimeout: 10_000,

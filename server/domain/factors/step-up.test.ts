@@ -146,7 +146,7 @@ test('a verification is good for its scope, session and person, until it expires
   await verified(colleague, 'tenant.slug');
   const elsewhere = { ...ctx, actor: { ...ctx.actor, session_id: newId() } } as typeof ctx;
   await verified(elsewhere, 'tenant.slug');
-  await verified(ctx, 'tenant.slug', { now: new Date(Date.now() - 301_000) });
+  await verified(ctx, 'tenant.slug', { now: new Date(ctx.now.getTime() - 301_000) });
   await assert.rejects(change(ctx), {
     type: 'step_up_required',
     extra: { requires_step_up: true, action_scope: 'tenant.slug', allowed_methods: ['passkey', '2fa'] },

@@ -1,14 +1,20 @@
-import { KeyManagementServiceClient } from '@google-cloud/kms';
 import { GoogleAuth } from 'google-auth-library';
 import type { KmsPlace } from '#server/crypto/keyring.ts';
 import { processState } from '#server/kernel/process-state.ts';
-import { type GoogleSend, googleAuth } from '../connect/google-auth.ts';
 import { type OutboundHttp, openHttp } from '../connect/http.ts';
 import { env } from '../env.ts';
 import { UpstreamFault } from '../http-out/faults.ts';
 import { bindingText, KmsFailure, type KmsProvider } from './kms.ts';
 
-const clients = processState('kms-gcp', () => new Map<string, Promise<KeyManagementServiceClient>>());
+type Send = (request: {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}) => Promise<{ status: number; body: Buffer }>;
+/** Asks a key for its encryption or decryption over REST: texts are base64. @throws KmsFailure, or an error with what the service answered */
+type Client = (action: 'encrypt' | 'decrypt', key: string, input: Record<string, string>) => Promise<Record<string, string | undefined>>;
+
+const clients = processState('kms-gcp', () => new Map<string, Promise<Client>>());
 const open = processState('kms-gcp-http', (): { http?: OutboundHttp } => ({}));
 const LIMIT = 500;
 const IMPERSONATION = 'https://iamcredentials.googleapis.com';
@@ -23,57 +29,48 @@ const SESSION_SECONDS = 900;
 export const gcp: KmsProvider = {
   async wrap(place, binding, key) {
     const kms = await client(place, binding.tenantId);
-    const [answer] = await kms.encrypt(
-      { name: place.key_ref, plaintext: key, additionalAuthenticatedData: Buffer.from(bindingText(binding)) },
-      NO_RETRY,
-    );
-    if (!answer.ciphertext) throw new KmsFailure('access_denied', 'EmptyAnswer');
-    return { blob: new Uint8Array(bytesOf(answer.ciphertext)), key_version: answer.name ?? null };
+    const { ciphertext, name } = await kms('encrypt', place.key_ref, { plaintext: base64(key), ...boundTo(binding) });
+    if (!ciphertext) throw new KmsFailure('access_denied', 'EmptyAnswer');
+    return { blob: bytesOf(ciphertext), key_version: name ?? null };
   },
 
   async unwrap(place, binding, blob) {
     const kms = await client(place, binding.tenantId);
-    const [answer] = await kms.decrypt(
-      { name: place.key_ref, ciphertext: blob, additionalAuthenticatedData: Buffer.from(bindingText(binding)) },
-      NO_RETRY,
-    );
-    if (!answer.plaintext) throw new KmsFailure('access_denied', 'EmptyAnswer');
-    return bytesOf(answer.plaintext);
+    const { plaintext } = await kms('decrypt', place.key_ref, { ciphertext: base64(blob), ...boundTo(binding) });
+    if (!plaintext) throw new KmsFailure('access_denied', 'EmptyAnswer');
+    return bytesOf(plaintext);
   },
 
   refusalOf(error) {
     const { code, status, response } = error as { code?: unknown; status?: unknown; response?: { status?: unknown } };
-    // gRPC codes of Cloud KMS; the token endpoints answer HTTP statuses.
+    // Ours has the status and, as its code, the name of the refusal; the library that gets the operator's token has either.
     const http = [status, response?.status, code].find((n): n is number => typeof n === 'number' && n >= 100);
-    if (http !== undefined) return http >= 500 || http === 429 ? undefined : (HTTP[http] ?? `HTTP ${http}`);
-    return typeof code === 'number' ? REFUSED[code] : undefined;
+    if (http === undefined || http >= 500 || http === 429) return undefined;
+    return typeof code === 'string' && REFUSALS.has(code) ? code : `HTTP ${http}`;
   },
 
   forget: () => clients.clear(),
 };
 
 const TIMEOUT_MS = 3_000;
-const NO_RETRY = { timeout: TIMEOUT_MS, retry: null };
 /** Tokens are replaced a minute before their end (interface rule 31 §8). */
 const EARLY_MS = 60_000;
-const HTTP: Readonly<Record<number, string>> = {
-  401: 'UNAUTHENTICATED',
-  403: 'PERMISSION_DENIED',
-  404: 'NOT_FOUND',
-  400: 'INVALID_ARGUMENT',
-};
-const REFUSED: Readonly<Record<number, string>> = {
-  3: 'INVALID_ARGUMENT',
-  5: 'NOT_FOUND',
-  7: 'PERMISSION_DENIED',
-  9: 'FAILED_PRECONDITION',
-  16: 'UNAUTHENTICATED',
-};
+const REFUSALS: ReadonlySet<string> = new Set([
+  'FAILED_PRECONDITION',
+  'INVALID_ARGUMENT',
+  'NOT_FOUND',
+  'PERMISSION_DENIED',
+  'UNAUTHENTICATED',
+]);
 
-const bytesOf = (value: Uint8Array | string): Uint8Array => (typeof value === 'string' ? Buffer.from(value, 'base64') : value);
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, 'base64'));
+const boundTo = (binding: Parameters<typeof bindingText>[0]) => ({
+  additionalAuthenticatedData: Buffer.from(bindingText(binding)).toString('base64'),
+});
 
 /** One client per workspace and service account, because it holds the token. */
-function client({ config, key_ref }: KmsPlace, tenantId: string): Promise<KeyManagementServiceClient> {
+function client({ config, key_ref }: KmsPlace, tenantId: string): Promise<Client> {
   const name = JSON.stringify([tenantId, config.impersonate_service_account, config.project_id]);
   const known = clients.get(name);
   if (known !== undefined) return known;
@@ -84,7 +81,7 @@ function client({ config, key_ref }: KmsPlace, tenantId: string): Promise<KeyMan
   return made;
 }
 
-async function connect(config: KmsPlace['config'], keyRef: string, tenantId: string): Promise<KeyManagementServiceClient> {
+async function connect(config: KmsPlace['config'], keyRef: string, tenantId: string): Promise<Client> {
   const test = env.KMS_TEST_GCP_URL;
   const projectId = config.project_id ?? keyRef.split('/')[1] ?? '';
   // The project is known, so that nothing looks for it on this machine.
@@ -96,22 +93,32 @@ async function connect(config: KmsPlace['config'], keyRef: string, tenantId: str
     send,
     async () => (await operator.getAccessToken()).token,
   );
-  return new KeyManagementServiceClient({
-    // REST: gRPC would bring native sockets and a second HTTP stack into every process that unwraps a key.
-    fallback: true,
-    authClient: googleAuth(send, access) as never,
-    projectId,
-    ...(test === undefined ? {} : endpointOf(test)),
-  });
+  return async (action, key, input) => {
+    const answer = await send({
+      url: `${test ?? KMS}/v1/${key}:${action}`,
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${await access()}` },
+      body: JSON.stringify(input),
+    });
+    try {
+      const found = JSON.parse(answer.body.toString('utf8'));
+      if (answer.status === 200) return found;
+      throw Object.assign(new Error('Cloud KMS refused'), { status: answer.status, code: found.error?.status });
+    } catch (error) {
+      // A body that isn't JSON: what a proxy says, or nothing.
+      throw error instanceof SyntaxError ? Object.assign(new Error('no answer of Cloud KMS'), { status: answer.status }) : error;
+    } finally {
+      answer.body.fill(0);
+    }
+  };
 }
 
 /** Sends to these origins alone. What never became an answer has the fault's type as its `code`. */
-function guardedSend(tenant: string, origins: readonly string[]): GoogleSend {
+function guardedSend(tenant: string, origins: readonly string[]): Send {
   return async (request) => {
     if (!origins.includes(URL.parse(request.url)?.origin ?? '')) throw new KmsFailure('access_denied', 'ForeignHost');
     open.http ??= openHttp({ connections: 2, connectTimeoutMs: TIMEOUT_MS });
     try {
-      return await open.http.request({ ...request, tenant, space: 'live', timeoutMs: TIMEOUT_MS });
+      return await open.http.request({ ...request, method: 'POST', tenant, space: 'live', timeoutMs: TIMEOUT_MS });
     } catch (error) {
       throw error instanceof UpstreamFault ? Object.assign(new Error(error.message, { cause: error }), { code: error.type }) : error;
     }
@@ -122,7 +129,7 @@ function guardedSend(tenant: string, origins: readonly string[]): GoogleSend {
 function impersonated(
   base: string,
   account: string,
-  send: GoogleSend,
+  send: Send,
   operator: () => Promise<string | null | undefined>,
 ): () => Promise<string> {
   let held: { token: string; until: number } | undefined;
@@ -130,7 +137,6 @@ function impersonated(
   const fetch = async (): Promise<string> => {
     const answer = await send({
       url: `${base}/v1/projects/-/serviceAccounts/${account}:generateAccessToken`,
-      method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${await operator()}` },
       body: JSON.stringify({ delegates: [], scope: [SCOPE], lifetime: `${SESSION_SECONDS}s` }),
     });
@@ -148,9 +154,4 @@ function impersonated(
     });
     return pending;
   };
-}
-
-function endpointOf(url: string) {
-  const { hostname, port, protocol } = new URL(url);
-  return { apiEndpoint: hostname, port: Number(port), protocol: protocol.slice(0, -1) };
 }

@@ -5,7 +5,7 @@ import { handleMetadata } from '#server/oauth/metadata.ts';
 import { ISSUER_PATH, workloadIssuer } from '#server/platform/workload-identity.ts';
 import type { StoreHttp } from './http.ts';
 
-// What the SDKs of Azure and Google say to their services, answered on loopback by the published REST references: neither has an emulator that can be had
+// What the SDK of Azure and our client of Google say to their services, answered on loopback by the published REST references: neither has an emulator that can be had
 // here. Tokens are judged by the key set that our issuer publishes, with another library than ours.
 
 export type Asked = {

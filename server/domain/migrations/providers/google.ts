@@ -1,5 +1,3 @@
-import type { SecretManagerServiceClient } from '@google-cloud/secret-manager';
-import { googleAuth } from '#server/platform/connect/google-auth.ts';
 import { jsonOf, type StoreHttp } from './http.ts';
 import { type Cursor, type Provider, ProviderFault, type SourceEntry, TooLarge, VALUE_BYTES } from './provider.ts';
 import { watchedHttp } from './watched-http.ts';
@@ -13,13 +11,18 @@ export type GoogleGrant = {
 };
 
 type Position = { project: number; token?: string };
+/** What we read of a list of secrets and of a version, as the REST API has them. */
+type Secrets = {
+  secrets?: readonly { name?: string; createTime?: string; labels?: Record<string, string> }[];
+  nextPageToken?: string;
+};
+type Version = { name?: string; payload?: { data?: string } };
 
 const STS = 'sts.googleapis.com';
 const IMPERSONATION = 'iamcredentials.googleapis.com';
 const STORE = 'secretmanager.googleapis.com';
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 const PAGE = 100;
-const ONCE = { retry: null, timeout: 25_000 };
 
 /** The provider of the customer's pool; with `https:` before it, the audience that a provider wants of tokens unless it was told another. */
 const providerOf = ({ project_number, pool, pool_provider }: GoogleGrant) =>
@@ -27,7 +30,7 @@ const providerOf = ({ project_number, pool, pool_provider }: GoogleGrant) =>
 export const googleAudience = (grant: GoogleGrant) => `https:${providerOf(grant)}`;
 
 /**
- * Google Secret Manager with Google's own SDK, over our transport: our token is exchanged for one of the customer's pool, and that for one of the service account.
+ * Google Secret Manager over REST: our token is exchanged for one of the customer's pool, and that for one of the service account.
  */
 export function google(grant: GoogleGrant, subjectToken: () => Promise<string>, http: StoreHttp): Provider {
   const { send, answered } = watchedHttp(http, {
@@ -37,27 +40,24 @@ export function google(grant: GoogleGrant, subjectToken: () => Promise<string>, 
     untrusted:
       'Google Cloud did not accept our token. Check issuer, audience and attribute mapping of the workload identity provider, and that our subject may impersonate the service account.',
   });
-  let held: Promise<SecretManagerServiceClient> | undefined;
-  const client = () => {
-    held ??= connect(grant, subjectToken, send);
-    return held;
+  const access = accessOf(grant, subjectToken, send);
+  const read = async <T>(path: string, signal?: AbortSignal): Promise<T> => {
+    const answer = await send({ url: `https://${STORE}/v1/${path}`, headers: { authorization: `Bearer ${await access()}` }, signal });
+    const found = answer.status === 200 ? jsonOf<T>(answer) : undefined;
+    answer.body.fill(0);
+    if (!found) throw new Error(`no answer of the store: status ${answer.status}`);
+    return found;
   };
 
-  const page = async ({ project, token }: Position) => {
-    const parent = `projects/${grant.project_ids[project]}`;
-    const request = { parent, pageSize: PAGE, ...(token === undefined ? {} : { pageToken: token }) };
-    const [secrets, , raw] = await (await client()).listSecrets(request, { ...ONCE, autoPaginate: false });
-    const entries = secrets.map(({ name, createTime, labels }): SourceEntry => {
-      const ref = name ?? '';
-      return {
+  const page = async ({ project, token }: Position, signal?: AbortSignal) => {
+    const query = new URLSearchParams({ pageSize: String(PAGE), ...(token === undefined ? {} : { pageToken: token }) });
+    const { secrets = [], nextPageToken: more } = await read<Secrets>(`projects/${grant.project_ids[project]}/secrets?${query}`, signal);
+    const entries = secrets.map(
+      ({ name: ref = '', createTime, labels = {} }): SourceEntry => ({
         ...{ ref, name: ref.slice(ref.lastIndexOf('/') + 1), version: null, region: '' },
-        ...{
-          updated_at: createTime?.seconds ? new Date(Number(createTime.seconds) * 1_000) : null,
-          tags: (labels ?? {}) as Record<string, string>,
-        },
-      };
-    });
-    const more = raw?.nextPageToken;
+        ...{ updated_at: createTime ? new Date(createTime) : null, tags: labels },
+      }),
+    );
     const next: Position | null = more
       ? { project, token: more }
       : project + 1 < grant.project_ids.length
@@ -74,43 +74,26 @@ export function google(grant: GoogleGrant, subjectToken: () => Promise<string>, 
     list: (cursor, signal) =>
       answered(async () => {
         signal.throwIfAborted();
-        const { entries, next } = await page((cursor as Position | null) ?? { project: 0 });
+        const { entries, next } = await page((cursor as Position | null) ?? { project: 0 }, signal);
         return { entries, next: next as Cursor | null };
       }),
     readValue: async ({ ref }, signal) => {
       signal.throwIfAborted();
-      const [found] = await answered(async () => (await client()).accessSecretVersion({ name: `${ref}/versions/latest` }, ONCE)).catch(
-        (error: unknown) => {
-          // FAILED_PRECONDITION: the latest version is disabled or destroyed.
-          if (error instanceof ProviderFault && error.reason === 'misconfigured')
-            throw new ProviderFault('not_found', 'The latest version is disabled or destroyed.', { cause: error.cause });
-          throw error;
-        },
-      );
-      const data = found.payload?.data ?? '';
-      const bytes = typeof data === 'string' ? Buffer.from(data, 'base64') : Buffer.from(data);
+      const found = await answered(() => read<Version>(`${ref}/versions/latest:access`, signal)).catch((error: unknown) => {
+        // FAILED_PRECONDITION: the latest version is disabled or destroyed.
+        if (error instanceof ProviderFault && error.reason === 'misconfigured')
+          throw new ProviderFault('not_found', 'The latest version is disabled or destroyed.', { cause: error.cause });
+        throw error;
+      });
+      const bytes = Buffer.from(found.payload?.data ?? '', 'base64');
       if (bytes.byteLength > VALUE_BYTES) {
         bytes.fill(0);
         throw new TooLarge();
       }
       return { version: found.name?.split('/').at(-1) ?? '', bytes, binary: false };
     },
-    close: async () => {
-      await (await held?.catch(() => undefined))?.close().catch(() => {});
-      await http.close();
-    },
+    close: () => http.close(),
   };
-}
-
-/** A client whose every request is ours. */
-async function connect(grant: GoogleGrant, subjectToken: () => Promise<string>, send: StoreHttp['send']) {
-  const { SecretManagerServiceClient } = await import('@google-cloud/secret-manager');
-  return new SecretManagerServiceClient({
-    // REST: gRPC would bring native sockets of its own past our guard.
-    fallback: true,
-    authClient: googleAuth(send, accessOf(grant, subjectToken, send)) as never,
-    projectId: grant.project_ids[0] ?? '',
-  });
 }
 
 /** Access tokens of the service account: our token becomes one of the pool (RFC 8693), and that one of the account. Each is used until a minute before its end. */

@@ -1,5 +1,3 @@
-import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
-import { Signer } from '@aws-sdk/rds-signer';
 import { within } from '../deadline.ts';
 import { DatabaseFault } from '../fault.ts';
 
@@ -32,6 +30,7 @@ export async function rdsToken(place: RdsPlace): Promise<string> {
   if (!REGION.test(region)) throw new DatabaseFault('database_error', 'auth', 'This is not a region of AWS.');
   const late = () => new DatabaseFault('database_timeout', 'auth', 'AWS did not answer in time.');
   const signed = async () => {
+    const { Signer } = await import('@aws-sdk/rds-signer'); // here and not above: most processes never sign in to RDS
     const credentials = place.roleArn === null ? undefined : await session(place, place.roleArn);
     return new Signer({ hostname: host, port, region, username, ...(credentials && { credentials }) }).getAuthToken();
   };
@@ -43,6 +42,7 @@ export async function rdsToken(place: RdsPlace): Promise<string> {
 }
 
 async function session({ region, externalId, tenantId }: RdsPlace, roleArn: string) {
+  const { AssumeRoleCommand, STSClient } = await import('@aws-sdk/client-sts');
   const sts = new STSClient({ region, maxAttempts: 1 });
   try {
     const { Credentials: given } = await sts.send(
