@@ -43,27 +43,36 @@ async function send(response: Response, req: IncomingMessage, res: ServerRespons
   res.once('close', () => void reader.cancel().catch(() => undefined));
   const first = await reader.read();
   const coder = first.value && first.value.length >= WORTH_IT ? coderFor(response.headers, req, res) : undefined;
+  if (!coder) return relay(first, reader, res);
   const chunks = Readable.from(chunksFrom(first, reader));
-  await pipeline(coder ? [chunks, coder, res] : [chunks, res]).catch((error: unknown) => {
+  await pipeline([chunks, coder, res]).catch((error: unknown) => {
     if (!res.errored && res.destroyed) return; // the caller left
     throw error;
   });
 }
 
-type Chunks = ReadableStreamDefaultReader<Uint8Array>;
+type Read = ReadableStreamReadResult<Uint8Array>;
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
-async function* chunksFrom(first: ReadableStreamReadResult<Uint8Array>, reader: Chunks): AsyncGenerator<Uint8Array> {
+/** A pipeline of streams would cost as much again as a whole call of the API. */
+async function relay(first: Read, reader: Reader, res: ServerResponse): Promise<void> {
+  const closed = new Promise((resolve) => res.once('close', resolve));
+  for (let read = first; !read.done && !res.destroyed; read = await reader.read())
+    if (!res.write(read.value)) await Promise.race([closed, new Promise((resolve) => res.once('drain', resolve))]);
+  if (!res.destroyed) res.end();
+}
+
+async function* chunksFrom(first: Read, reader: Reader): AsyncGenerator<Uint8Array> {
   for (let read = first; !read.done; read = await reader.read()) yield read.value;
 }
 
 /** Bytes below which compressing costs more than it saves. */
 const WORTH_IT = 1_024;
-const TEXT = /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:json|xml|javascript)\b)/;
 
 /** What compresses this answer for the caller. A handler that compressed it, or that says `no-transform`, is left alone. Each chunk is sent at once. */
 function coderFor(headers: Headers, req: IncomingMessage, res: ServerResponse): Transform | undefined {
   if (headers.has('x-sallyport-encoding') || headers.has('content-encoding')) return undefined;
-  if (headers.get('cache-control')?.includes('no-transform') || !TEXT.test(headers.get('content-type') ?? '')) return undefined;
+  if (headers.get('cache-control')?.includes('no-transform') || !isText(headers.get('content-type') ?? '')) return undefined;
   res.appendHeader('vary', 'Accept-Encoding');
   const coding = codingFor(req.headers['accept-encoding']);
   if (coding === null) return undefined;
@@ -71,4 +80,10 @@ function coderFor(headers: Headers, req: IncomingMessage, res: ServerResponse): 
   res.setHeader('content-encoding', coding);
   if (coding === 'gzip') return createGzip({ flush: constants.Z_SYNC_FLUSH });
   return createBrotliCompress({ flush: constants.BROTLI_OPERATION_FLUSH, params: { [constants.BROTLI_PARAM_QUALITY]: 4 } });
+}
+
+/** An event stream is sent as it comes. */
+function isText(contentType: string): boolean {
+  const type = contentType.split(';', 1)[0]?.trim() ?? '';
+  return (type.startsWith('text/') && type !== 'text/event-stream') || /[/+](?:json|xml|javascript)$/.test(type);
 }

@@ -24,8 +24,8 @@ const routeOf = await loadRoutes(folder);
 /** The file that answers, and its parameters. */
 async function found(pathname: string) {
   const route = routeOf(pathname);
-  const answer = route?.handlers.GET?.(new Request('http://localhost'), { params: Promise.resolve({}) });
-  return route && [await (await answer)?.text(), route.params];
+  const answer = await Promise.resolve(route?.handlers.GET?.(new Request('http://localhost'), { params: Promise.resolve({}) }));
+  return route && [await answer?.text(), route.params];
 }
 
 test('the most literal route answers a path', async () => {
