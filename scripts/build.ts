@@ -1,19 +1,27 @@
 import fs from 'node:fs';
 import { compressFiles } from '../server/platform/static-files.ts';
-import { filesUnder, hashOf, Problem, refresh, root, run } from './command.ts';
+import { type Beside, filesUnder, hashOf, isFresh, Problem, refresh, root, run } from './command.ts';
 import { importsOf } from './imports.ts';
 
-/** `next build` when anything that goes into it has changed since the last one; true when it built. `niceness` leaves the processor to others; without it the build has that of its caller. */
-export function buildWeb(niceness?: number): Promise<boolean> {
-  return refresh('.next/.made-from', hashOf(...buildInputs()), async () => {
-    console.log('Building the dashboard (about a minute) ...');
-    const { code, output } = await run(process.execPath, [`${root}/node_modules/next/dist/bin/next`, 'build'], {
-      env: { NODE_ENV: 'production' },
-      ...(niceness === undefined ? {} : { niceness }),
-    });
-    if (code !== 0) throw new Problem(`Building the dashboard failed:\n${output.trim().slice(-6000)}`);
-    await compressFiles('.next/static');
-  });
+const stamp = '.next/.made-from';
+
+/** `next build` when anything that goes into it has changed since the last one; true when it built. */
+export const buildWeb = (niceness?: number): Promise<boolean> => webBuild().make(niceness === undefined ? {} : { niceness });
+
+/** The build of these sources. When it isn't there, neither is another one from now on: the web process serves what has a stamp. */
+export function webBuild(): { exists: boolean; make: (how: Beside) => Promise<boolean> } {
+  const wanted = hashOf(...buildInputs());
+  const exists = isFresh(stamp, wanted);
+  if (!exists) fs.rmSync(stamp, { force: true });
+  return { exists, make: (how) => refresh(stamp, wanted, () => nextBuild(how)) };
+}
+
+async function nextBuild(how: Beside): Promise<void> {
+  console.log('Building the dashboard ...');
+  const next = `${root}/node_modules/next/dist/bin/next`;
+  const { code, output } = await run(process.execPath, [next, 'build'], { env: { NODE_ENV: 'production' }, ...how });
+  if (code !== 0) throw new Problem(`Building the dashboard failed:\n${output.trim().slice(-6000)}`);
+  await compressFiles('.next/static');
 }
 
 /** Compiled whole, or what compiling goes by. */

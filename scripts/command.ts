@@ -25,13 +25,16 @@ export function fail(error: unknown): never {
 
 export type Result = { code: number; output: string };
 
-/** Runs a tool to its end and gives its exit code and all it printed. `show` also passes the output on as it comes; `niceness` is that of nice(1). */
+/** Beside other work: `niceness` is that of nice(1), and the signal ends the tool and rejects. */
+export type Beside = { niceness?: number; signal?: AbortSignal };
+
+/** Runs a tool to its end and gives its exit code and all it printed. `show` also passes the output on as it comes. */
 export function run(
   command: string,
   args: readonly string[],
-  options: { env?: Record<string, string>; show?: boolean; niceness?: number } = {},
+  options: { env?: Record<string, string>; show?: boolean } & Beside = {},
 ): Promise<Result> {
-  const settings: SpawnOptions = { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.env } };
+  const settings: SpawnOptions = { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.env }, signal: options.signal };
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, settings);
     if (options.niceness !== undefined && child.pid) os.setPriority(child.pid, options.niceness);
@@ -68,18 +71,27 @@ export function filesUnder(folder: string): string[] {
     .filter((file) => !/^(?:server|sdk)[\\/]generated[\\/]/.test(file));
 }
 
-/** Runs `work` when the stamp file does not hold `wanted`, alone among the processes of this checkout, then writes the stamp. */
+/** Whether the stamp file holds `wanted`. */
+export const isFresh = (stamp: string, wanted: string): boolean => readIfThere(stamp) === wanted;
+
+/**
+ * Runs `work` when the stamp file does not hold `wanted`, alone among the processes of this checkout, then writes the stamp. Meanwhile there is no stamp: a
+ * result with one is complete.
+ */
 export async function refresh(stamp: string, wanted: string, work: () => Promise<void>): Promise<boolean> {
-  const fresh = () => fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === wanted;
-  if (fresh()) return false;
-  return alone(path.join(root, 'node_modules', `.lock-${path.basename(stamp)}`), async () => {
-    if (fresh()) return false;
+  if (isFresh(stamp, wanted)) return false;
+  return alone(lockOf(stamp), async () => {
+    if (isFresh(stamp, wanted)) return false;
+    fs.rmSync(stamp, { force: true });
     await work();
     fs.mkdirSync(path.dirname(stamp), { recursive: true });
     fs.writeFileSync(stamp, wanted);
     return true;
   });
 }
+
+/** One for each stamp, since what has different results may be made at once. */
+const lockOf = (stamp: string) => path.join(root, 'node_modules', `.lock-${path.relative(root, stamp).split(path.sep).join('-')}`);
 
 /** Runs `work` while this process holds the lock file; others wait, and take over from a process that died with it. */
 export async function alone<T>(lock: string, work: () => Promise<T>): Promise<T> {

@@ -20,6 +20,7 @@ const COMPUTED: Readonly<Record<string, string>> = {
   'server/kernel/credential-patterns.ts': 'alternatives of the literals above it, each of which is analyzed',
   'server/crypto/password-policy.ts': 'a list of words, on passwords of limited length',
   'server/domain/templates/grammar.ts': 'a copy of a literal, which is analyzed',
+  'server/web/routes.ts': 'the names of folders in app/, with at most one repetition of any character',
   'server/testing/from-schema.ts': 'patterns of our own OpenAPI document, in tests',
 };
 const MAX_COUNT = 2;

@@ -15,6 +15,8 @@ export type RoleOptions = {
   name: string;
   args: readonly string[];
   env: NodeJS.ProcessEnv;
+  /** Called when the process says that all it serves is there. */
+  onReady?: () => void;
   /** Called when it has died `hopeless` times without living for ten seconds, before anything of the system was ready. */
   onHopeless: (name: string) => void;
 };
@@ -23,7 +25,7 @@ const hopeless = 4;
 const longLife = 10_000;
 
 /** Keeps one process running: a crash starts it again after 250 ms, doubling to 5 s while it keeps crashing early. */
-export function keepRunning({ name, args, env, onHopeless }: RoleOptions): RoleProcess {
+export function keepRunning({ name, args, env, onReady, onHopeless }: RoleOptions): RoleProcess {
   let child: ChildProcess | undefined;
   let timer: NodeJS.Timeout | undefined;
   let stopping = false;
@@ -39,6 +41,7 @@ export function keepRunning({ name, args, env, onHopeless }: RoleOptions): RoleP
       detached: true,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
+    child.on('message', (message) => message === 'ready' && onReady?.());
     child.on('error', (error) => log.error({ role: name, err: error }, `could not start ${name}`));
     child.on('exit', (code, signal) => {
       child = undefined;

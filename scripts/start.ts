@@ -7,25 +7,30 @@ import { RootKeyRefused } from '../server/crypto/root-key.ts';
 import { type Env, EnvError, env as lazyEnv } from '../server/platform/env.ts';
 import { log } from '../server/platform/log.ts';
 import { buildAgent } from './agent.ts';
-import { buildWeb } from './build.ts';
+import { webBuild } from './build.ts';
 import { fail, Problem } from './command.ts';
 import { type Database, startDatabase } from './database.ts';
 import { buildElements } from './elements.ts';
 import { accepts, hostBehind, publicPorts, whyNotFree } from './ports.ts';
+import { elapsed, say, step } from './progress.ts';
 import { keepRunning, type RoleProcess } from './role.ts';
 import { generateClient, migrate, migrationState } from './schema.ts';
 
 // npm start: brings everything up in one go and keeps it up. npm run dev: the same with Next's development server and restarts on changes.
 
-const began = performance.now();
 const dev = process.argv.includes('--dev');
 const env = readEnv();
+const servesPages = env.SALLYPORT_ROLES.includes('web');
 const stopBudgetMs = 30_000 + env.SHUTDOWN_DELAY_SECONDS * 1_000;
+/** Calls come before the build. */
+const BUILD_NICENESS = 10;
 const running: RoleProcess[] = [];
 let database: Database | undefined;
 let lock: net.Server | undefined;
 let stopping: Promise<never> | undefined;
 let ready = false;
+const pagesReady = Promise.withResolvers<void>();
+const building = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
 
 try {
@@ -34,22 +39,36 @@ try {
   await claimDataDirectory();
   const taken = await Promise.all(portsHere().map((port) => whyNotFree(port, env.BIND_ADDRESS)));
   if (taken.some(Boolean)) throw new Problem(taken.filter(Boolean).join('\n'));
-  const url = await databaseUrl();
-  await Promise.all([generateClient(), buildElements(), buildAgent()]);
-  await migrate(url);
-  const { unknown } = await migrationState(url);
-  if (unknown.length > 0) log.warn({ migrations: unknown }, 'the database was used by a newer version of Sallyport');
-  await fittingRootKey(url); // before the build: a refusal should not take a minute
-  if (env.SALLYPORT_ROLES.includes('web') && !dev && (await buildWeb())) log.info('the dashboard was built');
-  startRoles(url);
-  if (database) void watchDatabase(database);
-  await allReady();
+  const [url] = await all([
+    preparedDatabase(),
+    step('Generate the database client', generateClient),
+    step('Compile hosted fields', buildElements),
+    step('Compile the agent', buildAgent),
+  ]);
+  await fittingRootKey(url); // before the roles start: one sentence instead of one from each
+  const build = servesPages && !dev ? webBuild() : undefined;
+  await step(`Start ${env.SALLYPORT_ROLES.join(', ')}`, async () => {
+    startRoles(url);
+    if (database) void watchDatabase(database);
+    await allConnect();
+  });
+  if (build && !build.exists) {
+    greet(`Calls, /v1 and sign-up work after ${elapsed()} s. The dashboard follows.`);
+    await step('Build the dashboard', () => build.make({ niceness: BUILD_NICENESS, signal: building.signal }));
+  }
+  if (servesPages) await step('Load the dashboard', () => pagesReady.promise);
   ready = true;
-  greet();
+  greet(`Sallyport is ready after ${elapsed()} s.`);
 } catch (error) {
   if (stopping !== undefined) await stopping;
   console.error(error instanceof Problem || error instanceof RootKeyRefused ? error.message : error);
   await stop(1);
+}
+
+/** The values of all, or the first failure once every other has ended too: a server that is still starting would be left behind. */
+async function all<T extends readonly unknown[]>(work: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
+  await Promise.allSettled(work);
+  return (await Promise.all(work)) as unknown as T;
 }
 
 function readEnv(): Env {
@@ -73,14 +92,22 @@ async function claimDataDirectory(): Promise<void> {
   lock = server.unref();
 }
 
-async function databaseUrl(): Promise<string> {
-  if (env.DATABASE_URL) return env.DATABASE_URL;
+/** Its URL, when it has every migration. */
+async function preparedDatabase(): Promise<string> {
+  const url = env.DATABASE_URL ?? (await step('Start PostgreSQL', embeddedDatabase));
+  await step('Apply migrations', () => migrate(url));
+  const { unknown } = await migrationState(url);
+  if (unknown.length > 0) log.warn({ migrations: unknown }, 'the database was used by a newer version of Sallyport');
+  return url;
+}
+
+async function embeddedDatabase(): Promise<string> {
   database = await startDatabase(path.join(env.DATA_DIR, 'postgres'));
   await database.create('sallyport');
   return database.url('sallyport');
 }
 
-/** One sentence here instead of one from each role; they check for themselves, since each may be started alone. */
+/** Roles check for themselves too, since each may be started alone. */
 async function fittingRootKey(url: string): Promise<void> {
   const [{ checkRootKey }, { wipeKeys }] = await Promise.all([
     import('../server/domain/keys/root-check.ts'), // after the client it needs was generated
@@ -113,10 +140,14 @@ function startRoles(url: string): void {
     console.error(`${name} keeps exiting. See its messages above.`);
     void stop(1);
   };
-  for (const name of env.SALLYPORT_ROLES) running.push(keepRunning({ name, args: mains[name], env: childEnv, onHopeless }));
+  for (const name of env.SALLYPORT_ROLES) {
+    const onReady = name === 'web' ? () => pagesReady.resolve() : undefined;
+    running.push(keepRunning({ name, args: mains[name], env: childEnv, onReady, onHopeless }));
+  }
 }
 
-async function allReady(): Promise<void> {
+/** Until every port and the web process accept connections. */
+async function allConnect(): Promise<void> {
   const targets: net.NetConnectOpts[] = portsHere().map(({ port }) => ({ port, host: hostBehind(env.BIND_ADDRESS) }));
   if (env.SALLYPORT_ROLES.includes('web')) targets.push({ path: env.WEB_SOCKET });
   for (const target of targets) while (!(await accepts(target))) await sleep(50);
@@ -137,8 +168,7 @@ async function watchDatabase(server: Database): Promise<void> {
   }
 }
 
-function greet(): void {
-  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+function greet(headline: string): void {
   const hosts = env.PLANE_PORTS.proxy
     ? `http://{workspace}.${env.PROXY_BASE_HOST}:${env.PLANE_PORTS.proxy}`
     : `https://{workspace}.${env.PROXY_BASE_HOST}`;
@@ -149,13 +179,14 @@ function greet(): void {
     ['Workspaces', hosts],
     ['Data', env.DATA_DIR],
   ];
-  console.log(`\nSallyport is ready after ${seconds} s.\n${lines.map(([what, where]) => `  ${what?.padEnd(12)}${where}`).join('\n')}\n`);
+  say(`\n${headline}\n${lines.map(([what, where]) => `  ${what?.padEnd(12)}${where}`).join('\n')}\n`);
 }
 
 /** Gateway first, so that no new call comes in; the database last. A second signal does not hurry it: the budget is its limit. */
 function stop(code: number): Promise<never> {
   stopping ??= (async () => {
     const until = Date.now() + stopBudgetMs;
+    building.abort();
     if (running.length > 0) log.info('stopping');
     for (const name of ['gateway', 'web', 'worker'])
       await running.find((role) => role.name === name)?.stop(Math.max(500, until - Date.now() - 5000));

@@ -13,27 +13,26 @@ import { enterWebMode, env } from './platform/env.ts';
 import { places } from './platform/geoip.ts';
 import { log } from './platform/log.ts';
 import { ownedFolder } from './platform/private-folder.ts';
-import { staticFiles } from './platform/static-files.ts';
 import { startTelemetry } from './platform/telemetry/start.ts';
+import { answerBy } from './web/fetch.ts';
+import { startPages } from './web/pages.ts';
+import { loadRoutes } from './web/routes.ts';
 
-// The web process: Next on a private unix socket. The gateway owns every public port and forwards here what is not a data plane.
+// The web process, on a private unix socket: the API planes by the route handlers of `app/`, and the dashboard's pages by Next. The gateway owns every public
+// port and forwards here what is not a data plane.
 
 const dev = process.argv.includes('--dev');
 const socket = env.WEB_SOCKET;
-enterWebMode(dev); // before Next is loaded, which decides by NODE_ENV at import
-const { default: next } = await import('next');
-
-const app = next({ dev, hostname: 'localhost' });
-await app.prepare();
-const handle = app.getRequestHandler();
+enterWebMode(dev); // before Next and next-auth are loaded, which decide by NODE_ENV at import
+const routeOf = await loadRoutes('app');
 elementFile('seal.js'); // now, so that its hash is told of the bytes that the gateway of this release serves
-const servedBuilt = dev ? () => false : staticFiles('.next/static', '/_next/static/');
 // The gateway has judged how much a caller may send, and adds a few headers of its own: here nothing may be refused by size, in words that are not ours.
 const server = http.createServer({ maxHeaderSize: 96 * 1024 }, (req, res) => {
-  if (req.url === '/__alive') res.end('alive');
-  else if (!servedBuilt(req, res)) void handle(req, res).catch((error: unknown) => broken(res, error));
+  if (req.url === '/__alive') return void res.end('alive');
+  const route = routeOf(req.url?.split('?', 1)[0] ?? '');
+  void (route ? answerBy(route, req, res) : pages.serve(req, res)).catch((error: unknown) => broken(res, error));
 });
-server.on('upgrade', app.getUpgradeHandler());
+server.on('upgrade', (...handshake) => void pages.upgrade(...handshake));
 server.requestTimeout = 300_000;
 server.keepAliveTimeout = 75_000; // longer than the gateway's pool keeps a connection, so that this side never closes first
 
@@ -42,13 +41,14 @@ const telemetry = await startTelemetry('web');
 measureCustody();
 await refuseWrongRootKey();
 watchKeys();
+const pages = startPages(dev);
 void places(); // so that the log says at the start, and not at the first page, when the database of countries cannot be used
 const umask = process.umask(0o077); // only this account may talk to the web process directly
 server.listen(socket, () => {
   process.umask(umask);
   log.info({ socket }, 'web started');
-  process.send?.('ready');
 });
+pages.ready.then(() => process.send?.('ready'), refuseBrokenBuild);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
 
 /** A process with another key would seal what the right key cannot open. While the database is away nothing can be sealed either. */
@@ -60,11 +60,16 @@ async function refuseWrongRootKey(): Promise<void> {
   });
 }
 
-/** A request that failed outside of any route: the answer says nothing, the log says why. */
+function refuseBrokenBuild(error: unknown): void {
+  log.fatal(error, 'the dashboard could not be loaded');
+  process.exit(1);
+}
+
+/** A request whose handler failed: the answer says nothing, the log says why. An answer that has begun breaks off. */
 function broken(res: http.ServerResponse, error: unknown): void {
-  log.error(error, 'a request failed before routing');
-  if (!res.headersSent) res.writeHead(500);
-  res.end();
+  log.error(error, 'a request failed outside of its handler');
+  if (res.headersSent) res.destroy();
+  else res.writeHead(500).end();
 }
 
 /** Removes the socket of a process that is gone; a living one keeps it and this start ends. */
@@ -84,6 +89,8 @@ async function claimSocket(): Promise<void> {
 /** Open requests get 15 s; then the process ends whatever they do. In development a page's socket to Next never closes, and a change shouldn't wait for it. */
 function stop(): void {
   setTimeout(() => process.exit(0), dev ? 500 : 15_000).unref();
-  server.close(() => void Promise.allSettled([app.close(), flushUses(), writeCounts(), telemetry.close()]).finally(() => process.exit(0)));
+  server.close(
+    () => void Promise.allSettled([pages.close(), flushUses(), writeCounts(), telemetry.close()]).finally(() => process.exit(0)),
+  );
   server.closeIdleConnections();
 }

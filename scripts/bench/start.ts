@@ -28,23 +28,30 @@ export async function measureStart(directory: string): Promise<Row[]> {
     filter: (source) => !left.has(path.relative(root, source)) && path.relative(root, source) !== path.join('server', 'generated'),
   });
   const first = await start(checkout);
-  say(`first start: ${first.toFixed(1)} s`);
+  say(`first start: calls work after ${first.calls.toFixed(1)} s, everything after ${first.all.toFixed(1)} s`);
   const later: number[] = [];
   for (let i = 0; i < laterStarts; i++) {
-    later.push(await start(checkout));
+    later.push((await start(checkout)).all);
     say(`later start: ${later.at(-1)?.toFixed(1)} s`);
   }
   const again = median(later);
   const seconds = (s: number) => `${s.toFixed(1)} s`;
   const row = { against: '', measured: '' };
   return [
-    { ...row, what: 'first npm start, warm npm cache', value: seconds(first), target: '<= 90 s', pass: first <= 90 },
-    { ...row, what: 'later npm start', value: seconds(again), target: '<= 6 s', pass: again <= 6 },
+    {
+      ...row,
+      what: 'first npm start, warm npm cache: calls work',
+      value: seconds(first.calls),
+      target: '<= 120 s',
+      pass: first.calls <= 120,
+    },
+    { ...row, what: 'first npm start, warm npm cache: everything', value: seconds(first.all), target: '', pass: null },
+    { ...row, what: 'later npm start', value: seconds(again), target: '<= 5 s', pass: again <= 5 },
   ];
 }
 
-/** Seconds until it says that it is ready and answers; it is stopped again, with all it started. */
-async function start(checkout: string): Promise<number> {
+/** Seconds until calls work, and until everything is ready and answers; it is stopped again, with all it started. */
+async function start(checkout: string): Promise<{ calls: number; all: number }> {
   const [api, sandbox, admin, proxy] = await freePorts(4);
   const env: NodeJS.ProcessEnv = {
     NODE_ENV: process.env.NODE_ENV,
@@ -55,11 +62,16 @@ async function start(checkout: string): Promise<number> {
     PUBLIC_ADMIN_URL: `http://localhost:${admin}`,
   };
   const began = performance.now();
+  const since = () => (performance.now() - began) / 1000;
   const npm = tracked(spawn('npm', ['start'], { cwd: checkout, env, stdio: ['ignore', 'pipe', 'pipe'] }));
   try {
-    await ready(npm);
+    let calls: number | undefined;
+    await said(npm, (text) => {
+      if (text.includes('sign-up work')) calls ??= since();
+      return text.includes('is ready after');
+    });
     if (!(await answers(`http://127.0.0.1:${api}/readyz`))) throw new Problem("npm start reports that it is ready but doesn't respond.");
-    return (performance.now() - began) / 1000;
+    return { calls: calls ?? since(), all: since() };
   } finally {
     const family = familyOf(npm.pid ?? 0);
     npm.kill('SIGTERM');
@@ -67,13 +79,14 @@ async function start(checkout: string): Promise<number> {
   }
 }
 
-function ready(npm: ChildProcess): Promise<void> {
+/** Resolves when what it has printed so far is enough. */
+function said(npm: ChildProcess, isEnough: (text: string) => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     let text = '';
     for (const stream of [npm.stdout, npm.stderr])
       stream?.on('data', (chunk: Buffer) => {
         text += chunk;
-        if (text.includes('is ready after')) resolve();
+        if (isEnough(text)) resolve();
       });
     npm.on('error', reject);
     npm.on('exit', (code) => reject(new Problem(`npm start exited with ${code}:\n${text.slice(-3000)}`)));
