@@ -15,3 +15,18 @@ export async function until<T>(
     if (performance.now() > end) throw new Error(`not so within ${limitMs / 1_000} s: ${what}`);
   }
 }
+
+/** So many looks in a row, a turn of the event loop or more apart, find a value that has settled unchanged. */
+const STEADY_LOOKS = 30;
+
+/** Waits until the value no longer changes, and returns it: for work of this process that must stop by itself. */
+export async function untilSteady<T>(value: () => T): Promise<T> {
+  let last = value();
+  for (let looks = 0; looks < STEADY_LOOKS; looks++) {
+    await sleep(5);
+    const now = value();
+    if (now !== last) looks = -1;
+    last = now;
+  }
+  return last;
+}
