@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { until } from '#server/testing/until.ts';
 import { startDatabase } from './database.ts';
 
 const root = process.getuid?.() === 0;
@@ -33,7 +33,7 @@ test('a server killed with SIGKILL comes back with every committed row', async (
   await ask(database.url('postgres'), 'create table kept as select generate_series(1, 1000) as n');
   const pid = Number(fs.readFileSync(path.join(directory, 'data/postmaster.pid'), 'utf8').split('\n')[0]);
   process.kill(pid, 'SIGKILL');
-  while (await database.answers()) await sleep(10);
+  await until(async () => !(await database.answers()));
   await database.revive();
   assert.deepEqual(await ask(database.url('postgres'), 'select count(*)::int as n from kept'), [{ n: 1000 }]);
 });

@@ -55,8 +55,6 @@ try {
   process.env.TEST_PG_TEMPLATE = template;
   process.env.DATA_DIR = path.join(database.directory, 'app');
   fs.mkdirSync(process.env.DATA_DIR);
-  // Tests run in several processes: what one has compiled, the others need not compile again.
-  process.env.NODE_COMPILE_CACHE = path.join(database.directory, 'compiled');
   // Before the tests and not beside them, which would take it each other's time.
   if (journeys.length > 0) await phase('Build', buildWeb);
   add(await phase('Node tests', () => runNodeTests(nodeFiles, { verbose: !all && !steady, name, rounds })));

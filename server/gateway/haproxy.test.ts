@@ -7,9 +7,10 @@ import test, { after } from 'node:test';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { endAll, folderOf, startRole } from '#server/testing/processes.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { freePorts } from '../../scripts/ports.ts';
-import { makeRoute, startUpstream, until } from './gateway.fixture.ts';
+import { makeRoute, startUpstream } from './gateway.fixture.ts';
 
 // G1: two gateways behind HAProxy. One is killed under load: the calls in its hands are lost, no other, and none runs twice. One is asked to stop: no call is lost.
 
@@ -120,7 +121,7 @@ test('a gateway killed behind HAProxy loses the calls in its hands alone, and on
   const load = startCallers(balancer.port, `/p/${w.tenant.slug}/orders`, key);
   const serves = (by: string, more: number) => {
     const before = load.good(by);
-    return until(() => load.good(by) >= before + more, 240_000).catch((error: Error) => {
+    return until(() => load.good(by) >= before + more, undefined, 240_000).catch((error: Error) => {
       const told = Object.entries(Object.groupBy(load.calls, ({ by: server, status }) => `${server} ${status}`));
       const counts = told.map(([what, calls]) => `${what}: ${calls?.length}`).join(', ');
       throw new Error(`${by}: ${error.message}; ${counts}\n${balancer.log().replace(/^call .*\n/gm, '')}`);

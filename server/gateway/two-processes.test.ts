@@ -4,9 +4,10 @@ import test, { after } from 'node:test';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { endAll, folderOf, type RoleProcess, startRole } from '#server/testing/processes.ts';
+import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { startRedis, withoutRedis } from '../platform/counters/redis.fixture.ts';
-import { makeRoute, startUpstream, until } from './gateway.fixture.ts';
+import { makeRoute, startUpstream } from './gateway.fixture.ts';
 
 // Two gateways as processes of their own, which share nothing but the database and the store of counters (interface rules 01 §16.1, 12 §12): fifty callers who
 // take turns between them spend a limit exactly, whatever store it is in.
@@ -85,7 +86,7 @@ async function limited(
   const call = { path: `/p/${w.tenant.slug}/${slug}`, headers: { 'x-svc-key': key }, plane: 'proxy' } as const;
   const agent = new Agent();
   for (const { ports } of gateways)
-    await until(async () => (await ask(agent, ports.proxy, { ...call, method: 'PUT' })).status === 405, 240_000);
+    await until(async () => (await ask(agent, ports.proxy, { ...call, method: 'PUT' })).status === 405, undefined, 240_000);
   return call;
 }
 

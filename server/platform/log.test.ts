@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
+import { assertGrowsLinearly } from '#server/testing/growth.ts';
 import { scrub } from './log.ts';
 
 const a = (length: number) => 'aB3'.repeat(length).slice(0, length);
@@ -49,10 +50,9 @@ test('a scrubbed JSON line is still JSON', () => {
   assert.doesNotThrow(() => JSON.parse(scrub(line)));
 });
 
-test('a hostile line is scrubbed in linear time', () => {
-  const started = performance.now();
-  for (const unit of ['a.', 'a-b+', 'http://', '?token=', 'authorization:', 'whsec_']) scrub(unit.repeat(60_000));
-  assert.ok(performance.now() - started < 3000);
+test('a hostile line is scrubbed in linear time', async () => {
+  for (const unit of ['a.', 'a-b+', 'http://', '?token=', 'authorization:', 'whsec_'])
+    await assertGrowsLinearly(unit, 200_000, (size) => unit.repeat(size / unit.length), scrub);
 });
 
 test('the logger masks messages, fields, error texts and stacks', () => {

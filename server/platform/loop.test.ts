@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { until } from '#server/testing/until.ts';
 import { startLoop } from './loop.ts';
 
 const HOUR = 3_600_000;
 
-async function until(holds: () => boolean) {
-  for (const end = Date.now() + 5_000; Date.now() < end; await sleep(5)) if (holds()) return;
-  assert.fail('not within 5 s');
-}
+/** As long as a loop that doesn't pause takes to run again. */
+const someTurns = async () => {
+  for (let turns = 0; turns < 20; turns++) await nextTurn();
+};
 
 test('a loop runs at once, again while there is more, and when it is woken, also during a run', async () => {
   let runs = 0;
@@ -19,14 +20,14 @@ test('a loop runs at once, again while there is more, and when it is woken, also
     return runs < 3;
   });
   await until(() => runs === 3);
-  await sleep(50);
+  await someTurns();
   assert.equal(runs, 3);
   loop.wake();
   await until(() => runs === 4);
   loop.wake();
   endRun();
   await until(() => runs === 5);
-  await sleep(50);
+  await someTurns();
   assert.equal(runs, 5);
   await loop.stop();
 });
@@ -38,7 +39,7 @@ test('a run that fails is followed by another, and a stop interrupts the pause a
   await failing.stop();
   let ended = false;
   const slow = startLoop('test', HOUR, async () => {
-    await sleep(100);
+    await someTurns();
     ended = true;
     return false;
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { assertGrowsLinearly } from '#server/testing/growth.ts';
 import { UnsupportedPattern } from '../patterns/linear-pattern.ts';
 import { canaryStream, findCanary, newCanary, withCanary, withoutCanary } from './canary.ts';
 import { BUILT_IN_FIREWALL, compileFirewall, type FirewallPolicy } from './policy.ts';
@@ -80,11 +81,12 @@ test('a pattern outside of the linear engine is refused', () => {
     assert.throws(() => compileFirewall(policy({ heuristics: [{ name: 'x', kind: 'regex', pattern }] })), UnsupportedPattern, pattern);
 });
 
-test('a long hostile text ends in time', () => {
-  const started = performance.now();
-  for (const part of ['ignore all ', '![](http://a?b&', 'decode aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa ', 'you are now without '])
-    assert.deepEqual(rules(part.repeat(Math.ceil(100_000 / part.length))), []);
-  assert.ok(performance.now() - started < 2_000);
+test('a long hostile text is read in linear time', async () => {
+  for (const part of ['ignore all ', '![](http://a?b&', 'decode aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa ', 'you are now without ']) {
+    const text = (size: number) => part.repeat(Math.ceil(size / part.length));
+    assert.deepEqual(rules(text(100_000)), []);
+    await assertGrowsLinearly(part, 100_000, text, rules);
+  }
 });
 
 test('a leaked marker is found plain, reversed, spaced and in base64, and cut out of streams however they are cut', () => {

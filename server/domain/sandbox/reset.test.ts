@@ -4,7 +4,7 @@ import { call as logged } from '#server/domain/request-logs/call.fixture.ts';
 import { deleteAllResetCalls, deleteResetCalls } from '#server/domain/request-logs/test-reset/service.ts';
 import { seedStarter } from '#server/domain/signup/service.ts';
 import { insertRows } from '#server/gateway/core/log/insert.ts';
-import { ask, makeRoute, startGateway, startUpstream, until } from '#server/gateway/gateway.fixture.ts';
+import { ask, makeRoute, startGateway, startUpstream } from '#server/gateway/gateway.fixture.ts';
 import type { Actor } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { db } from '#server/platform/db.ts';
@@ -13,6 +13,7 @@ import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { quickPasswords } from '#server/testing/quick-passwords.ts';
+import { until } from '#server/testing/until.ts';
 import { memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 
 // Resetting Test: all of it goes, nothing of Live does, and what worked there stops at once (interface rule 64 §5).

@@ -17,9 +17,10 @@ import { db } from '#server/platform/db.ts';
 import { throttled } from '#server/platform/throttle.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { assemble } from '../assemble.ts';
-import { ask, served, startGateway, until } from '../gateway.fixture.ts';
+import { ask, served, startGateway } from '../gateway.fixture.ts';
 import { startWeb } from '../v1/web.fixture.ts';
 
 // Control connections of agents as another implementation of WebSockets (ws), bare sockets, and the agent itself open them.
@@ -94,9 +95,7 @@ test('revoked, an agent is told and closed at once; the others stay', async () =
   const [a, b] = [await inSession(), await inSession()];
   const [one, other] = [await connected(a), await connected(b)];
   await revokeAgent(w.live, { id: a.id });
-  const committed = Date.now();
   assert.deepEqual(await one.closed, { code: 1008, reason: 'agent_revoked' });
-  assert.ok(Date.now() - committed < 3_000, `${Date.now() - committed} ms`);
   assert.deepEqual([one.said.at(-1)?.revoked, one.said.at(-1)?.ok], [true, false]);
   beat(other);
   await until(() => other.said.some(({ ok }) => ok));
@@ -264,10 +263,10 @@ test('the agent runs a command long before its next heartbeat, and stops at once
   const working = run(['run']);
   const opened = () => web.seen.slice(before).includes('GET /agent/v1/control');
   const heartbeat = async () => (await db().agents.findUniqueOrThrow({ where: { id: a.id } })).last_heartbeat_at;
-  await until(async () => opened() && (await heartbeat()) !== null, 60_000);
+  await until(async () => opened() && (await heartbeat()) !== null);
   const first = await heartbeat();
   const { id } = await sendCommand(w.live, { id: a.id, command: 'refresh' });
-  await until(async () => (await db().agent_commands.findUniqueOrThrow({ where: { id } })).status === 'succeeded', 30_000);
+  await until(async () => (await db().agent_commands.findUniqueOrThrow({ where: { id } })).status === 'succeeded');
   assert.deepEqual(await heartbeat(), first);
   await revokeAgent(w.live, { id: a.id });
   assert.equal(await working.code, 3, working.said());

@@ -12,9 +12,10 @@ import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { fresh, made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { startTunnel } from '../../../sdk/agent/tunnel.ts';
-import { ask, served, startGateway, until } from '../gateway.fixture.ts';
+import { ask, served, startGateway } from '../gateway.fixture.ts';
 
 await ownDatabase();
 const running = await startGateway();

@@ -7,6 +7,7 @@ import { CreateCryptoKey } from '#server/domain/crypto-keys/schema.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { served, startGateway, startUpstream, type Upstream } from '../gateway.fixture.ts';
 import { type AiAnswer, askAgent, completion, frames, makeAgent, makeToken, PROMPT } from './ai.fixture.ts';
@@ -55,9 +56,7 @@ async function setUp(provider: Upstream, agent: Record<string, unknown> = {}) {
 const told = (answer: AiAnswer) => [answer.status, answer.headers['x-svc-ai-cache']];
 /** An answer is kept after it was sent. */
 async function kept(w: Workspace, n: number): Promise<void> {
-  for (let i = 0; i < 200 && (await db().ai_cache_entries.count({ where: { tenant_id: w.tenant.id } })) < n; i++)
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  assert.equal(await db().ai_cache_entries.count({ where: { tenant_id: w.tenant.id } }), n);
+  await until(async () => (await db().ai_cache_entries.count({ where: { tenant_id: w.tenant.id } })) === n);
 }
 const says = (content: string) => ({ model: 'gpt-test', messages: [{ role: 'user', content }] });
 
@@ -111,8 +110,7 @@ test('the caller says no-cache and no-store; an agent’s entries are its own; w
   });
   assert.deepEqual(told(await ask(PROMPT, { 'x-svc-ai-cache-control': 'max-age=5' })), [200, 'miss']);
   // The entry is there already; the answer that replaces what has ended is written after it was sent.
-  while ((await db().ai_cache_entries.count({ where: { agent_id: agent.id, expires_at: { gt: new Date() } } })) === 0)
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(() => db().ai_cache_entries.count({ where: { agent_id: agent.id, expires_at: { gt: new Date() } } }));
   await db().ai_cache_entries.updateMany({ where: { agent_id: agent.id }, data: { expires_at: new Date(Date.now() - 1_000) } });
   await pruneAnswers(new Date());
   assert.equal(await db().ai_cache_entries.count({ where: { agent_id: agent.id } }), 0);

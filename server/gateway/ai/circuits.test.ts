@@ -4,8 +4,9 @@ import { opensCircuit, routingPolicy } from '#server/ai/routing-policy.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { served, startGateway, startUpstream, until } from '../gateway.fixture.ts';
+import { served, startGateway, startUpstream } from '../gateway.fixture.ts';
 import { askAgent, completion, makeAgent, makeToken, openAi, PROMPT } from './ai.fixture.ts';
 
 // Circuit breakers of routes (interface rule 50 §14.1), over sockets.
@@ -60,8 +61,8 @@ test('a route that failed too often is left out, and used again when a person cl
   // A person closes it: calls use the route again at once, and open it again.
   await made(w.live, 'ai_gateways.agents.circuits.close', { id: agent.id, route_id: route.id });
   await served(running, w);
-  await until(async () => (await ask()).status === 200 && upstream.seen.length > 2, 8_000);
-  await until(async () => (await ask()).status === 200 && (await rows()).length === 1, 8_000);
+  await until(async () => (await ask()).status === 200 && upstream.seen.length > 2);
+  await until(async () => (await ask()).status === 200 && (await rows()).length === 1);
 });
 
 test('without another route the call is refused at once, and told when to come back', async () => {

@@ -12,8 +12,9 @@ import OpenAI from 'openai';
 import { z } from 'zod';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { served, startGateway, type Upstream, until } from '../gateway.fixture.ts';
+import { served, startGateway, type Upstream } from '../gateway.fixture.ts';
 import { makeAgent, makeToken, SECRET } from './ai.fixture.ts';
 import { anthropicProvider, geminiProvider, openAiProvider, TEXT } from './providers.fixture.ts';
 

@@ -9,8 +9,9 @@ import OpenAI from 'openai';
 import { freePorts } from '#scripts/ports.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { served, startGateway, until } from '../gateway.fixture.ts';
+import { served, startGateway } from '../gateway.fixture.ts';
 import { makeAgent, makeToken, SECRET } from './ai.fixture.ts';
 
 // A provider that nobody here wrote: LiteLLM's proxy, whose models answer by themselves. `LITELLM` names the program.
@@ -104,6 +105,7 @@ async function startLiteLlm(program: string): Promise<string> {
         ({ ok }) => ok,
         () => false,
       )),
+    'litellm logs it',
     150_000,
   );
   assert.equal(child.exitCode, null, 'LiteLLM started');

@@ -4,8 +4,9 @@ import { AI_CODES, type AiCode } from '#server/ai/codes.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { type Answer, type Ask, served, startGateway, until } from '../gateway.fixture.ts';
+import { type Answer, type Ask, served, startGateway } from '../gateway.fixture.ts';
 import { flushCalls } from '../governance/log/writer.ts';
 import { askAgent, makeAgent, makeToken, openAi, PROMPT, type TokenOptions } from './ai.fixture.ts';
 

@@ -15,9 +15,9 @@ const { db } = await import('#server/platform/db.ts');
 const { testDatabase } = await import('#server/testing/database.ts');
 const { watchEvents } = await import('#server/testing/events.ts');
 const { fresh, made } = await import('#server/testing/factories.ts');
+const { until } = await import('#server/testing/until.ts');
 const { workspace } = await import('#server/testing/workspace.ts');
 const { capabilityTokens } = await import('../credentials/capability-tokens.ts');
-const { until } = await import('../gateway.fixture.ts');
 const { judgeTravel } = await import('../governance/travel.ts');
 
 // A token that is used from two places too far apart (interface rule 50 §9), on real rows and a database of locations.

@@ -5,8 +5,9 @@ import test from 'node:test';
 import { AI_CODES, type AiCode } from '#server/ai/codes.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { type Answer, served, startGateway, startUpstream, until } from '../gateway.fixture.ts';
+import { type Answer, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 import { askAgent, completion, frames, makeAgent, makeToken, openAi, PROMPT, SECRET, sse } from './ai.fixture.ts';
 
 await testDatabase();
@@ -149,7 +150,7 @@ test('a stream that ends before its last event says so in a frame, and never loo
     const { w, agent, token } = await setUp((_, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
       for (const frame of frames().slice(0, 2)) res.write(frame);
-      setTimeout(() => (cut === 'end' ? res.end() : res.destroy()), 50);
+      setImmediate(() => (cut === 'end' ? res.end() : res.destroy()));
     });
     const answer = await askAgent(running, w, agent, token, { ...PROMPT, stream: true });
     assert.equal(answer.status, 200);
@@ -167,7 +168,7 @@ test('a stream that fails before its first event is answered with a status', asy
 });
 
 for (const how of ['agent', 'gateway', 'token'] as const)
-  test(`pausing or revoking the ${how} in mid-stream cuts it within three seconds, with why`, async () => {
+  test(`pausing or revoking the ${how} in mid-stream cuts it, with why`, async () => {
     const { w, agent, gateway, token, tokenRow } = await setUp((_, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
       res.write(frames()[0]);
@@ -178,15 +179,13 @@ for (const how of ['agent', 'gateway', 'token'] as const)
       res.on('close', () => clearInterval(timer));
     });
     const answer = askAgent(running, w, agent, token, { ...PROMPT, stream: true });
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    const began = performance.now();
+    await until(() => running.runtime.inFlight.get(w.tenant.id) === 1);
     if (how === 'agent') await db().ai_agents.update({ where: { id: agent.id }, data: { status: 'paused' } });
     else if (how === 'gateway') await db().ai_gateways.update({ where: { id: gateway.id }, data: { status: 'paused' } });
     else await db().ai_tokens.update({ where: { id: tokenRow.id }, data: { revoked_at: new Date(), capability_hmac: '' } });
     const { body } = await answer;
     const cause = { agent: 'agent_not_active', gateway: 'gateway_not_active', token: 'revoked' }[how];
     assert.match(body, new RegExp(`"code":"upstream_stream_failed","cause":"${cause}"`));
-    assert.ok(performance.now() - began < 3_000, `took ${performance.now() - began} ms`);
   });
 
 test('when the caller goes, the provider is hung up on and what came is charged', async () => {
@@ -214,11 +213,11 @@ test('when the caller goes, the provider is hung up on and what came is charged'
   req.on('error', () => undefined);
   req.on('response', (res) => res.once('data', () => req.destroy()));
   req.end(body);
-  await until(() => closed, 3_000);
+  await until(() => closed);
   await until(async () => {
     await running.flush();
     return (await db().ai_request_logs.count({ where: { agent_id: agent.id, status: 'client_closed' } })) === 1;
-  }, 3_000);
+  });
   const row = await db().ai_request_logs.findFirstOrThrow({ where: { agent_id: agent.id } });
   assert.ok(Number(row.input_tokens) > 0, 'estimated');
   assert.equal(running.runtime.inFlight.get(w.tenant.id), undefined);

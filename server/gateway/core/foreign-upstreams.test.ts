@@ -7,8 +7,9 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import Fastify from 'fastify';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { ask, makeRoute, makeSecret, served, startGateway, until } from '../gateway.fixture.ts';
+import { ask, makeRoute, makeSecret, served, startGateway } from '../gateway.fixture.ts';
 
 /** Upstreams that nobody here wrote: what they make of a forwarded call is the judge. */
 await testDatabase();
@@ -122,13 +123,11 @@ http {
     child.kill();
     rmSync(folder, { recursive: true, force: true });
   });
-  await until(
-    () =>
-      fetch(`http://127.0.0.1:${at}/file.txt`).then(
-        (r) => r.ok,
-        () => false,
-      ),
-    5_000,
+  await until(() =>
+    fetch(`http://127.0.0.1:${at}/file.txt`).then(
+      (r) => r.ok,
+      () => false,
+    ),
   );
   return { at, text };
 }

@@ -23,25 +23,27 @@ export async function listen(server: Server, path?: string): Promise<number> {
 
 export type Answer = { status: number; head: string; headers: Record<string, string>; body: string };
 
+/** A look at the socket: quiet is counted in looks, so that a process that was held up doesn't take its own pause for the server's. */
+const LOOK_MS = 5;
+
 /** Sends bytes and collects what comes back until the server hangs up or, once all is sent and something came, is quiet for `quietMs`. */
 export function exchange(port: number, bytes: string | Buffer | readonly (string | Buffer)[], quietMs = 60, pauseMs = 0): Promise<Answer> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     const chunks: Buffer[] = [];
-    let quiet: NodeJS.Timeout | undefined;
+    let quiet = 0;
     let sent = false;
-    const wait = () => {
-      clearTimeout(quiet);
-      if (sent && chunks.length > 0) quiet = setTimeout(done, quietMs);
-    };
+    const looks = setInterval(() => {
+      if (sent && chunks.length > 0 && ++quiet * LOOK_MS >= quietMs) done();
+    }, LOOK_MS);
     const done = () => {
-      clearTimeout(quiet);
+      clearInterval(looks);
       socket.destroy();
       resolve(parse(Buffer.concat(chunks).toString('latin1')));
     };
     socket.on('data', (chunk) => {
       chunks.push(chunk);
-      wait();
+      quiet = 0;
     });
     socket.on('error', () => undefined);
     socket.on('close', done);
@@ -52,7 +54,7 @@ export function exchange(port: number, bytes: string | Buffer | readonly (string
         if (pauseMs > 0) await new Promise((next) => setTimeout(next, pauseMs));
       }
       sent = true;
-      wait();
+      quiet = 0;
     });
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Keyring, type TenantKeyRow } from '#server/crypto/keyring.ts';
 import { randomBuffer } from '#server/crypto/random.ts';
 import { loadRootKeys } from '#server/crypto/root-key.ts';
@@ -16,7 +16,7 @@ async function cold() {
   const [tenant_id, id] = [newId(), newId()];
   const row: TenantKeyRow = { version: 1, wrap_method: 'global', ...newTenantKey(roots.current, tenant_id, 1) };
   const load = async () => {
-    await sleep(2);
+    await nextTurn();
     return row;
   };
   const place = { tenant_id, space: 'live', purpose: 'secret_value', row_id: id } as const;

@@ -6,8 +6,9 @@ import { brotliDecompressSync } from 'node:zlib';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { startGateway, until } from '../gateway.fixture.ts';
+import { startGateway } from '../gateway.fixture.ts';
 
 await testDatabase();
 const running = await startGateway();

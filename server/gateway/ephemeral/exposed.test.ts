@@ -5,8 +5,9 @@ import { createWrapToken } from '#server/domain/wrap/tokens.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { watchEvents } from '#server/testing/events.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { served, until } from '../gateway.fixture.ts';
+import { served } from '../gateway.fixture.ts';
 import { callApi, makeWrapped, startApi, startTlsUpstream } from './ephemeral.fixture.ts';
 
 await testDatabase();

@@ -6,6 +6,7 @@ import { db } from '#server/platform/db.ts';
 import { egress } from '#server/platform/egress.ts';
 import { env } from '#server/platform/env.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { type Ask, served } from '../gateway.fixture.ts';
 import { callApi, makeWrapped, startApi, startTlsUpstream } from './ephemeral.fixture.ts';
@@ -104,8 +105,7 @@ test('malformed, unknown, revoked, expired and foreign tokens are one answer', a
   const gone = await mint();
   assert.equal((await call(`/wg/${gone.token}/${HOST}/x`)).status, 200);
   await revokeWrapToken({ ...w.live, now: new Date() }, { id: gone.id });
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  assert.equal(await body(gone.token), unknown);
+  await until(async () => (await body(gone.token)) === unknown);
   assert.equal(await code(`/wg/${gone.token}/${HOST}/x`), '401 wrap_token_invalid');
 });
 
@@ -113,8 +113,7 @@ test('a host that is taken away takes its tokens with it', async () => {
   const { w, secret, code, token } = await holder();
   await updateWrapCredential({ ...w.live, now: new Date() }, { secret_id: secret.id, hosts: [OTHER] });
   await served(running, w);
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  assert.equal(await code(`/wg/${token}/${HOST}/x`), '401 wrap_token_invalid');
+  await until(async () => (await code(`/wg/${token}/${HOST}/x`)) === '401 wrap_token_invalid');
   const entries = await db().audit_logs.findMany({
     where: { tenant_id: w.tenant.id, resource_type: 'wrap_token' },
     orderBy: { created_at: 'asc' },

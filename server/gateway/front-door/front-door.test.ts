@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
@@ -6,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { parseNetworks } from '#server/platform/http-out/networks.ts';
+import { until } from '#server/testing/until.ts';
 import { type HostConfig, type PortPlane, planeOf } from '../core/hosts.ts';
 import { createListener, inspectHead } from '../core/listener.ts';
 import { exchange, listen } from '../core/raw-client.fixture.ts';
@@ -568,7 +570,7 @@ test('one address cannot take every place at the web process, whatever its calle
   };
   const unread = from('127.0.0.1', 'GET /v1/endless HTTP/1.1\r\nHost: localhost\r\n\r\n');
   const unsent = from('127.0.0.1', 'POST /v1/routes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{');
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await until(async () => (await ask('api', 'GET /v1/routes')).status === 429);
   const third = await ask('api', 'GET /v1/routes');
   assert.deepEqual([third.status, envelope(third.body).error.type, third.headers['retry-after']], [429, 'rate_limit_exceeded', '1']);
   const other = from('127.0.0.2', 'GET /v1/routes HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
@@ -577,8 +579,7 @@ test('one address cannot take every place at the web process, whatever its calle
   assert.match(answer, /^HTTP\/1\.1 200 /);
   unread.destroy();
   unsent.destroy();
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  assert.equal((await ask('api', 'GET /v1/routes')).status, 200, 'and it has its places back');
+  await until(async () => (await ask('api', 'GET /v1/routes')).status === 200, 'it has its places back');
 });
 
 test('one address cannot fill the memory of the web process with bodies whose last byte does not come', async () => {
@@ -597,26 +598,36 @@ test('one address cannot fill the memory of the web process with bodies whose la
     socket.write(`POST /v1/routes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100001\r\n\r\n${'x'.repeat(100_000)}`);
     return one;
   });
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  assert.deepEqual(sockets.map(({ answer }) => answer.slice(9, 12)).sort(), ['', '', '', '429']);
+  await until(() => sockets.some(({ answer }) => answer !== ''));
   assert.equal((await ask('api', 'POST /v1/routes', 'Content-Length: 99\r\n', 'x'.repeat(99))).status, 429);
+  assert.deepEqual(sockets.map(({ answer }) => answer.slice(9, 12)).sort(), ['', '', '', '429']);
   for (const { socket } of sockets.filter(({ answer }) => answer === '')) socket.write('x');
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await until(() => sockets.every(({ answer }) => answer !== ''));
   assert.deepEqual(sockets.map(({ answer }) => answer.slice(9, 12)).sort(), ['200', '200', '200', '429']);
   for (const { socket } of sockets) socket.destroy();
   assert.equal((await ask('api', 'POST /v1/routes', 'Content-Length: 9\r\n', 'x'.repeat(9))).status, 200);
 });
 
 test('an answer that breaks off is broken off for the caller too', async () => {
-  const { ask } = await edge({
+  let breakOff = () => {};
+  const { ports } = await edge({
     web(_, res) {
       res.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
       res.write('{"half":');
-      setTimeout(() => res.socket?.destroy(), 20);
+      breakOff = () => res.socket?.destroy();
     },
   });
-  const answer = await ask('api', 'GET /v1/routes');
-  assert.deepEqual([answer.status, answer.body], [200, '{"half":']);
+  const socket = connect(ports.api as number, '127.0.0.1');
+  socket.write('GET /v1/routes HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  let answer = '';
+  socket
+    .on('error', () => undefined)
+    .on('data', (bytes) => {
+      answer += bytes;
+      if (answer.includes('half')) breakOff();
+    });
+  await once(socket, 'close');
+  assert.match(answer, /^HTTP\/1\.1 200 [\s\S]*\r\n\r\n\{"half":$/);
 });
 
 test('a change is awaited before its answer is relayed, the marker stays inside, and a stuck refresh does not hide the answer', async () => {
@@ -631,7 +642,7 @@ test('a change is awaited before its answer is relayed, the marker stays inside,
     web,
     door: {
       onChanged: async (value) => {
-        await new Promise((resolve) => setTimeout(resolve, 30));
+        for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
         order.push(value);
       },
     },
@@ -671,8 +682,7 @@ test('event streams arrive piece by piece, and web learns when the caller hangs 
     });
   });
   socket.destroy();
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  assert.ok(gone);
+  await until(() => gone);
 });
 
 test('an answer keeps its own request id (a replay carries the original one), HEAD has no body, 204 and 304 pass', async () => {

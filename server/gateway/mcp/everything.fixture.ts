@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { after } from 'node:test';
+import { until } from '#server/testing/until.ts';
 
 /** `@modelcontextprotocol/server-everything` on a loopback port: a foreign upstream over real sockets. */
 export async function startEverything(transport: 'streamableHttp' | 'sse'): Promise<string> {
@@ -11,7 +12,7 @@ export async function startEverything(transport: 'streamableHttp' | 'sse'): Prom
     stdio: 'ignore',
   });
   after(() => child.kill());
-  for (let i = 0; i < 200 && !(await answers(port)); i++) await new Promise((next) => setTimeout(next, 50));
+  await until(() => answers(port));
   return `http://127.0.0.1:${port}${transport === 'sse' ? '/sse' : '/mcp'}`;
 }
 

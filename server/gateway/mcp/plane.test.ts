@@ -3,8 +3,9 @@ import test from 'node:test';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { served, startGateway, until } from '../gateway.fixture.ts';
+import { served, startGateway } from '../gateway.fixture.ts';
 import { client, makeAgentToken, makeGateway, makeMcp, makeServer, makeToken, makeTool, textOf } from './mcp.fixture.ts';
 import { startLegacyUpstream, startModernUpstream } from './upstreams.fixture.ts';
 
@@ -176,9 +177,7 @@ test('a session is good for its token and server, and for nobody else', async ()
   const deletions = legacy.seen.filter(({ method }) => method === 'DELETE').length;
   assert.equal((await c.send('', {}, 'DELETE')).status, 204);
   assert.equal((await c.list()).status, 404, 'it is over');
-  for (let i = 0; i < 50 && legacy.seen.filter(({ method }) => method === 'DELETE').length === deletions; i++)
-    await new Promise((next) => setTimeout(next, 20));
-  assert.equal(legacy.seen.filter(({ method }) => method === 'DELETE').length, deletions + 1, 'the upstream hears of it');
+  await until(() => legacy.seen.filter(({ method }) => method === 'DELETE').length === deletions + 1, 'the upstream hears of it');
   assert.equal((await client(running, w.tenant.slug, '/v1/mcp/vendor', token).send('', {}, 'DELETE')).status, 404);
 });
 
@@ -281,8 +280,7 @@ test('an access token of a person is good at the server that it was made for, an
   const unknown = await at('/v1/mcp/vendor', `svc_live_${'x'.repeat(43)}`);
   assert.deepEqual([unknown.status, unknown.rpc.error as unknown], [401, 'invalid_token']);
   await db().memberships.updateMany({ where: { tenant_id: w.tenant.id, user_id: person.id }, data: { removed_at: new Date() } });
-  await new Promise((next) => setTimeout(next, 1_100));
-  assert.equal((await at('/v1/mcp/vendor', token)).status, 401, 'who leaves the workspace is out');
+  await until(async () => (await at('/v1/mcp/vendor', token)).status === 401, 'who leaves the workspace is out');
   const machine = await w.token({ scopes: ['mcp:tools'], of: app, extra: { aud: resource } });
   assert.equal((await at('/v1/mcp/vendor', machine.text)).status, 401, 'a machine has a capability token');
 });
@@ -303,11 +301,9 @@ test('the kill switch, a paused server and a revoked access token end a running 
   const during = async (change: () => Promise<unknown>, path = '/v1/mcp', { text } = all, name = 'vendor__slow') => {
     const before = slow.calls('tools/call').length;
     const call = client(running, w.tenant.slug, path, text).modern('tools/call', { name, arguments: {} });
-    await until(() => slow.calls('tools/call').length > before, 5_000);
+    await until(() => slow.calls('tools/call').length > before);
     await change();
-    const began = performance.now();
     const { status, rpc } = await call;
-    assert.ok(performance.now() - began < 4_000, 'soon');
     return [status, rpc.error?.data.code];
   };
   const set = (status: string) => async () => {

@@ -7,8 +7,9 @@ import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { watchEvents } from '#server/testing/events.ts';
 import { made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { makeRoute, makeSecret, served, startGateway, startUpstream, until } from '../gateway.fixture.ts';
+import { makeRoute, makeSecret, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 import { withNames } from '../moved-names.fixture.ts';
 import { client as clientOf, makeMcp, makeServer, makeToken, makeTool, textOf } from './mcp.fixture.ts';
 import { start, startLegacyUpstream, startModernUpstream } from './upstreams.fixture.ts';
@@ -80,8 +81,7 @@ test('personal data leaves as tokens and comes back as it was', async () => {
   assert.equal(textOf(await c.call('say')), 'It was jane.roe@example.com.', 'in a later call of the session');
   const other = await c.modern('tools/call', { name: 'say', arguments: {} });
   assert.equal(textOf(other).includes('jane'), false, 'and in no other');
-  const row = await until(async () => (await db().ai_request_logs.count({ where: { tenant_id: w.tenant.id, tool: 'remember' } })) === 1);
-  assert.ok(row >= 0);
+  await until(async () => (await db().ai_request_logs.count({ where: { tenant_id: w.tenant.id, tool: 'remember' } })) === 1);
   const logged = await db().ai_request_logs.findFirstOrThrow({ where: { tenant_id: w.tenant.id, tool: 'remember' } });
   assert.doesNotMatch(
     JSON.stringify(logged, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
@@ -199,7 +199,7 @@ test('a call that needs a person’s word waits for it, and passes once', async 
   const sent = upstream.calls('tools/call').length;
   const call = c.call('remember', { note: 'to jane.roe@example.com' });
   const pending = () => db().mcp_approvals.findFirst({ where: { tenant_id: w.tenant.id, status: 'pending' } });
-  await until(async () => (await pending()) !== null, 5_000);
+  await until(async () => (await pending()) !== null);
   const row = await pending();
   assert.equal(upstream.calls('tools/call').length, sent, 'nothing was sent before');
   await db().mcp_approvals.update({
@@ -209,7 +209,7 @@ test('a call that needs a person’s word waits for it, and passes once', async 
   await db().$executeRaw`select pg_notify('mcp_decided', ${row?.id})`;
   assert.equal((await call).status, 200);
   const denied = c.call('remember', { note: 'again' });
-  await until(async () => (await pending()) !== null, 5_000);
+  await until(async () => (await pending()) !== null);
   const second = await pending();
   await db().mcp_approvals.update({ where: { id: second?.id as string }, data: { status: 'denied', decided_at: new Date() } });
   await db().$executeRaw`select pg_notify('mcp_decided', ${second?.id})`;
@@ -407,16 +407,14 @@ test('a canceled call is canceled at the upstream; a revoked token ends what run
   const { token, client: c } = await makeMcp(running, w, slow.url, { allowed_tools: ['slow'] });
   await c.begin();
   const call = c.send({ jsonrpc: '2.0', id: 'slow-1', method: 'tools/call', params: { name: 'slow', arguments: {} } });
-  await until(() => slow.calls('tools/call').length === 1, 5_000);
+  await until(() => slow.calls('tools/call').length === 1);
   assert.equal((await c.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'slow-1' } })).status, 202);
   assert.equal((await call).rpc.error?.data.code, 'canceled');
-  await until(() => aborted === 1, 5_000);
+  await until(() => aborted === 1);
   const second = c.call('slow');
-  await until(() => slow.calls('tools/call').length === 2, 5_000);
+  await until(() => slow.calls('tools/call').length === 2);
   await db().ai_tokens.update({ where: { id: token.id }, data: { revoked_at: new Date(), capability_hmac: '' } });
-  const began = performance.now();
-  const ended = await second;
-  assert.ok(ended.status >= 400 && performance.now() - began < 4_000);
+  assert.ok((await second).status >= 400);
   assert.equal((await c.list()).status, 401);
 });
 

@@ -8,6 +8,7 @@ import { TestIssuer } from '#server/platform/connect/issuer.fixture.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { tokenActor, workspace } from '#server/testing/workspace.ts';
 import { startGateway } from '../gateway.fixture.ts';
 import { startWeb } from '../v1/web.fixture.ts';
@@ -94,12 +95,10 @@ test('oauth4webapi binds the new token to a key, and ending the binding ends the
   assert.equal((await environments(access_token)).status, 401, 'without the key');
   const [binding] = await made(ctx(), 'trust_bindings.list', { id: pipeline.id });
   await made(ctx(), 'trust_bindings.delete', { id: pipeline.id, binding_id: binding.id });
-  const until = Date.now() + 1_500;
-  let status = 200;
-  while (status === 200 && Date.now() < until)
-    status = await read().then(
-      (answer) => answer.status,
-      () => 401,
-    );
-  assert.equal(status, 401);
+  await until(() =>
+    read().then(
+      ({ status }) => status === 401,
+      () => true,
+    ),
+  );
 });

@@ -8,8 +8,9 @@ import { freePorts } from '#scripts/ports.ts';
 import { basic, makeClient, makeCode, makePerson, REDIRECT, VERIFIER } from '#server/oauth/oauth.fixture.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { ask, startGateway, until } from '../gateway.fixture.ts';
+import { ask, startGateway } from '../gateway.fixture.ts';
 import { startWeb } from '../v1/web.fixture.ts';
 
 // Clients by other authors against the authorization server, over real sockets.

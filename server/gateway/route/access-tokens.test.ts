@@ -7,8 +7,9 @@ import { routeUrls } from '#server/domain/tenants/addresses.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
-import { type Ask, ask, makeRoute, type Running, served, startGateway, startUpstream, until } from '../gateway.fixture.ts';
+import { type Ask, ask, makeRoute, type Running, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 
 await testDatabase({ SVC_GATEWAYS: '2' });
 const [first, second] = [await startGateway(), await startGateway()];
@@ -156,13 +157,13 @@ test('whatever ends a token is obeyed by every gateway within a second', async (
     for (const at of [first, second]) assert.equal((await call(bearer(made.text), { at })).status, good, what);
     await end(made);
     for (const at of [first, second])
-      assert.ok((await until(async () => (await call(bearer(made.text), { at })).status === status)) < 5_000, `${what} at ${at.port}`);
+      await until(async () => (await call(bearer(made.text), { at })).status === status, `${what} at ${at.port}`);
   }
   const again = await w.token({ person: ada });
   await db().memberships.update({ where: { id: ada.membership.id }, data: { role: 'owner' } });
   assert.equal((await call(bearer(again.text), { at: second })).status, 200);
   await db().users.update({ where: { id: ada.id }, data: { disabled_at: new Date() } });
-  assert.ok((await until(async () => (await call(bearer(again.text), { at: second })).status === 401)) < 5_000, 'account disabled');
+  await until(async () => (await call(bearer(again.text), { at: second })).status === 401, 'account disabled');
 });
 
 test('a policy on a client or a role binds its tokens', async () => {

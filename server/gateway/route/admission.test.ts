@@ -4,9 +4,10 @@ import { mintApiKey } from '#server/crypto/tokens.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { ADMISSION, admission } from '../core/admission.ts';
-import { type Answer, ask, makeRoute, served, startGateway, startUpstream, until } from '../gateway.fixture.ts';
+import { type Answer, ask, makeRoute, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 
 await testDatabase({ TRUSTED_PROXIES: '127.0.0.1' });
 const running = await startGateway();

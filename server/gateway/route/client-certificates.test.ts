@@ -14,8 +14,9 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
-import { ask, makeRoute, served, startGateway, startUpstream, until } from '../gateway.fixture.ts';
+import { ask, makeRoute, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 import { generateServer } from '../tls-upstream.fixture.ts';
 import { KEY, linesOf, makeSigner, signedHeaders } from './signatures/signing.fixture.ts';
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http2';
 import { createServer as createTls } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import test, { after } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Client,
   credentials,
@@ -19,8 +18,9 @@ import { madeCertificate } from '#server/domain/secrets/certificates/certificate
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { makeRoute, makeSecret, served, startGateway, until } from '../gateway.fixture.ts';
+import { makeRoute, makeSecret, served, startGateway } from '../gateway.fixture.ts';
 import { generateServer } from '../tls-upstream.fixture.ts';
 
 // gRPC's own library on both ends; between them the whole gateway, as behind a trusted proxy.
@@ -58,6 +58,7 @@ type Incoming = {
 type Done = (error: { code: number; details: string } | null, value?: Buffer, trailers?: MetadataType) => void;
 const seen: { metadata: Record<string, unknown>; path: string }[] = [];
 let cancelled = 0;
+let downloaded = 0;
 const note = (metadata: MetadataType, path: string) => seen.push({ metadata: metadata.getMap(), path });
 
 async function startServer(serverCredentials = ServerCredentials.createInsecure()) {
@@ -80,7 +81,7 @@ async function startServer(serverCredentials = ServerCredentials.createInsecure(
     async download(call: Incoming) {
       for (let i = 0; i < 5; i++) {
         call.write(Buffer.from(`part ${i}`));
-        await sleep(20);
+        await until(() => downloaded > i);
       }
       call.end();
     },
@@ -187,17 +188,19 @@ test('a refusal of ours is a status of gRPC, with the block', async () => {
   }
 });
 
-test('messages of the server come one by one', async () => {
+test('messages of the server come one by one, none held back until the next', async () => {
   const call = client.makeServerStreamRequest('/test.Echo/Download', asIs, asIs, Buffer.from('go'), headers());
-  const parts: [string, number][] = [];
-  call.on('data', (part: Buffer) => parts.push([String(part), performance.now()]));
+  const parts: string[] = [];
+  downloaded = 0;
+  call.on('data', (part: Buffer) => {
+    downloaded = parts.push(String(part));
+  });
   const [ended] = await once(call, 'status');
   assert.equal(ended.code, status.OK);
   assert.deepEqual(
-    parts.map(([text]) => text),
+    parts,
     [0, 1, 2, 3, 4].map((i) => `part ${i}`),
   );
-  assert.ok((parts.at(-1)?.[1] ?? 0) - (parts[0]?.[1] ?? 0) > 40, 'nothing is held back');
 });
 
 test('twenty megabytes of the client arrive whole, in messages of a megabyte', async () => {
@@ -312,7 +315,7 @@ test('an address that is not allowed is refused at the connection, as by HTTP/1.
   assert.equal(error?.metadata.get('x-svc-error')[0], 'upstream_not_allowed');
 });
 
-test('a key that is revoked ends its calls within a second, whether an answer has begun or not', async () => {
+test('a key that is revoked ends its calls, whether an answer has begun or not', async () => {
   const { text, row } = await w.key();
   await served(running, w);
   const own = headers({ 'x-svc-key': text });
@@ -323,11 +326,9 @@ test('a key that is revoked ends its calls within a second, whether an answer ha
   const waiting = unary('/test.Echo/Slow', Buffer.from('x'), own);
   await until(() => running.runtime.grpcCalls.size === 2);
   const ended = new Promise<number>((resolve) => call.on('status', ({ code }) => resolve(code)));
-  const began = performance.now();
   await db().api_keys.update({ where: { id: row.id }, data: { active: false } });
   assert.notEqual(await ended, status.OK);
   assert.equal((await waiting).error?.code, status.PERMISSION_DENIED);
-  assert.ok(performance.now() - began < 2_000, `${Math.round(performance.now() - began)} ms`);
   await until(() => running.runtime.grpcCalls.size === 0 && running.runtime.inFlight.size === 0);
 });
 
@@ -353,8 +354,9 @@ test('an upstream that goes away on purpose is left, and the next call finds it 
   assert.equal(String((await ask()).value), 'A');
   assert.equal(String((await ask()).value), 'A');
   assert.equal(sessions, 1);
+  const left = once(last as EventEmitter, 'close');
   last?.close();
-  await sleep(50);
+  await left;
   assert.equal(String((await ask()).value), 'A');
   assert.equal(sessions, 2);
   last?.destroy();

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { KEY_ROLES } from '#server/kernel/capabilities.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { ask, makeRoute, makeSecret, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 import { ECHO_ORIGIN } from '../snapshot/echo-target.ts';
@@ -18,12 +18,11 @@ const { port } = running;
 
 /** The row of a call; it is queued after the answer has left, so the caller may ask before it is there. */
 const logged = async (requestId: string) => {
-  for (let tries = 0; ; tries++) {
+  await until(async () => {
     await running.flush();
-    const row = await db().request_logs.findFirst({ where: { request_id: requestId } });
-    if (row || tries === 100) return row;
-    await sleep(50);
-  }
+    return db().request_logs.count({ where: { request_id: requestId } });
+  });
+  return db().request_logs.findFirst({ where: { request_id: requestId } });
 };
 
 test('scopes narrow what the roles of a key may do, and never add to it', async () => {

@@ -5,9 +5,10 @@ import { type EventRow, eventData } from '#server/domain/events/service.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { raiseDailyFromCall } from '../core/events.ts';
-import { type Ask, ask, makeRoute, makeSecret, putValue, served, startGateway, startUpstream, until } from '../gateway.fixture.ts';
+import { type Ask, ask, makeRoute, makeSecret, putValue, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 
 await testDatabase();
 const running = await startGateway();

@@ -4,9 +4,10 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { startTlsUpstream } from '../ephemeral/ephemeral.fixture.ts';
-import { type Ask, ask, makeRoute, makeSecret, served, startGateway, until } from '../gateway.fixture.ts';
+import { type Ask, ask, makeRoute, makeSecret, served, startGateway } from '../gateway.fixture.ts';
 import { shareSecret } from '../shared-secrets.fixture.ts';
 
 // Interface rule 30 §20, numbers 5, 6, 8 and 9, through a real gateway to real upstreams. The others: 1 in domain/secrets/operations.test.ts and over everything

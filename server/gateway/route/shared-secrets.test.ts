@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { ask, makeRoute, putValue, served, startGateway, startUpstream, until } from '../gateway.fixture.ts';
+import { ask, makeRoute, putValue, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 import { linkTo, shareSecret } from '../shared-secrets.fixture.ts';
 
 // What a gateway makes of the rows of a share; the operations that write them are tested in server/domain/secret-shares.

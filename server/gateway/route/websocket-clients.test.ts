@@ -9,8 +9,9 @@ import { type ClientOptions, WebSocket, WebSocketServer } from 'ws';
 import { revoke } from '#server/domain/api-keys/operations.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { makeRoute, served, startGateway, until } from '../gateway.fixture.ts';
+import { makeRoute, served, startGateway } from '../gateway.fixture.ts';
 import { shareSecret } from '../shared-secrets.fixture.ts';
 import { called, custodian, routeWith } from './fields/fields.fixture.ts';
 

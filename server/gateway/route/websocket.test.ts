@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import test from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until, untilSteady } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { startEchoUpstream } from '../core/websocket/echo-upstream.fixture.ts';
-import { makeRoute, makeSecret, served, startGateway, until } from '../gateway.fixture.ts';
+import { makeRoute, makeSecret, served, startGateway } from '../gateway.fixture.ts';
 
 // The callers are undici's WebSocket, which is Node's own, and raw sockets where a caller must misbehave; others are in websocket-clients.test.ts.
 
@@ -103,27 +103,27 @@ test('a handshake behind a call that is not answered yet is hung up on', async (
   assert.doesNotMatch(text, /101 Switching/);
 });
 
-test('a key that is revoked closes its WebSockets with 1001 within a second, at both ends, between two frames', async () => {
+test('a key that is revoked closes its WebSockets with 1001, at both ends, between two frames', async () => {
   const { text, row } = await w.key();
   await served(running, w);
   const socket = await dial({ key: text });
   assert.equal(await echoed(socket, 'still here'), 'still here');
   const [closed, asked] = [closing(socket), upstream.closed.length];
-  const began = performance.now();
   await db().api_keys.update({ where: { id: row.id }, data: { active: false } });
   assert.equal(await closed, 1001);
-  assert.ok(performance.now() - began < 2_000, `${Math.round(performance.now() - began)} ms`);
   await until(() => upstream.closed.length > asked);
   assert.equal(upstream.closed.at(-1), 1001);
   await until(async () => (await logged())[0]?.error_detail === 'websocket:revoked');
 });
 
 test('a route that is disabled closes its WebSockets, and one that is changed otherwise does not', async () => {
-  const other = await makeRoute(w, 'other', upstream.url);
+  const [other, third] = [await makeRoute(w, 'other', upstream.url), await makeRoute(w, 'third', upstream.url)];
   await served(running, w);
-  const socket = await dial({ path: '/other/x' });
+  const [socket, checked] = [await dial({ path: '/other/x' }), await dial({ path: '/third/x' })];
   await db().route_environment_configs.updateMany({ where: { route_id: other.id }, data: { timeout_ms: 20_000 } });
-  await sleep(1_200);
+  const thirdClosed = closing(checked);
+  await db().routes.update({ where: { id: third.id }, data: { enabled: false } });
+  await thirdClosed;
   assert.equal(await echoed(socket, 'goes on'), 'goes on');
   const closed = closing(socket);
   await db().routes.update({ where: { id: other.id }, data: { enabled: false } });
@@ -162,7 +162,7 @@ test('a gateway that ends tells both ends', async () => {
 const handshake = (path = '/chat/x', text = key) =>
   `GET ${path} HTTP/1.1\r\nHost: ${label}.localhost:${port}\r\nX-Svc-Key: ${text}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
 
-/** What comes within a moment, as text. */
+/** What comes until the gateway hangs up or has said what it says, as text. */
 async function raw(sent: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
@@ -171,7 +171,8 @@ async function raw(sent: string): Promise<string> {
     text += bytes.toString('latin1');
   });
   socket.write(sent);
-  await Promise.race([once(socket, 'close'), sleep(700)]);
+  await until(() => socket.closed || text.includes('\r\n\r\n'));
+  await untilSteady(() => text.length);
   socket.destroy();
   return text;
 }

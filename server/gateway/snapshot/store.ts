@@ -36,6 +36,7 @@ type Reload = { running: Promise<void>; next: Promise<void> | undefined };
 type HeldSpace = { rows: SpaceRows; parts: Parts; snapshot: SpaceSnapshot };
 
 const TENANTS_PER_LOAD = 200;
+const POLL_MS = 30_000;
 const LONGEST_RETRY_MS = 5_000;
 
 /**
@@ -125,6 +126,11 @@ export class Snapshots {
     return Math.max(now - this.#confirmedAt, performance.now() - this.#confirmedTick);
   }
 
+  /** Milliseconds after which a confirmation is overdue: two polls have failed. */
+  get overdueMs(): number {
+    return 2 * (this.#options.pollMs ?? POLL_MS);
+  }
+
   /** Whether calls may be served: something was confirmed recently enough. */
   get fresh(): boolean {
     return this.ageMs() <= this.#options.maxAgeMs;
@@ -167,7 +173,7 @@ export class Snapshots {
 
   async #pollOnce(): Promise<void> {
     clearTimeout(this.#timer);
-    const { pool, disk, pollMs = 30_000 } = this.#options;
+    const { pool, disk, pollMs = POLL_MS } = this.#options;
     let next = pollMs;
     try {
       const asked = Date.now();

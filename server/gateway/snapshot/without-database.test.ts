@@ -8,10 +8,11 @@ import { db } from '#server/platform/db.ts';
 import { egressSettings } from '#server/platform/http-out/settings.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { ownDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { assemble } from '../assemble.ts';
 import { databaseDoor } from '../database-door.fixture.ts';
-import { ask, makeRoute, makeSecret, startUpstream, until } from '../gateway.fixture.ts';
+import { ask, makeRoute, makeSecret, startUpstream } from '../gateway.fixture.ts';
 import { freePort, startGatewayProcess } from '../gateway-process.fixture.ts';
 import { createDisk } from './disk.ts';
 import type { SpaceRows } from './slices.ts';
@@ -70,9 +71,9 @@ test('a gateway that starts without its database serves what its copy proves, re
   assert.doesNotMatch(gateway.lines().join('\n'), /held-by-/);
 
   door.open();
-  for (const one of [changed, cut, swapped]) await until(async () => (await call(one)).status === 200, 30_000);
+  for (const one of [changed, cut, swapped]) await until(async () => (await call(one)).status === 200);
   const id = String((await call(good)).headers['x-svc-request-id']);
-  await until(async () => (await db().request_logs.count({ where: { request_id: id } })) === 1, 30_000);
+  await until(async () => (await db().request_logs.count({ where: { request_id: id } })) === 1);
   await gateway.stop();
   assert.equal(createDisk(folder, rootKeys()).read().complete, true, 'and its copy is whole again');
 });

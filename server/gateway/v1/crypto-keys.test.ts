@@ -7,8 +7,9 @@ import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { destroyVersion, storedKey } from '#server/testing/stored-keys.ts';
 import { refuseAuditEntries } from '#server/testing/suites/audit.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { ask, startGateway, until } from '../gateway.fixture.ts';
+import { ask, startGateway } from '../gateway.fixture.ts';
 import { startWeb } from './web.fixture.ts';
 
 // Uses of keys through a gateway: by itself when it is the plain success, by web otherwise, from one row.

@@ -6,8 +6,9 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made, operationById } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { ask, startGateway, until } from '../gateway.fixture.ts';
+import { ask, startGateway } from '../gateway.fixture.ts';
 import { startWeb } from './web.fixture.ts';
 
 // Uses of vaults through a gateway: by itself when it is the plain success, by web otherwise, from one row.

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { cpuTime } from '#server/testing/cpu-time.ts';
 import { NotOpenApi, type ToolDraft, toolsFromOpenApi } from './tools.ts';
 
 const api = (paths: object, components: object = {}, openapi = '3.1.0') => ({
@@ -96,11 +95,9 @@ test('a schema that refers to itself is cut, and references that multiply are re
       { type: 'object', properties: Object.fromEntries(['a', 'b', 'c', 'd'].map((n) => [n, { $ref: `#/components/schemas/S${i + 1}` }])) },
     ]),
   );
-  const took = cpuTime(() => {
-    const { tools, skipped } = toolsFromOpenApi(api({ '/x': body({ $ref: '#/components/schemas/S0' }) }, { schemas: bomb }));
-    assert.deepEqual([tools.length, skipped], [0, [{ operation: 'x', reason: 'its schema is too large for a tool' }]]);
-  });
-  assert.ok(took < 1_000, `${Math.round(took)} ms`);
+  // Written out in full it would take terabytes.
+  const { tools, skipped } = toolsFromOpenApi(api({ '/x': body({ $ref: '#/components/schemas/S0' }) }, { schemas: bomb }));
+  assert.deepEqual([tools.length, skipped], [0, [{ operation: 'x', reason: 'its schema is too large for a tool' }]]);
 
   let deep: object = { type: 'string' };
   for (let i = 0; i < 2_000; i++) deep = { type: 'array', items: deep };
@@ -209,9 +206,7 @@ test('a short description that refers to one large schema thousands of times is 
   const item = { parameters: names.map((name) => ({ $ref: `#/components/parameters/${name}` })), get: {} };
   const paths = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`/x${i}`, { $ref: '#/components/pathItems/i' }]));
   const components = { schemas: { S: { type: 'object', properties } }, parameters, pathItems: { i: item } };
-  const began = performance.now();
   const { tools, skipped } = toolsFromOpenApi({ openapi: '3.1.0', paths, components });
   assert.deepEqual([tools.length, skipped[0]?.reason], [0, 'its schema is too large for a tool']);
   assert.match(skipped.at(-1)?.reason ?? '', /as large together as an import may be/);
-  assert.ok(performance.now() - began < 5_000);
 });

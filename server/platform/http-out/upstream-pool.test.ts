@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer as createHttp } from 'node:http';
 import { createServer as createTcp } from 'node:net';
 import test from 'node:test';
+import { until } from '#server/testing/until.ts';
 import { createResolver, type ResolveFamily } from './resolver.ts';
 import { egressSettings } from './settings.ts';
 import { call, keyOf, listen, loopback, poolsOf, raw, toLoopback } from './upstream.fixture.ts';
@@ -200,12 +201,18 @@ test('at most the configured sockets are opened, the rest waits its turn', async
 });
 
 test('an unused pool is closed, one with a running call is not', async () => {
-  const port = await listen(createHttp((req, res) => (req.url === '/slow' ? setTimeout(() => res.end('slow'), 400) : res.end('x'))));
+  let finish = () => {};
+  const port = await listen(
+    createHttp((req, res) => {
+      if (req.url === '/slow') finish = () => res.end('slow');
+      else res.end('x');
+    }),
+  );
   const pools = poolsOf({ idleMs: 60 });
   const slow = call(pools, keyOf(port), { path: '/slow' });
   await call(pools, keyOf(port, { tenant: 't2' }));
-  await new Promise((resolve) => setTimeout(resolve, 250));
-  assert.equal(pools.size, 1);
+  await until(() => pools.size === 1);
+  finish();
   assert.equal((await slow).body, 'slow');
 });
 

@@ -43,9 +43,14 @@ export function raw(answer: string | Buffer, then: 'end' | 'keep' | 'reset' = 'e
     socket.on('data', () => {
       socket.write(answer);
       if (then === 'end') socket.end();
-      if (then === 'reset') setTimeout(() => socket.resetAndDestroy(), 20);
+      if (then === 'reset') void afterRead().then(() => socket.resetAndDestroy());
     });
   });
+}
+
+/** A reset drops what the other end, which is in this process, hasn't read: some turns of the event loop later it has. */
+async function afterRead(): Promise<void> {
+  for (let turns = 0; turns < 10; turns++) await new Promise(setImmediate);
 }
 
 export const keyOf = (port: number, more: Partial<PoolKey> = {}): PoolKey => ({

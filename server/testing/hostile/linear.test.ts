@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import test from 'node:test';
 import { parseJsonObject } from '#server/api/input.ts';
@@ -38,9 +37,10 @@ import { ResponseParser } from '#server/platform/http-out/response-parser.ts';
 import { egressSettings } from '#server/platform/http-out/settings.ts';
 import { parseTarget } from '#server/platform/http-out/target-url.ts';
 import { scrub } from '#server/platform/log.ts';
+import { assertGrowsLinearly } from '#server/testing/growth.ts';
 
 // What strangers, callers and upstreams write is read on the event loop that serves everyone. Each parser gets a megabyte, or as much as its caller
-// lets through, of the text that it is slowest on, and twice the text must cost about twice the CPU.
+// lets through, of the text that it is slowest on.
 
 type Parser = {
   read: (text: string) => unknown;
@@ -52,6 +52,8 @@ type Parser = {
 
 const MEGABYTE = 1_000_000;
 const MOST_HEADER = 32 * 1024;
+/** Characters that every text is tried with. */
+const SAMPLE = process.env.SALLYPORT_THOROUGH ? 16_384 : 4_096;
 
 const PIECES = [
   ...' \t,;=&%#/:.@-_0aA<([{}])?!*+|~$\\"\'`\n\u2028\ufffdé',
@@ -232,29 +234,6 @@ function attempt(work: () => unknown): unknown {
   }
 }
 
-/** CPU of this thread in ms: on a busy machine work takes longer and costs the same. */
-async function cost(work: () => unknown): Promise<number> {
-  const before = process.threadCpuUsage();
-  await work();
-  const { user, system } = process.threadCpuUsage(before);
-  return (user + system) / 1_000;
-}
-
-/** What nobody would notice, whatever it grew from. */
-const NOTHING = 100;
-
-/** Whether twice the text costs about twice as much; measured up to three times, since a collection of garbage may fall into any of them. */
-async function growth(read: (text: string) => unknown, textOf: (length: number) => string, length: number): Promise<string | undefined> {
-  const [half, whole] = [textOf(length / 2), textOf(length)];
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (let round = 0; round < 3; round++) {
-    least = Math.min(least, await cost(() => read(half)));
-    most = Math.min(most, await cost(() => read(whole)));
-    if (most < NOTHING || most < 3 * least) return undefined;
-  }
-  return `${length / 2} characters took ${Math.round(least)} ms and ${length} took ${Math.round(most)} ms`;
-}
-
 const written = (before: string, piece: string, behind: string) => (length: number) =>
   `${before}${piece.repeat(Math.ceil(length / piece.length))}${behind}`;
 
@@ -263,30 +242,28 @@ for (const [name, { read, most = MEGABYTE, around = [] }] of Object.entries(PARS
     const texts = PIECES.flatMap((piece) =>
       [['', ''], ['a', 'a'], ...around].map(([before = '', behind = '']) => written(before, piece, behind)),
     );
-    const sample = Math.min(most, 16 * 1024);
-    const costs: { ms: number; textOf: (length: number) => string }[] = [];
-    for (const textOf of texts) {
-      let ms = 0;
-      // In small steps: what grows with the square shows in a few kilobytes, and what doubles with every character in a few of them.
-      for (let length = 32; ; length = Math.min(sample, Math.ceil(length * 1.5))) {
-        ms = await cost(() => read(textOf(length)));
-        if (ms > NOTHING) assert.equal(await growth(read, textOf, length), undefined, textOf(20));
-        if (length === sample) break;
-      }
-      costs.push({ ms, textOf });
-    }
-    for (const { textOf } of costs.sort((a, b) => b.ms - a.ms).slice(0, 2))
-      for (let length = Math.min(most, 4 * sample); ; length = Math.min(most, length * 4)) {
-        assert.equal(await growth(read, textOf, length), undefined, textOf(20));
-        if (length === most) break;
-      }
+    for (const textOf of texts) await assertGrowsLinearly(textOf(20), Math.min(most, SAMPLE), textOf, read);
+    // The slowest one once more, as long as it may be.
+    const costs = texts.map((textOf) => ({ textOf, ms: cost(read, textOf(SAMPLE)) }));
+    const [slowest] = costs.sort((a, b) => b.ms - a.ms);
+    if (slowest && most > SAMPLE) await assertGrowsLinearly(slowest.textOf(20), most, slowest.textOf, read);
   });
+
+function cost(read: (text: string) => unknown, text: string): number {
+  const began = performance.now();
+  read(text);
+  return performance.now() - began;
+}
 
 test('no field of any operation is checked in more than linear time', async () => {
   for (const op of operations) {
     const { shape } = op.input as { shape?: Record<string, unknown> };
-    const read = (text: string) => op.input.safeParse(Object.fromEntries(Object.keys(shape ?? {}).map((name) => [name, text])));
+    const names = Object.keys(shape ?? {});
+    const input = (textOf: (length: number) => string) => (length: number) => {
+      const text = textOf(length);
+      return Object.fromEntries(names.map((name) => [name, text]));
+    };
     for (const piece of ['a', '.', 'a@', '-', ' ', '{{', 'f:', '/'])
-      assert.equal(await growth(read, written('', piece, '!'), 16 * 1024), undefined, `${op.id} ${piece}`);
+      await assertGrowsLinearly(`${op.id} ${piece}`, SAMPLE, input(written('', piece, '!')), (given) => op.input.safeParse(given));
   }
 });

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, type OutgoingHttpHeaders } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
 import test, { after } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseNetworks } from '#server/platform/http-out/networks.ts';
+import { until, untilSteady } from '#server/testing/until.ts';
 import { acceptBody, createListener, discardBody, inspectHead } from '../listener.ts';
 import { exchange, listen } from '../raw-client.fixture.ts';
 import { frame } from './frames.fixture.ts';
@@ -96,10 +97,10 @@ test('the preface may come byte by byte, and HTTP/1.1 too', async () => {
   const bytes = collect(socket);
   for (const part of ['P', 'R', 'I * HTTP/2.0\r\n\r\nSM\r\n\r\n']) {
     socket.write(part);
-    await sleep(20);
+    await untilSteady(() => socket.writableLength);
   }
   socket.write(frame(4, 0, 0));
-  await sleep(50);
+  await until(() => bytes().length > 3);
   assert.equal(bytes()[3], 4, 'the first frame is SETTINGS');
   socket.destroy();
   assert.match(
@@ -208,7 +209,7 @@ test('a megabyte goes both ways, and a slow reader slows down who writes to it',
   const slow = session.request({ ':path': '/endless' });
   slow.pause();
   await once(slow, 'response');
-  await sleep(200);
+  await untilSteady(() => written);
   assert.ok(written < 2_000_000, `${written} bytes were written for nobody`);
   slow.close(constants.NGHTTP2_CANCEL);
 });
@@ -224,8 +225,7 @@ test('a caller who resets a stream is gone for who serves it, and one whose answ
       res.on('close', () => closed.push(req.url ?? ''));
       if (req.url !== '/breaks') return;
       res.writeHead(200);
-      res.write('half');
-      setTimeout(() => res.destroy(), 30);
+      res.write('half', () => setImmediate(() => res.destroy()));
     },
   });
   const session = dial(await listen(server));
@@ -247,19 +247,21 @@ test('a body that its caller breaks off never looks whole to who serves it', asy
     const stream = session.request({ ':method': 'POST', ':path': '/half' }, { waitForTrailers: true });
     stream.on('error', () => undefined);
     stream.write('half of it');
-    await sleep(50);
+    // Frames of one connection are read in their order.
+    await ask(session, { ':path': '/between' });
     stream.close(code);
-    await sleep(50);
+    await ask(session, { ':path': '/behind' });
   }
   const other = dial(port);
   other
     .request({ ':method': 'POST', ':path': '/half' })
     .on('error', () => undefined)
     .write('half of it');
-  await sleep(50);
+  await ask(other, { ':path': '/between' });
   other.destroy();
-  await sleep(100);
-  assert.deepEqual(seen, []);
+  await once(other, 'close');
+  await ask(session, { ':path': '/behind' });
+  assert.deepEqual(new Set(seen.map(({ target }) => target)), new Set(['/between', '/behind']));
 });
 
 test('an answer that nobody takes is given up', async () => {
@@ -285,15 +287,14 @@ test('an answer that nobody takes is given up', async () => {
 test('a connection that opens streams to reset them is ended', async () => {
   const { port } = await edge();
   const session = dial(port);
-  const ended = new Promise((resolve) => session.once('close', resolve));
   await once(session, 'connect');
   for (let i = 0; i < 3_000 && !session.destroyed; i++) {
     const stream = session.request({ ':path': '/' });
     stream.on('error', () => undefined);
     stream.close(constants.NGHTTP2_CANCEL);
-    if (i % 100 === 99) await sleep(1);
+    if (i % 100 === 99) await nextTurn();
   }
-  await Promise.race([ended, sleep(30_000, undefined, { ref: false }).then(() => assert.fail('still open'))]);
+  await until(() => session.destroyed);
 });
 
 for (const [name, flood] of [
@@ -314,13 +315,12 @@ for (const [name, flood] of [
     socket.on('error', () => undefined);
     socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]));
     socket.pause();
-    const closed = new Promise((resolve) => socket.once('close', resolve));
     for (let i = 0; i < 10 && !socket.destroyed; i++) {
       socket.write(flood());
-      await sleep(30);
+      await untilSteady(() => socket.writableLength);
     }
     socket.resume();
-    await Promise.race([closed, sleep(30_000, undefined, { ref: false }).then(() => assert.fail('still open'))]);
+    await until(() => socket.closed);
     assert.equal(seen.length, 0);
   });
 
@@ -333,7 +333,9 @@ test('a connection on which nothing happens is closed, one with a call under way
   const stream = busy.request({ ':method': 'POST', ':path': '/' });
   const answer = finished(stream);
   stream.write('a');
-  await sleep(500);
+  const later = dial(port);
+  await once(later, 'connect');
+  await once(later, 'close');
   stream.end('b');
   assert.equal((await answer).body, 'POST / 2');
 });
@@ -344,7 +346,7 @@ test('a gateway that ends says GOAWAY, and what runs finishes', async () => {
   const stream = session.request({ ':method': 'POST', ':path': '/' });
   const answer = finished(stream);
   stream.write('a');
-  await sleep(50);
+  await ask(session, { ':path': '/behind' });
   const told = once(session, 'goaway');
   door.close();
   await told;
@@ -352,10 +354,6 @@ test('a gateway that ends says GOAWAY, and what runs finishes', async () => {
   assert.equal((await answer).body, 'POST / 2');
   await once(session, 'close');
 });
-
-async function until(check: () => boolean): Promise<void> {
-  for (const late = Date.now() + 30_000; !check(); await sleep(5)) if (Date.now() > late) assert.fail('not so within 30 s');
-}
 
 function collect(socket: Socket): () => Buffer {
   const chunks: Buffer[] = [];

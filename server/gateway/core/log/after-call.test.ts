@@ -6,8 +6,9 @@ import pg from 'pg';
 import { db } from '#server/platform/db.ts';
 import { connection } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { type Answer, ask, makeRoute, makeSecret, served, startGateway, startUpstream, until } from '../../gateway.fixture.ts';
+import { type Answer, ask, makeRoute, makeSecret, served, startGateway, startUpstream } from '../../gateway.fixture.ts';
 import { routePlane } from '../../route/plane.ts';
 import { newRouteState } from '../../route/route-call.ts';
 import { insertRows } from './insert.ts';
@@ -269,7 +270,7 @@ test('batches that follow each other in the same memory bring every row as it wa
       routePlane,
     );
     // Batches fill while others are on their way.
-    if (i % 7 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    if (i % 7 === 0) await new Promise(setImmediate);
   }
   await writer.close();
   await pool.end();

@@ -6,8 +6,9 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { ask, makeRoute, makeSecret, served, startGateway, startUpstream, until } from '../../gateway.fixture.ts';
+import { ask, makeRoute, makeSecret, served, startGateway, startUpstream } from '../../gateway.fixture.ts';
 import { insertRows } from './insert.ts';
 import type { LogRow } from './row.ts';
 

@@ -9,9 +9,10 @@ import { db } from '#server/platform/db.ts';
 import { connection } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
+import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { databaseDoor } from '../../database-door.fixture.ts';
-import { ask, makeRoute, makeSecret, served, startGateway, startUpstream, until } from '../../gateway.fixture.ts';
+import { ask, makeRoute, makeSecret, served, startGateway, startUpstream } from '../../gateway.fixture.ts';
 import { callers, freePort, type GatewayProcess, startGatewayProcess } from '../../gateway-process.fixture.ts';
 import { exchange } from '../raw-client.fixture.ts';
 import { batchOf } from './batch.ts';
@@ -45,7 +46,7 @@ const logged = async (ids: readonly string[]): Promise<string[]> =>
 
 /** Every one of the calls is in the log once, and counted once. */
 async function allLogged(of: Workspace, ids: readonly string[]): Promise<void> {
-  await until(async () => new Set(await logged(ids)).size === ids.length, 60_000).catch(async () => {
+  await until(async () => new Set(await logged(ids)).size === ids.length).catch(async () => {
     const found = new Set(await logged(ids));
     assert.fail(`${ids.length - found.size} of ${ids.length} are missing`);
   });
@@ -72,7 +73,7 @@ const textOfFiles = () => (existsSync(folder) ? textsIn(folder).join('') : '');
 /** Calls until some are answered, and kills the gateway in the middle of the others. */
 async function killedUnderLoad(gateway: GatewayProcess, least: number): Promise<string[]> {
   const loads = [callers(10, gateway.port, w.tenant.slug, '/r', key), callers(2, gateway.port, w.tenant.slug, '/long', key)];
-  await until(() => loads.every(({ answered }, i) => answered.length >= (i === 0 ? least : 5)), 90_000);
+  await until(() => loads.every(({ answered }, i) => answered.length >= (i === 0 ? least : 5)), undefined, 90_000);
   await gateway.kill();
   for (const load of loads) {
     await load.stop();
@@ -92,7 +93,7 @@ test('a gateway that is killed has lost no call that was answered, with and with
     ids.push(...(await killedUnderLoad(await startGatewayProcess({ REQUEST_LOG_JOURNAL: mode }), least)));
   const next = await startGatewayProcess();
   await allLogged(w, ids);
-  await until(() => files().length === 0, 20_000);
+  await until(() => files().length === 0);
   await next.stop();
 });
 
@@ -118,7 +119,7 @@ test('a disk that takes nothing more stops no call and loses no row; it is told 
   // No file may become longer than a kilobyte: the first write is cut short, as on a disk that becomes full.
   const gateway = await startGatewayProcess({ METRICS_PORT: String(metrics) }, { shell: 'ulimit -f 1' });
   const load = callers(8, gateway.port, w.tenant.slug, '/r', key);
-  await until(() => load.answered.length >= 300, 90_000);
+  await until(() => load.answered.length >= 300, undefined, 90_000);
   await load.stop();
   assert.deepEqual([...load.statuses.keys()], [200]);
   await allLogged(w, load.answered);

@@ -6,8 +6,8 @@ import { sweepReservations } from '#server/domain/ai-spend/jobs/sweep.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { watchEvents } from '#server/testing/events.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { until } from '../../gateway.fixture.ts';
 import { flushCalls, recordCall } from '../log/writer.ts';
 import { CENT, finished, input, type Payers, payers, subjectsOf, USD } from './calls.fixture.ts';
 import { type Reserved, reserve } from './ledger.ts';
@@ -119,7 +119,7 @@ test('the sum of calls is what was spent, wherever the process is killed', async
   // What a killed process had sent is still carried out: its sessions end only after that.
   const sessions = async () =>
     (await sql().query('select from pg_stat_activity where datname = current_database() and application_name = $1', [KILLED])).rowCount;
-  for (let n = 0; n < 1_000 && (await sessions()); n++) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(async () => (await sessions()) === 0);
   await sweepReservations(new Date(Date.now() + 21 * 60_000));
   for (const { who, moment } of ends) {
     const { calls, nano, logs } = await spentByCalls(who);

@@ -6,6 +6,7 @@ import { createExchangeEvents } from '#server/platform/http-out/event-exchange.t
 import { createResolver } from '#server/platform/http-out/resolver.ts';
 import { egressSettings } from '#server/platform/http-out/settings.ts';
 import { createUpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
+import { until, untilSteady } from '#server/testing/until.ts';
 import { startEverything } from '../everything.fixture.ts';
 import { start, startLegacyUpstream, startModernUpstream } from '../upstreams.fixture.ts';
 
@@ -113,16 +114,17 @@ test('progress comes while a call runs; an abort is told to the upstream', async
     },
   );
   assert.deepEqual([heard, reply.kind], [['notifications/progress'], 'canceled']);
-  for (let i = 0; i < 50 && upstream.calls('notifications/cancelled').length === 0; i++) await new Promise((next) => setTimeout(next, 20));
-  assert.equal(upstream.calls('notifications/cancelled').length, 1);
+  await until(() => upstream.calls('notifications/cancelled').length === 1);
 });
 
 test('requests of an upstream are refused and never heard', async () => {
-  const upstream = await start((_, res, body: { id: string; method?: string }) => {
+  const refusal = () => upstream.seen.map(({ body }) => body as { id?: unknown; error?: { code: number } }).find((body) => body.error);
+  const upstream = await start(async (_, res, body: { id: string; method?: string }) => {
     if (body.method !== 'tools/call') return void res.writeHead(202).end();
     res.writeHead(200, { 'content-type': 'text/event-stream' });
     res.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'sampling/createMessage', params: {} })}\n\n`);
-    setTimeout(() => res.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: body.id, result: { content: [] } })}\n\n`), 100);
+    await until(refusal);
+    res.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: body.id, result: { content: [] } })}\n\n`);
   });
   const heard: string[] = [];
   const link = { kind: 'legacy', session: { id: null, version: '2025-11-25' } } as const;
@@ -134,8 +136,7 @@ test('requests of an upstream are refused and never heard', async () => {
     onNotification: (method) => heard.push(method),
   });
   assert.deepEqual([reply.kind, heard], ['result', []]);
-  const refusal = upstream.seen.map(({ body }) => body as { id?: unknown; error?: { code: number } }).find((body) => body.error);
-  assert.deepEqual([refusal?.id, refusal?.error?.code], [7, -32601]);
+  assert.deepEqual([refusal()?.id, refusal()?.error?.code], [7, -32601]);
 });
 
 test('an upstream can not have us send it thousands of refusals', async () => {
@@ -150,8 +151,8 @@ test('an upstream can not have us send it thousands of refusals', async () => {
     const reply = await new UpstreamClient().request(wire, at(upstream.url), upstream.url, link, request);
     assert.deepEqual([reply.kind, 'code' in reply && reply.code], ['fault', 'upstream_invalid_response']);
   }
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  assert.ok(upstream.seen.length < 60, `${upstream.seen.length} requests`);
+  const requests = await untilSteady(() => upstream.seen.length);
+  assert.ok(requests < 60, `${requests} requests`);
 });
 
 test('what is no MCP answer is a fault that says so and nothing more', async () => {

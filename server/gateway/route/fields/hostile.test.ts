@@ -28,7 +28,7 @@ let reply: Reply = {};
 const upstream = await startUpstream((_, res) => {
   res.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers });
   for (const chunk of reply.chunks ?? []) res.write(chunk);
-  if (reply.breaks) setTimeout(() => res.destroy(), 20);
+  if (reply.breaks) res.write('', () => setImmediate(() => res.destroy()));
   else res.end(reply.body);
 });
 

@@ -1,14 +1,15 @@
 import { payloadPlace, type Side, type StoredPayload } from '#server/domain/request-logs/payloads/stored.shared.ts';
 import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
-import { type Answer, type Running, until } from '../../gateway.fixture.ts';
+import { until } from '#server/testing/until.ts';
+import type { Answer, Running } from '../../gateway.fixture.ts';
 
 /** What is kept of a call, opened: by side. Waits until the call is logged. */
 export async function keptOf(running: Running, request_id: string) {
   await until(async () => {
     await running.flush();
     return (await db().request_logs.count({ where: { request_id } })) === 1;
-  }, 5_000);
+  });
   const log = await db().request_logs.findFirstOrThrow({ where: { request_id } });
   const rows = await db().log_payloads.findMany({ where: { request_id } });
   const sides = await Promise.all(

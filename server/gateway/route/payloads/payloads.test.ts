@@ -9,10 +9,11 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until, untilSteady } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { Capture } from '../../core/capture.ts';
 import { quota } from '../../core/quota.ts';
-import { ask, makeRoute, makeSecret, served, startGateway, startUpstream, until } from '../../gateway.fixture.ts';
+import { ask, makeRoute, makeSecret, served, startGateway, startUpstream } from '../../gateway.fixture.ts';
 import { newRouteState } from '../route-call.ts';
 import { idOf, keptOf } from './payloads.fixture.ts';
 import { createPayloadWriter } from './writer.ts';
@@ -176,7 +177,8 @@ test('a caller who goes away in the middle of the body leaves what came until th
     `POST /r/200/plain HTTP/1.1\r\nHost: ${slug}.localhost:${port}\r\nX-Svc-Key: ${key}\r\nContent-Type: application/octet-stream\r\nContent-Length: 200000\r\n\r\n`,
   );
   socket.write('the beginning');
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await until(() => running.runtime.inFlight.get(w.tenant.id) === 1);
+  await untilSteady(() => socket.bytesWritten);
   socket.destroy();
   await until(async () => {
     await running.flush();

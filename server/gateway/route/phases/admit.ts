@@ -8,15 +8,13 @@ import type { Caller } from '../../snapshot/model.ts';
 import type { RouteCall } from '../route-call.ts';
 import { CROWDED, judgeSignature, takeSignedBody } from '../signatures/verify.ts';
 
-/** Two polls of the configuration that failed: from then on a call says how old the picture was that it was served from (interface rule 12 §15). */
-const UNCONFIRMED_MS = 60_000;
-
 /** Step 7: the admission table, or the opaque 401; then what only the admitted may know; then the workspace's own limits. */
 export function admit(call: RouteCall, runtime: Runtime): Refused | undefined | Promise<Refused | undefined> {
   const { snapshots } = runtime;
   if (!snapshots.fresh) return refused('dependency_unavailable', "The gateway can't confirm its configuration. Try again shortly.");
   const age = snapshots.ageMs(call.receivedAt);
-  if (age > UNCONFIRMED_MS) call.warnings = [`unconfirmed:${Math.floor(age / 1000)}`];
+  // A call says how old the picture was that it was served from (interface rule 12 §15).
+  if (age > snapshots.overdueMs) call.warnings = [`unconfirmed:${Math.floor(age / 1000)}`];
   const { credential } = call;
   const { environment, test } = call.state;
   const { tenant } = call.snapshot;

@@ -5,8 +5,9 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { type Ask, ask, makeRoute, makeSecret, type Running, served, startGateway, startUpstream, until } from '../../gateway.fixture.ts';
+import { type Ask, ask, makeRoute, makeSecret, type Running, served, startGateway, startUpstream } from '../../gateway.fixture.ts';
 import {
   addCredential,
   assign,
@@ -268,11 +269,11 @@ test('several signatures are one that matches; a key may be rotated', async () =
     await until(async () => {
       const of = sent();
       return (await send(of, { at })).status === 401;
-    }, 1_000);
+    });
   assert.equal(await call(both), 200);
 });
 
-test('a credential that is disabled, expires, or whose client is disabled counts no longer, on any gateway, within a second', async () => {
+test('a credential that is disabled, expires, or whose client is disabled counts no longer, on any gateway', async () => {
   const { send, lines, w, serve } = await signed();
   const ends: [string, (made: Awaited<ReturnType<typeof makeSigner>>) => Promise<unknown>][] = [
     ['disabled', ({ id }) => db().client_credentials.update({ where: { id }, data: { enabled: false } })],

@@ -9,8 +9,9 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { ask, makeRoute, makeSecret, startGateway, startUpstream, until } from '../../gateway.fixture.ts';
+import { ask, makeRoute, makeSecret, startGateway, startUpstream } from '../../gateway.fixture.ts';
 import { SPELLINGS } from '../../templates/encodings.fixture.ts';
 
 await testDatabase();
@@ -232,8 +233,8 @@ test('no test asks for a slice of an answer, neither its own nor that of the rou
 test('an answer that breaks off in the middle of the secret does not end with its beginning', async () => {
   const { of } = await reflecting({
     half: (res, value) => {
-      res.writeHead(200, { 'content-type': 'text/event-stream' }).write(`${'x'.repeat(400)}${value.slice(0, 14)}`);
-      setTimeout(() => res.destroy(), 50);
+      const half = `${'x'.repeat(400)}${value.slice(0, 14)}`;
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).write(half, () => setImmediate(() => res.destroy()));
     },
   });
   const { response } = await of('half');

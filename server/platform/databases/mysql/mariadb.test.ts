@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '#server/testing/until.ts';
 import { caPem, otherCaPem } from '../certificates.fixture.ts';
 import { faultOf, here, mintedName, PASSWORD } from '../databases.fixture.ts';
 import type { DatabaseTarget } from '../engine.ts';
@@ -33,6 +33,9 @@ async function mint(host = '%'): Promise<string> {
   await session.close();
   return username;
 }
+/** How many sessions are at work on the statement. */
+const running = async (statement: string) =>
+  (await query(`SELECT ID FROM information_schema.PROCESSLIST WHERE INFO = '${statement.replaceAll("'", "''")}'`)).length;
 const exists = async (username: string) => (await query(`SELECT User FROM mysql.user WHERE User = '${username}'`)).length > 0;
 
 test('an admin mints a user who reads, and removes it with its sessions', options, async () => {
@@ -47,7 +50,7 @@ test('an admin mints a user who reads, and removes it with its sessions', option
 
   await session.dropUser(username, null);
   assert.equal(await exists(username), false);
-  await sleep(100);
+  await until(async () => (await query(`SELECT ID FROM information_schema.PROCESSLIST WHERE USER = '${username}'`)).length === 0);
   assert.equal((await faultOf(user.run('SELECT 1'))).type, 'database_unreachable');
   const refused = await faultOf(as(username));
   assert.deepEqual([refused.type, refused.stage, refused.code], ['database_error', 'auth', '1045']);
@@ -139,8 +142,7 @@ test('a statement that takes too long is killed on the server', options, async (
   const session = await open({ options: { sslmode: 'disable', statement_timeout_ms: 1_000 } });
   const fault = await faultOf(session.run('SELECT SLEEP(29)'));
   assert.equal(fault.type, 'database_timeout');
-  await sleep(200);
-  assert.deepEqual(await query("SELECT ID FROM information_schema.PROCESSLIST WHERE INFO = 'SELECT SLEEP(29)'"), []);
+  await until(async () => (await running('SELECT SLEEP(29)')) === 0);
   await session.close();
 });
 
@@ -149,7 +151,7 @@ test('a removal ends the creation that a lost session left at work', options, as
   const lost = await open();
   const creating = lost.createUser({ username, password: PASSWORD }, [...creation(username), `SELECT SLEEP(20), '${username}'`]);
   creating.catch(() => undefined);
-  await sleep(300);
+  await until(async () => (await running(`SELECT SLEEP(20), '${username}'`)) === 1);
   const session = await open();
   await session.dropUser(username, null);
   await faultOf(creating);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '#server/testing/until.ts';
 import { caPem, otherCaPem } from '../certificates.fixture.ts';
 import { faultOf, hereAt, mintedName, PASSWORD } from '../databases.fixture.ts';
 import type { DatabaseTarget } from '../engine.ts';
@@ -32,6 +32,9 @@ async function mint(): Promise<string> {
   await session.close();
   return username;
 }
+/** How many sessions but the one that asks are like that. */
+const sessions = async (condition: string): Promise<number> =>
+  (await server.query(`SELECT count(*)::int AS n FROM pg_stat_activity WHERE ${condition} AND pid <> pg_backend_pid()`)).rows[0]?.n;
 const exists = async (username: string) => (await server.query(`SELECT 1 FROM pg_roles WHERE rolname = '${username}'`)).rows.length > 0;
 
 test('an admin that is no superuser mints a user who reads, and removes it with its sessions and objects', async () => {
@@ -48,7 +51,7 @@ test('an admin that is no superuser mints a user who reads, and removes it with 
   await session.dropUser(username, null);
   assert.equal(await exists(username), false);
   await session.run(`DROP TABLE mine_${username}`);
-  await sleep(100);
+  await until(async () => (await sessions(`usename = '${username}'`)) === 0);
   assert.equal((await faultOf(user.run('SELECT 1'))).type, 'database_unreachable');
   assert.equal((await faultOf(as(username))).code, '28P01');
   await session.dropUser(username, null);
@@ -154,24 +157,20 @@ test('a statement that takes too long ends on the server too', async () => {
   const ours = await faultOf(session.run('SELECT pg_sleep(29)'));
   assert.deepEqual([ours.type, ours.code], ['database_timeout', null]);
   assert.equal((await faultOf(session.run('SELECT 1'))).type, 'database_timeout');
-  await sleep(200);
-  const { rows } = await server.query(
-    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE '%pg_sleep(29)%' AND pid <> pg_backend_pid()",
-  );
-  assert.deepEqual(rows, [{ n: 0 }]);
+  await until(async () => (await sessions("query LIKE '%pg_sleep(29)%'")) === 0);
   await session.close();
 });
 
 test('a removal ends the creation that a lost session left open, so that no user appears afterwards', async () => {
   const username = mintedName();
   const lost = await open();
-  const creating = lost.createUser({ username, password: PASSWORD }, [...creation(username), 'SELECT pg_sleep(4)']);
+  const creating = lost.createUser({ username, password: PASSWORD }, [...creation(username), 'SELECT pg_sleep(20)']);
   creating.catch(() => undefined);
-  await sleep(500);
+  await until(async () => (await sessions("query LIKE '%pg_sleep(20)%' AND state = 'active'")) === 1);
   const session = await open();
   await session.dropUser(username, null);
   assert.equal((await faultOf(creating)).type, 'database_error');
-  await sleep(200);
+  await until(async () => (await sessions("query LIKE '%pg_sleep(20)%'")) === 0);
   assert.equal(await exists(username), false);
   await Promise.all([session.close(), lost.close()]);
 });

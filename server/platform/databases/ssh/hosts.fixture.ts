@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { after } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import ssh2 from 'ssh2';
+import { until } from '#server/testing/until.ts';
 import { freePort } from '../databases.fixture.ts';
 import type { SshTarget } from './ssh-target.ts';
 
@@ -112,7 +112,7 @@ export async function openSshd(): Promise<JumpHost & { stop(): void }> {
     stop();
     fs.rmSync(directory, { recursive: true, force: true });
   });
-  for (let tries = 0; tries < 100 && !fs.existsSync(path.join(directory, 'pid')); tries++) await sleep(50);
+  await until(() => child.exitCode !== null || fs.existsSync(path.join(directory, 'pid')));
   if (child.exitCode !== null) throw new Error(`sshd did not start: ${fs.existsSync(log) ? fs.readFileSync(log, 'utf8') : ''}`);
   return { target: targetOf(port, os.userInfo().username), fingerprint: fingerprintOf(hostKey.public), forwarded: [], stop };
 }
