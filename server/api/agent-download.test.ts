@@ -68,7 +68,7 @@ async function install(prefix: string, token: string, ...more: string[]) {
   fs.writeFileSync(script, (await text('/agent/install.sh')).replace(/^API=.*$/m, `API='${api}'`));
   const at = path.join(folder, prefix);
   return new Promise<{ code: number; said: string; at: string }>((resolve) => {
-    const settings = { env: { ...process.env, HOME: folder, SVC_INSTALL_TOKEN: token }, timeout: 30_000 };
+    const settings = { env: { ...process.env, HOME: folder, SVC_INSTALL_TOKEN: token }, timeout: 240_000 };
     execFile('sh', [script, '--prefix', at, '--no-service', ...more], settings, (error, out, err) =>
       resolve({ code: error ? Number(error.code ?? 1) : 0, said: out + err, at }),
     );

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import test from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { rotateTenantKey } from '#server/domain/keys/service.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
@@ -9,6 +8,7 @@ import { keyring } from '#server/platform/keys.ts';
 import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 
 await testDatabase();
@@ -17,12 +17,8 @@ const post = (key: string, name: string, idempotency: string) =>
   call('POST', '/environments', { key, body: { name }, headers: { 'idempotency-key': idempotency } });
 const made = (w: Workspace, name: string) => db().environments.count({ where: { tenant_id: w.tenant.id, name } });
 
-async function until(what: string, holds: () => Promise<boolean>, ms = 10_000): Promise<void> {
-  for (const late = Date.now() + ms; !(await holds()); await sleep(20)) assert.ok(Date.now() < late, what);
-}
-
 /** Keeps everyone else from making an environment of this name until it is let go: a call that tries waits inside its transaction. */
-async function blocking(w: Workspace, name: string): Promise<{ letGo: () => Promise<void>; waits: () => Promise<void> }> {
+async function blocking(w: Workspace, name: string): Promise<{ letGo: () => Promise<void>; waits: () => Promise<unknown> }> {
   const client = await sql().connect();
   await client.query('begin');
   await client.query(
@@ -38,13 +34,12 @@ async function blocking(w: Workspace, name: string): Promise<{ letGo: () => Prom
     },
     waits: () =>
       until(
-        'a call waits',
         async () => {
           const found = await sql().query('select 1 from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [pid]);
           return found.rows.length > 0;
         },
-        60_000,
-      ), // another process takes a while to load
+        'a call waits',
+      ),
   };
 }
 
@@ -109,14 +104,20 @@ test('a retry after kill -9 of the process that held the key runs at once, and m
   });
   try {
     await block.waits();
-    await sleep(1_100);
+    const olderThanGrace = async () => {
+      const { rows } = await sql().query("select 1 from idempotency_keys where tenant_id = $1 and lease_until < now() + interval '119 seconds'", [
+        w.tenant.id,
+      ]);
+      return rows.length === 1;
+    };
+    await until(olderThanGrace, 'the claim is so old that one of a dead process would be taken over');
     const busy = await post(key, 'killed', 'k-killed');
     assert.deepEqual([busy.body.error.type, busy.headers.get('retry-after')], ['request_in_progress', '1'], 'its process lives');
   } finally {
     child.kill('SIGKILL');
     await block.letGo();
   }
-  await until('the retry runs', async () => (await post(key, 'killed', 'k-killed')).status === 201, 5_000);
+  await until(async () => (await post(key, 'killed', 'k-killed')).status === 201, 'the retry runs');
   assert.equal(await made(w, 'killed'), 1);
   assert.equal(await db().audit_logs.count({ where: { tenant_id: w.tenant.id, action: 'create', resource_type: 'environment' } }), 1);
 });
@@ -129,10 +130,10 @@ test('a call that is merely slow and lost its lease leaves nothing; the retry th
   await block.waits();
   await sql().query("update idempotency_keys set lease_until = now() - interval '1 second' where tenant_id = $1", [w.tenant.id]);
   const takers = [post(key, 'slow', 'k-slow'), post(key, 'slow', 'k-slow'), post(key, 'slow', 'k-slow')];
-  await until('one retry has taken over', async () => {
+  await until(async () => {
     const row = await db().idempotency_keys.findFirstOrThrow({ where: { tenant_id: w.tenant.id } });
     return row.lease_until > new Date();
-  });
+  }, 'one retry has taken over');
   await block.letGo();
   assert.equal((await slow).body.error.type, 'request_in_progress');
   const answers = await Promise.all(takers);

@@ -10,6 +10,7 @@ import { SCOPE_CATALOGUE } from '#server/kernel/scopes.ts';
 import { db } from '#server/platform/db.ts';
 import { type Answer, call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { authenticate } from './authenticate.ts';
 
@@ -343,9 +344,5 @@ test('the use of a token is noted for its client and for the key behind it', asy
   const key = await w.key();
   const of = await db().oauth_clients.findUniqueOrThrow({ where: { source_api_key_id: key.row.id } });
   await routes((await w.token({ of })).text);
-  for (let tries = 0; tries < 50; tries++) {
-    if ((await db().credential_usage.count({ where: { id: { in: [of.id, key.row.id] } } })) === 2) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  assert.fail('not noted');
+  await until(async () => (await db().credential_usage.count({ where: { id: { in: [of.id, key.row.id] } } })) === 2, 'both are noted');
 });

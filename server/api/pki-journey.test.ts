@@ -6,12 +6,12 @@ import net, { type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import test, { after, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { signStaleCrls } from '#server/domain/pki/schedules.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { servePublic } from './public-pki.fixture.ts';
 
@@ -143,12 +143,11 @@ http { ${temporary} access_log off; server { listen 127.0.0.1:${port} ssl; ssl_c
   );
   const child = spawn(nginx ?? 'nginx', ['-p', folder, '-e', `${folder}/error.log`, '-c', config], { stdio: 'ignore' });
   t.after(() => child.kill('SIGTERM'));
-  for (let n = 0; n < 100; n++) {
+  await until(() => {
     if (child.exitCode !== null) assert.fail(`nginx ended: ${fs.readFileSync(`${folder}/error.log`, 'utf8')}`);
-    if (await listens(port)) return port;
-    await sleep(50);
-  }
-  return assert.fail('nginx did not start');
+    return listens(port);
+  }, 'nginx listens');
+  return port;
 }
 
 const listens = (port: number): Promise<boolean> =>

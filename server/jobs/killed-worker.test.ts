@@ -17,7 +17,7 @@ import { raise } from '#server/domain/events/service.ts';
 import { retryUnsentMails } from '#server/domain/mail/service.ts';
 import { member } from '#server/domain/notifications/members.fixture.ts';
 import { runNotifications } from '#server/domain/notifications/service.ts';
-import { answering, statesOf, until } from '#server/domain/webhooks/receiver.fixture.ts';
+import { answering, statesOf } from '#server/domain/webhooks/receiver.fixture.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
@@ -26,6 +26,7 @@ import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { type Death, died } from '#server/testing/dying.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { channels } from './channels.ts';
 
@@ -116,8 +117,8 @@ for (const [point, death, times] of ATTEMPTS)
     await sql().query("update deliveries set locked_until = now() - interval '1 second' where state = 'in_flight'");
     await sql().query('update events set dispatch_at = now() where dispatch_at is not null');
     await delivering(async () => {
-      await until('it is told', async () => (await statesOf(channel)) === 'succeeded');
-      await until('the owner is told', async () => (await db().notifications.count({ where: { user_id: owner.id } })) === 1);
+      await until(async () => (await statesOf(channel)) === 'succeeded', 'it is told');
+      await until(async () => (await db().notifications.count({ where: { user_id: owner.id } })) === 1, 'the owner is told');
     });
     assert.equal(seen.length, times);
     const [message] = await messagesTo(channel);
@@ -142,7 +143,7 @@ for (const [point, death] of [
     assert.equal(await died(worker, death, 'deliveries'), 'SIGKILL');
     await sql().query("update deliveries set locked_until = now() - interval '1 second' where state = 'in_flight'");
     const done = () => db().deliveries.count({ where: { tenant_id: w.tenant.id, channel: 'inbox', state: 'succeeded' } });
-    await delivering(() => until('its delivery is over', async () => (await done()) === 1));
+    await delivering(() => until(async () => (await done()) === 1, 'its delivery is over'));
     assert.equal(await db().notifications.count({ where: { user_id: owner.id } }), 1);
   });
 
@@ -163,10 +164,10 @@ for (const [point, death] of [
     assert.equal(await died(worker, death, 'notifications'), 'SIGKILL');
     const told = () => db().notifications.findMany({ where: { user_id: owner.id } });
     const mails = () => db().mails.findMany({ where: { recipient: owner.email } });
-    await until('the owner is told and mailed', async () => {
+    await until(async () => {
       await runNotifications(db(), new Date());
       return (await told()).length > 0 && (await told()).every(({ mail_at }) => mail_at === null);
-    });
+    }, 'the owner is told and mailed');
     await runNotifications(db(), new Date());
     await backgroundSettled();
     await retryUnsentMails(db(), new Date(Date.now() + 3_600_000));
@@ -183,7 +184,7 @@ const off = (id: string) => db().alerts.update({ where: { id }, data: { enabled:
 
 /** Looks once the database has noticed that the worker is gone: its connection held the lock of looks. */
 async function lookAgain(now: Date): Promise<void> {
-  await until('a look', async () => (await look(now)).alerts > 0);
+  await until(async () => (await look(now)).alerts > 0, 'a look');
 }
 
 async function delivering(work: () => Promise<unknown>): Promise<void> {

@@ -15,6 +15,7 @@ export async function until<T>(
     if (performance.now() > end) throw new Error(`not so within ${limitMs / 1_000} s: ${what}`);
   }
 }
+<<<<<<< HEAD
 
 /** So many looks in a row, a turn of the event loop or more apart, find a value that has settled unchanged. */
 const STEADY_LOOKS = 30;
@@ -30,3 +31,5 @@ export async function untilSteady<T>(value: () => T): Promise<T> {
   }
   return last;
 }
+=======
+>>>>>>> h-nodeb

@@ -12,6 +12,8 @@ export type TokenServer = {
   expiresIn: number;
   /** Milliseconds before each answer. */
   delayMs: number;
+  /** Each answer waits for it. */
+  hold: () => Promise<unknown>;
   server: Server;
 };
 
@@ -26,7 +28,7 @@ export async function startTokenServer(): Promise<TokenServer> {
       const form = Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString()));
       running.seen.push(form);
       running.headers.push(req.headers);
-      setTimeout(() => respond(form, res), running.delayMs);
+      void running.hold().then(() => setTimeout(() => respond(form, res), running.delayMs));
     });
   });
   const respond = (form: Record<string, string>, res: ServerResponse) => {
@@ -52,6 +54,7 @@ export async function startTokenServer(): Promise<TokenServer> {
     answer: () => undefined,
     expiresIn: 3_600,
     delayMs: 0,
+    hold: async () => {},
     server,
   };
   return running;

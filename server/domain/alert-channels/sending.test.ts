@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import test from 'node:test';
 import { startDeliveries } from '#server/domain/deliveries/service.ts';
-import { answering, due, hmac, receiver, statesOf, until } from '#server/domain/webhooks/receiver.fixture.ts';
+import { answering, due, hmac, receiver, statesOf } from '#server/domain/webhooks/receiver.fixture.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -14,6 +14,7 @@ import { ownDatabase } from '#server/testing/database.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { joined } from '#server/testing/mailbox.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { alertChannel } from './channel.ts';
 import { ALERT_CHANNEL } from './kinds.shared.ts';
@@ -118,9 +119,9 @@ test('each kind of receiver gets its own form, with the same facts', async () =>
     const channel = await channelOf(w.live, { kind, url, ...secrets });
     const opened = messageOf(await incidentOf(w.live));
     await queue(w.live, opened, channel);
-    await delivering(() => until(kind, async () => (await statesOf(channel)) === 'succeeded'));
+    await delivering(() => until(async () => (await statesOf(channel)) === 'succeeded', kind));
     await queue(w.live, { ...opened, kind: 'resolved', resolved_at: '2026-10-01T12:20:00.000Z' }, channel);
-    await delivering(() => until(kind, async () => (await statesOf(channel)) === 'succeeded,succeeded'));
+    await delivering(() => until(async () => (await statesOf(channel)) === 'succeeded,succeeded', kind));
     const [first, last] = seen as [(typeof seen)[0], (typeof seen)[0]];
     assert.equal(first.method, 'POST', kind);
     for (const fact of ['12:00 UTC', '5 or more calls fail', 'acme'])
@@ -160,7 +161,7 @@ test('mails go over SMTP, one to each address, and none twice when an attempt is
   const to = [`a-${newId()}@example.test`, `b-${newId()}@example.test`];
   const channel = await channelOf(w.live, { kind: 'email', recipients: to });
   const { id } = await queue(w.live, messageOf(await incidentOf(w.live)), channel);
-  await delivering(() => until('it is delivered', async () => (await statesOf(channel)) === 'succeeded'));
+  await delivering(() => until(async () => (await statesOf(channel)) === 'succeeded', 'it is delivered'));
   await backgroundSettled();
   const mails = () => received.filter((mail) => to.includes(mail.to));
   assert.deepEqual(
@@ -175,7 +176,7 @@ test('mails go over SMTP, one to each address, and none twice when an attempt is
     where: { event_id: id },
     data: { state: 'pending', attempts: 0, finished_at: null, next_attempt_at: new Date() },
   });
-  await delivering(() => until('it is delivered again', async () => (await statesOf(channel)) === 'succeeded'));
+  await delivering(() => until(async () => (await statesOf(channel)) === 'succeeded', 'it is delivered again'));
   await backgroundSettled();
   assert.equal(mails().length, 2);
 });
@@ -223,10 +224,10 @@ test('a receiver that fails is asked again under the same message ID, and its ch
   const channel = await channelOf(w.live, { kind: 'webhook', url, signing_secret: 'a signing secret of 24 characters' });
   const { id } = await queue(w.live, messageOf(await incidentOf(w.live)), channel);
   await delivering(async () => {
-    await until('it failed once', async () => seen.length === 1 && (await statesOf(channel)) === 'pending');
+    await until(async () => seen.length === 1 && (await statesOf(channel)) === 'pending', 'it failed once');
     assert.equal((await made(w.live, 'alert_channels.get', { id: channel })).last_error, 'The receiver answered with status 500.');
     await due(channel);
-    await until('it arrives', async () => (await statesOf(channel)) === 'succeeded');
+    await until(async () => (await statesOf(channel)) === 'succeeded', 'it arrives');
   });
   assert.deepEqual(
     seen.map(({ envelope }) => envelope.id),
@@ -259,9 +260,9 @@ test('what waited for the end of quiet hours is not told when it is over by then
     'seven in Berlin',
   );
   await db().alert_incidents.update({ where: { id: about.incident_id }, data: { state: 'resolved', resolved_at: new Date() } });
-  await delivering(() => until('the start is dropped', async () => (await statesOf(channel)) === 'dropped'));
+  await delivering(() => until(async () => (await statesOf(channel)) === 'dropped', 'the start is dropped'));
   await queue(w.live, messageOf({ ...about, kind: 'resolved' }), channel, new Date('2026-01-15T12:00:00Z'));
-  await delivering(() => until('and the end', async () => (await statesOf(channel)) === 'dropped,dropped'));
+  await delivering(() => until(async () => (await statesOf(channel)) === 'dropped,dropped', 'and the end'));
   assert.equal(seen.length, 0);
 });
 
@@ -274,7 +275,7 @@ test('what is critical is told in quiet hours too, where the channel excepts it'
   const waits = await channelOf(w.live, { kind: 'discord', url, quiet_hours: { ...now, except_critical: false } });
   const message = messageOf({ ...(await incidentOf(w.live)), severity: 'critical' });
   for (const channel of [excepts, waits]) await queue(w.live, message, channel);
-  await delivering(() => until('one is told', async () => (await statesOf(excepts)) === 'succeeded'));
+  await delivering(() => until(async () => (await statesOf(excepts)) === 'succeeded', 'one is told'));
   assert.deepEqual([seen.length, await statesOf(waits)], [1, 'pending']);
 });
 

@@ -10,6 +10,7 @@ import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { SIGNALS, signalChannel } from './signals.ts';
 import { alertOf, at, incidentsOf, look } from './watching.fixture.ts';
@@ -82,8 +83,7 @@ test('a webhook that fails is told of while it does', async () => {
 /** Lets the delivery engine hand events to alerts. */
 async function delivered(ids: readonly string[], n: number): Promise<void> {
   const engine = startDeliveries({ [SIGNALS]: signalChannel() }, { pauseMs: 50 });
-  for (const end = Date.now() + 60_000; Date.now() < end; await new Promise((r) => setTimeout(r, 30)))
-    if ((await db().alert_signals.count({ where: { alert_id: { in: [...ids] } } })) >= n) break;
+  await until(async () => (await db().alert_signals.count({ where: { alert_id: { in: [...ids] } } })) >= n, `${n} signals`);
   await engine.stop();
   assert.equal(await db().alert_signals.count({ where: { alert_id: { in: [...ids] } } }), n);
 }

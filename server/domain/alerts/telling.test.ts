@@ -3,11 +3,12 @@ import test from 'node:test';
 import { alertChannel } from '#server/domain/alert-channels/channel.ts';
 import { ALERT_CHANNEL } from '#server/domain/alert-channels/service.ts';
 import { startDeliveries } from '#server/domain/deliveries/service.ts';
-import { due, receiver, statesOf, until } from '#server/domain/webhooks/receiver.fixture.ts';
+import { due, receiver, statesOf } from '#server/domain/webhooks/receiver.fixture.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { alertOf, at, calls, channelOf, failing, incidentsOf, kindsTo, look, messagesTo, stateOf } from './watching.fixture.ts';
 
@@ -25,10 +26,10 @@ test('from failing calls to a signed message and back: the receiver hears of the
   const engine = startDeliveries({ [ALERT_CHANNEL]: alertChannel() }, { pauseMs: 50 });
   try {
     await look(new Date());
-    await until('it is told', async () => (await statesOf(channel)) === 'succeeded');
+    await until(async () => (await statesOf(channel)) === 'succeeded', 'it is told');
     for (const minutes of [2, 3, 4]) await look(new Date(Date.now() + minutes * 60_000));
     await due(channel);
-    await until('its end is told', async () => (await statesOf(channel)) === 'succeeded,succeeded');
+    await until(async () => (await statesOf(channel)) === 'succeeded,succeeded', 'its end is told');
   } finally {
     await engine.stop();
   }

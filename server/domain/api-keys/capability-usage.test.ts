@@ -6,6 +6,7 @@ import { KEY_ROLES, keyCapabilities } from '#server/kernel/capabilities.ts';
 import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { apiKeyUses, narrower } from './capability-usage.ts';
 
@@ -22,7 +23,7 @@ test('a key that only read and called is offered the roles for that, and a refus
   assert.equal((await call('GET', '/secrets', { key: key.text })).status, 200);
   assert.equal((await call('PATCH', '/account', { key: key.text, body: { name: 'x' } })).status, 403);
   const stamped = async () => (await sql().query('select capability from api_key_uses where api_key_id = $1', [key.row.id])).rows.length;
-  for (const end = Date.now() + 5_000; (await stamped()) < 2 && Date.now() < end; ) await new Promise((r) => setTimeout(r, 20));
+  await until(async () => (await stamped()) === 2, 'both uses are noted');
   assert.deepEqual(
     (await uses()).used.map((use) => use.capability),
     ['route:list', 'secret:read'],

@@ -7,6 +7,7 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import { testDatabase } from '#server/testing/database.ts';
 import { stripeSettings } from '#server/testing/stripe-server.ts';
+import { until } from '#server/testing/until.ts';
 import { stripeDriver } from './stripe.ts';
 
 // The calls that the driver makes, against Stripe's own mock server: it has no memory, but refuses what isn't in Stripe's API.
@@ -41,18 +42,14 @@ test('every call of the driver is one of Stripe’s API', async (t) => {
   await stripeDriver.end('sub_1');
 });
 
-async function answers(server: ChildProcess): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+const answers = (server: ChildProcess) =>
+  until(() => {
     if (server.exitCode !== null) throw new Error(`stripe-mock ended with ${server.exitCode}`);
-    const up = await fetch(`http://127.0.0.1:${port}/`).then(
+    return fetch(`http://127.0.0.1:${port}/`).then(
       () => true,
       () => false,
     );
-    if (up) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('stripe-mock does not answer');
-}
+  }, 'stripe-mock answers');
 
 function isExecutable(file: string): boolean {
   try {

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { testDatabase } from '#server/testing/database.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
+import { setTimeout } from 'node:timers/promises';
 import { made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 
 await testDatabase();
@@ -30,10 +31,7 @@ test('another process that had a version opened refuses it from the moment it is
   assert.equal((await use(2)).outcome, 'opened');
   await made(live, 'crypto_keys.destroy_version', { name, n: '1' });
   assert.equal((await use(1)).outcome, 'key_version_destroyed', 'at once: the state is read with every use');
-  for (let tries = 0; (await use(2)).held > 1; tries++) {
-    assert.ok(tries < 100, 'the material is still held');
-    await setTimeout(20);
-  }
+  await until(async () => (await use(2)).held <= 1, 'the material is held no more');
   await made(live, 'crypto_keys.delete', { name });
   assert.equal((await use(2)).outcome, 'not_found');
 });

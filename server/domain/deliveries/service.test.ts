@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import test from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { raise } from '#server/domain/events/service.ts';
 import { startWorker } from '#server/jobs/worker.ts';
 import type { Ctx } from '#server/kernel/context.ts';
@@ -14,17 +13,13 @@ import { addJob } from '#server/platform/queue.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { type Attempt, type Channel, httpChannel, recover, redeliver, startDeliveries } from './service.ts';
 
 await ownDatabase();
 const http = openHttp({ connections: 64 });
 onFileEnd(() => http.close());
-
-async function until(what: string, holds: () => Promise<boolean> | boolean, withinMs = 60_000) {
-  for (const end = Date.now() + withinMs; Date.now() < end; await sleep(25)) if (await holds()) return;
-  assert.fail(`not within ${withinMs} ms: ${what}`);
-}
 
 /** Delivers for the time of one piece of work. */
 async function delivering(channels: Record<string, Channel>, work: () => Promise<unknown>, concurrency?: number) {
@@ -87,8 +82,8 @@ test('500, 500, 200 are three attempts of one delivery, with the same event each
   await d.send();
   await delivering({ [d.channel]: to() }, async () => {
     for (let n = 1; n <= 3; n++) {
-      await until(`attempt ${n}`, () => seen.length === n);
-      await until(`its end`, async () => (await d.rows())[0]?.attempts === n);
+      await until(() => seen.length === n, `attempt ${n}`);
+      await until(async () => (await d.rows())[0]?.attempts === n, `its end`);
       const [row] = await d.rows();
       if (n < 3) assert.deepEqual([row?.state, row?.last_status, row?.last_error], ['pending', 500, 'http_status']);
       // The attempt ended between its arrival and now.
@@ -129,10 +124,10 @@ test('a receiver that never takes it exhausts the delivery; one that is gone, or
     const d = await destination(w.live, { max_attempts: 2 });
     await d.send();
     await delivering({ [d.channel]: target.to() }, () =>
-      until(`${error} ${attempts}`, async () => {
+      until(async () => {
         await d.due();
         return (await d.states()).join() === 'exhausted';
-      }),
+      }, `${error} ${attempts}`),
     );
     const [row] = await d.rows();
     assert.deepEqual([row?.last_error, row?.attempts], [error, attempts]);
@@ -151,7 +146,7 @@ test('a receiver may ask to wait longer, for at most an hour', async () => {
     const d = await destination(w.live);
     const { seen, to } = await receiver((_, res) => void res.writeHead(429, { 'retry-after': header }).end());
     await d.send();
-    await delivering({ [d.channel]: to() }, () => until('the attempt', async () => (await d.rows())[0]?.attempts === 1));
+    await delivering({ [d.channel]: to() }, () => until(async () => (await d.rows())[0]?.attempts === 1, 'the attempt'));
     const next = (await d.rows())[0]!.next_attempt_at.getTime();
     // The attempt ended between its arrival and now; a date says when by itself, to the second.
     const [early, late] = [
@@ -169,14 +164,14 @@ test('the attempt of a worker that died is made again with the same number; a st
   const hanging: Channel = {
     deliver: (_, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut off')))),
   };
-  await delivering({ [d.channel]: hanging }, () => until('it runs', async () => (await d.states()).join() === 'in_flight'));
+  await delivering({ [d.channel]: hanging }, () => until(async () => (await d.states()).join() === 'in_flight', 'it runs'));
   assert.deepEqual([(await d.rows())[0]?.state, (await d.rows())[0]?.attempts], ['pending', 0]);
   await sql().query(
     "update deliveries set state = 'in_flight', locked_by = $2, locked_until = now() + interval '1 second' where destination_id = $1",
     [d.destination_id, newId()],
   );
   const { seen, to } = await answering(200);
-  await delivering({ [d.channel]: to() }, () => until('it is made again', async () => (await d.states()).join() === 'succeeded'));
+  await delivering({ [d.channel]: to() }, () => until(async () => (await d.states()).join() === 'succeeded', 'it is made again'));
   assert.deepEqual(
     seen.map(({ attempt }) => attempt.number),
     [1],
@@ -190,7 +185,7 @@ test('two engines at once make each attempt once', async () => {
   const { seen, to } = await answering(200);
   await delivering({ [d.channel]: to() }, () =>
     delivering({ [d.channel]: to() }, () =>
-      until('all are delivered', async () => (await d.states()).filter((s) => s === 'succeeded').length === 120),
+      until(async () => (await d.states()).filter((s) => s === 'succeeded').length === 120, 'all are delivered'),
     ),
   );
   assert.equal(new Set(seen.map(({ attempt }) => attempt.delivery_id)).size, 120);
@@ -215,7 +210,7 @@ test('receivers that hang delay neither other destinations and workspaces, nor m
   t.after(() => worker.stop(5_000));
   await worker.started;
   await delivering({ [channel]: both }, async () => {
-    await until('the receivers hang', () => hangs.seen.length >= 50);
+    await until(() => hangs.seen.length >= 50, 'the receivers hang');
     const inFlight = await db().deliveries.groupBy({ by: ['destination_id'], where: { state: 'in_flight', channel }, _count: true });
     assert.ok(
       inFlight.every(({ _count }) => _count <= 10),
@@ -230,9 +225,9 @@ test('receivers that hang delay neither other destinations and workspaces, nor m
     const [recipient, created_at] = ['waits@example.test', new Date(began - 120_000)];
     await db().mails.create({ data: { id: mail, recipient, kind: 'test', subject: 's', text: 't', html: null, created_at } });
     await addJob(null, 'retry_unsent_mails');
-    await until('mail is sent', async () => (await db().mails.findUniqueOrThrow({ where: { id: mail } })).sent_at !== null);
-    await until('another workspace gets its events', async () => (await elsewhere.states()).every((s) => s === 'succeeded'));
-    await until('so does another destination of the same workspace', async () => (await good.states()).join() === 'succeeded');
+    await until(async () => (await db().mails.findUniqueOrThrow({ where: { id: mail } })).sent_at !== null, 'mail is sent');
+    await until(async () => (await elsewhere.states()).every((s) => s === 'succeeded'), 'another workspace gets its events');
+    await until(async () => (await good.states()).join() === 'succeeded', 'so does another destination of the same workspace');
     const hanging = { channel, destination_id: { in: stuck.map(({ destination_id }) => destination_id) } };
     assert.equal(await db().deliveries.count({ where: { ...hanging, attempts: { gt: 0 } } }), 0, 'none of those that hang has ended');
   });
@@ -243,12 +238,12 @@ test('what nobody wants any more, or what is too old, is dropped', async () => {
   const { seen, to } = await answering(200);
   for (const d of [off, old]) {
     await d.send();
-    await delivering({}, () => until('it is queued', async () => (await d.rows()).length === 1));
+    await delivering({}, () => until(async () => (await d.rows()).length === 1, 'it is queued'));
   }
   await db().event_subscriptions.updateMany({ where: { destination_id: off.destination_id }, data: { enabled: false } });
   await sql().query('update events set expires_at = now() where id = $1', [(await old.rows())[0]!.event_id]);
   await delivering({ [off.channel]: to(), [old.channel]: to() }, () =>
-    until('both are dropped', async () => [...(await off.states()), ...(await old.states())].join() === 'dropped,dropped'),
+    until(async () => [...(await off.states()), ...(await old.states())].join() === 'dropped,dropped', 'both are dropped'),
   );
   assert.deepEqual(seen, []);
 });
@@ -259,7 +254,7 @@ test('a finished delivery is delivered again on request, and what failed is reco
   await d.send(3);
   const failing = await answering(500);
   await delivering({ [d.channel]: failing.to() }, () =>
-    until('all failed', async () => (await d.states()).join() === 'exhausted,exhausted,exhausted'),
+    until(async () => (await d.states()).join() === 'exhausted,exhausted,exhausted', 'all failed'),
   );
   const [first] = await d.rows();
   const window = {
@@ -276,7 +271,7 @@ test('a finished delivery is delivered again on request, and what failed is reco
   assert.equal(await inTransaction(w.live, (tx) => recover(tx, w.live, window)), 0);
   const { seen, to } = await answering(200);
   await delivering({ [d.channel]: to() }, () =>
-    until('all three arrive', async () => (await d.states()).filter((s) => s === 'succeeded').length === 3),
+    until(async () => (await d.states()).filter((s) => s === 'succeeded').length === 3, 'all three arrive'),
   );
   assert.deepEqual(seen.map(({ attempt }) => attempt.trigger).sort(), ['recover', 'recover', 'redelivery']);
 });
@@ -290,7 +285,7 @@ test('an audit entry arrives with the fields of its entry', async () => {
   const { audited, mutate } = await import('#server/kernel/mutate.ts');
   const resource_id = newId();
   await mutate(w.live, async () => audited(undefined, { action: 'update', resource_type: 'route', resource_id, name: 'a route' }));
-  await delivering({ [channel]: to() }, () => until('it arrives', () => seen.length === 1));
+  await delivering({ [channel]: to() }, () => until(() => seen.length === 1, 'it arrives'));
   const { id, details, ...data } = seen[0]!.attempt.event.data as { id: string; details: { name: string } };
   assert.deepEqual(data, { action: 'update', resource_type: 'route', resource_id, ip_address: '127.0.0.1' });
   assert.equal(details.name, 'a route');

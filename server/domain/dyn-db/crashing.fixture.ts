@@ -1,10 +1,10 @@
-import { perform } from '#server/api/perform.ts';
 import { sweepLeases } from '#server/domain/leases/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
+import type { AnyOperation } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
-import { operationById } from '#server/testing/factories.ts';
 import { keyActor } from '#server/testing/workspace.ts';
 import { leases } from './leases.ts';
+import * as operations from './operations.ts';
 
 // A process of the service that does one thing to a lease, and is killed at it by the test that started it.
 
@@ -25,5 +25,7 @@ async function work(tenant_id: string, operation: string, input: Record<string, 
     ...{ db: db(), tenant_id, sandbox: true, actor: keyActor('Key - Infrastructure'), plan: 'enterprise', request_id: crypto.randomUUID() },
     ...{ ip: null, user_agent: null, now: new Date(), warnings: [] },
   };
-  await perform(operationById(operation), ctx, input);
+  // Without the pipeline, which would load all of the service into each of these processes.
+  const row = Object.values(operations).find(({ id }) => id === operation) as AnyOperation;
+  await row.run(ctx, row.input.parse(input), []);
 }

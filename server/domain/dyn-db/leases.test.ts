@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { eventData } from '#server/domain/events/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
@@ -11,6 +10,7 @@ import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { sweepKind } from '#server/testing/leases.ts';
+import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { answering, created, target } from './target.fixture.ts';
 
@@ -44,7 +44,7 @@ test('a mint that the sweeper overtakes, after whatever pause, hands out nothing
     );
     const waits = async () =>
       (await server.query(`select 1 from pg_locks where locktype = 'advisory' and not granted and objid = ${lock}`)).rowCount === 1;
-    while (!(await waits())) await sleep(20);
+    await until(waits, 'the mint waits');
     const lease = await leaseOf(w);
     assert.deepEqual([lease.status, lease.phase], ['renewing', 'creating']);
     await assert.rejects(made(w.ctx('live'), 'dyn_db.revoke', { id: String(lease.number) }), { type: 'conflict' });

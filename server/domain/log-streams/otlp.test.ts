@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import test, { after } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { insert, row } from '#server/domain/request-logs/rows.fixture.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 import { startCollector } from './collector.fixture.ts';
 import { shipStream } from './shipping.ts';
@@ -20,13 +20,11 @@ const ship = (w: Workspace, id: string) =>
     new Date(Date.now() + 60_000),
   );
 /** Ships until something holds. An open transaction anywhere on the database server, those of other test files too, holds the feed of deliveries back. */
-async function shipped(w: Workspace, id: string, holds: () => boolean): Promise<void> {
-  for (const end = Date.now() + 60_000; ; await sleep(50)) {
+const shipped = (w: Workspace, id: string, holds: () => boolean) =>
+  until(async () => {
     await ship(w, id);
-    if (holds()) return;
-    assert.ok(Date.now() < end, 'it was not sent within a minute');
-  }
-}
+    return holds();
+  }, 'it is sent');
 const owner = (w: Workspace) => w.ctx('live', memberActor('owner'));
 const stream = (w: Workspace, endpoint: string, source: string, kind = 'otlp') =>
   made(owner(w), 'log_streams.create', { name: fresh(source), source, kind, endpoint });

@@ -8,6 +8,7 @@ import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { watchEvents } from '#server/testing/events.ts';
 import { made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { decideApproval, getApproval } from './approvals.ts';
 import { ProtectedUpstream } from './protected-upstream.fixture.ts';
@@ -198,12 +199,11 @@ test('an approval passes one call, of identical arguments, whoever waits', async
     requestId: newId(),
     ...over,
   });
-  const parked = Promise.all(Array.from({ length: 5 }, () => approval(w.live, call(), { waitMs: 20_000 })));
-  let waiting: { id: string; arguments: unknown }[] = [];
-  for (let i = 0; i < 100 && waiting.length === 0; i++) {
-    waiting = await made(w.live, 'mcp_servers.approvals.list', { status: 'pending' });
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  const parked = Promise.all(Array.from({ length: 5 }, () => approval(w.live, call())));
+  const waiting = await until(async () => {
+    const pending: { id: string; arguments: unknown }[] = await made(w.live, 'mcp_servers.approvals.list', { status: 'pending' });
+    return pending.length > 0 && pending;
+  }, 'a call waits');
   assert.deepEqual(
     waiting.map((one) => one.arguments),
     [{ to: '[redacted]', amount: 5 }],

@@ -10,6 +10,7 @@ import { audited, mutate } from '#server/kernel/mutate.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { readAuditEntries } from './audit-feed.ts';
 import { INBOX_EVENTS, noticeOfEvent } from './event-notices.ts';
@@ -35,13 +36,6 @@ async function readAll(): Promise<void> {
     const feed = await db().notification_feed.findFirstOrThrow();
     return feed.position >= (_max.seq ?? 0n);
   });
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 120_000; !(await holds()); ) {
-    assert.ok(Date.now() < end, 'it did not happen within two minutes');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 test('an event reaches the inboxes of those it concerns by the delivery engine, once however often it is delivered', async () => {

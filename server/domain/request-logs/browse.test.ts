@@ -250,39 +250,36 @@ async function take(batches: AsyncGenerator<TailBatch>, rows: number): Promise<T
   return taken;
 }
 
-test('a live view gets what is written after it opened, in its own space, at most 50 rows a second, and is told how many were held back', async () => {
+test('a live view gets what is written after it opened, in its own space, at most 50 rows a second, and is told how many were held back', async (t) => {
   const [w, other] = await Promise.all([workspace(), workspace()]);
   await insert([row(w.tenant.id, { path: '/before' })]);
-  const signal = AbortSignal.timeout(10_000);
-  const view = subscribe(w.live, null, signal);
+  const view = await subscribe(w.live, null, t.signal);
   const first = take(view, 1);
-  await new Promise((resolve) => setTimeout(resolve, 300));
   await insert([row(other.tenant.id), row(w.tenant.id, { sandbox: true }), row(w.tenant.id, { path: '/after' })]);
   assert.deepEqual(
     (await first).flatMap((b) => b.rows.map((r) => r.path)),
     ['/after'],
   );
 
-  const burst = subscribe(w.live, null, signal);
-  const got = take(burst, 50);
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  const began = performance.now();
+  const burst = await subscribe(w.live, null, t.signal);
+  const next = async () => {
+    const { value } = await burst.next();
+    return value && { newest: value.rows[0]?.path, shown: value.rows.length, held_back: value.held_back };
+  };
   await insert(Array.from({ length: 200 }, (_, i) => row(w.tenant.id, { path: `/${i}` })));
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.deepEqual(await next(), { newest: '/199', shown: 25, held_back: 175 });
+  const began = performance.now();
   await insert(Array.from({ length: 100 }, (_, i) => row(w.tenant.id, { path: `/more/${i}` })));
-  const batches = await got;
-  assert.ok(performance.now() - began >= 400, '50 rows take more than one flush');
-  assert.equal(batches[0]?.rows[0]?.path, '/199', 'newest first');
-  assert.equal(
-    batches.reduce((n, b) => n + b.rows.length + b.held_back, 0),
-    300,
-  );
+  assert.deepEqual(await next(), { newest: '/more/99', shown: 25, held_back: 75 });
+  // A busy machine makes the pause longer, never shorter.
+  assert.ok(performance.now() - began >= 490, 'half a second is between two flushes');
+  await burst.return(undefined);
 });
 
-test('a live view that was cut off resumes after the last row it had', async () => {
+test('a live view that was cut off resumes after the last row it had', async (t) => {
   const w = await workspace();
   const ids = await insert([row(w.tenant.id, { path: '/1' }), row(w.tenant.id, { path: '/2' }), row(w.tenant.id, { path: '/3' })]);
-  const got = await take(subscribe(w.live, ids[0]!, AbortSignal.timeout(10_000)), 2);
+  const got = await take(await subscribe(w.live, ids[0]!, t.signal), 2);
   assert.deepEqual(
     got.flatMap((b) => b.rows.map((r) => r.path)),
     ['/3', '/2'],

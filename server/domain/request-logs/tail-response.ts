@@ -33,7 +33,11 @@ export async function tailResponse(ctx: Ctx, request: Request): Promise<Response
   // Who left while we asked for their right has aborted already: an event of that would never come.
   if (signal.aborted) leave();
   else signal.addEventListener('abort', leave, { once: true });
-  return new Response(eventStream(ctx, subscribe(ctx, resumeAfter(request), signal), signal, gone), {
+  const batches = await subscribe(ctx, resumeAfter(request), signal).catch((error: unknown) => {
+    gone.abort();
+    throw error;
+  });
+  return new Response(eventStream(ctx, batches, signal, gone), {
     headers: {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',

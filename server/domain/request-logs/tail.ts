@@ -18,12 +18,15 @@ const LOOK_BACK_MS = 2_000;
 
 /**
  * Rows of the space as they are written, newest known first to be shown, until `signal` aborts. Fed by one LISTEN connection per process; between
- * announcements nothing is asked of the database. Starts after `afterId`, or at this moment.
+ * announcements nothing is asked of the database. Starts after `afterId`, or at this moment: when it resolves, no later row is missed.
  */
-export async function* subscribe(ctx: Ctx, afterId: bigint | null, signal: AbortSignal): AsyncGenerator<TailBatch> {
+export async function subscribe(ctx: Ctx, afterId: bigint | null, signal: AbortSignal): Promise<AsyncGenerator<TailBatch>> {
+  return batches(ctx, afterId ?? (await read(ctx, (tx) => newestId(tx, ctx))), signal);
+}
+
+async function* batches(ctx: Ctx, start: bigint, signal: AbortSignal): AsyncGenerator<TailBatch> {
   const alarm = join(`${ctx.tenant_id}:${spaceOf(ctx.sandbox)}`, signal);
   try {
-    const start = afterId ?? (await read(ctx, (tx) => newestId(tx, ctx)));
     let last = start;
     const seen = new Set<bigint>();
     const marks: { at: number; id: bigint }[] = [{ at: Date.now(), id: start }];

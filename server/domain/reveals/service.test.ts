@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { perform } from '#server/api/perform.ts';
 import { addMembership } from '#server/domain/people/service.ts';
+import { forgetRules } from '#server/domain/policies/service.ts';
 import * as secrets from '#server/domain/secrets/operations.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Refusal } from '#server/kernel/errors.ts';
@@ -118,7 +119,7 @@ test('when verifications or policies cannot be read the check fails closed', asy
   const withoutVerifications = await refusal(reveal());
   await sql().query('alter table gone rename to step_up_verifications');
   assert.deepEqual([withoutVerifications.type, withoutVerifications.status], ['reveal_check_failed', 500]);
-  await new Promise((done) => setTimeout(done, 1_050)); // rules are kept for a second
+  forgetRules(owner.tenant_id);
   await sql().query('alter table tenant_policies rename to gone');
   const withoutPolicies = await refusal(reveal());
   await sql().query('alter table gone rename to tenant_policies');

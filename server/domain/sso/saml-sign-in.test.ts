@@ -240,10 +240,8 @@ test('comments, entities and what else makes two readers see two names is refuse
   for (const [name, change] of shapes) {
     const b = browser();
     const { relay_state, request_id } = await begin(b, w.tenant.slug);
-    const began = performance.now();
     const posted = await post(b, change(await idp.respond({ entity_id, request_id }, { Email: evil })), relay_state);
     assert.ok(posted.status === 403 || posted.status === 400 || posted.status === 413, `${name}: ${posted.status} ${posted.text}`);
-    assert.ok(performance.now() - began < 2_000, name);
     assert.equal(posted.text.includes('root:'), false);
   }
   const b = browser();

@@ -37,7 +37,7 @@ export async function importTokens(ctx: Ctx, { vault: ref, format, content, colu
 const naming = (i: number) => `rows[${i}]`;
 
 /** Only the columns that are asked for: a file may have very many. */
-function* csvRows(content: string, columns: Columns): Iterable<Fields> {
+export function* csvRows(content: string, columns: Columns): Iterable<Fields> {
   const records = csvRecords(content);
   const head = new Map((records.next().value ?? []).map((name, i) => [name, i]));
   const { value, token, ttl_seconds, card_exp_month, card_exp_year, metadata = {} } = columns;

@@ -6,8 +6,9 @@ import { inTransaction } from '#server/kernel/database.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { answering, delivering, receiver, until, webhookTo } from './receiver.fixture.ts';
+import { answering, delivering, receiver, webhookTo } from './receiver.fixture.ts';
 
 await ownDatabase();
 
@@ -37,10 +38,10 @@ test('two thousand deliveries that wait for a dead receiver hold ten attempts, a
   const good = await answering(200);
   const hooks = [await webhookTo(crowded.live, good.url), await webhookTo(crowded.test, good.url), await webhookTo(other.live, good.url)];
   await delivering(async () => {
-    await until('the receiver hangs', () => dead.seen.length === 10);
+    await until(() => dead.seen.length === 10, 'the receiver hangs');
     for (const ctx of [crowded.live, crowded.test, other.live]) await rotated(ctx, EACH);
-    await until('the others arrive', async () =>
-      (await Promise.all(hooks.map((hook) => inState(hook.id, 'succeeded')))).every((n) => n === EACH),
+    await until(async () =>
+      (await Promise.all(hooks.map((hook) => inState(hook.id, 'succeeded')))).every((n) => n === EACH), 'the others arrive',
     );
     assert.equal(dead.seen.length, 10, 'no delivery had to wait for the end of a dead one');
     assert.deepEqual([await inState(id, 'in_flight'), await inState(id, 'pending')], [10, WAITING - 10]);

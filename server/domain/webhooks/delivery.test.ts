@@ -9,8 +9,9 @@ import { audited, mutate } from '#server/kernel/mutate.ts';
 import { db } from '#server/platform/db.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { answering, deliveriesOf, delivering, due, hmac, receiver, statesOf, until, webhookTo } from './receiver.fixture.ts';
+import { answering, deliveriesOf, delivering, due, hmac, receiver, statesOf, webhookTo } from './receiver.fixture.ts';
 
 await ownDatabase();
 
@@ -24,10 +25,10 @@ test('500, 500, 200 are three attempts of one delivery: same event and time of i
   const { id, secret_key } = await webhookTo(w.live, url, { hmac_format: 'stripe' });
   await rotated(w.live);
   await delivering(() =>
-    until('it is delivered', async () => {
+    until(async () => {
       await due(id);
       return (await statesOf(id)) === 'succeeded';
-    }),
+    }, 'it is delivered'),
   );
   assert.equal(seen.length, 3);
   assert.deepEqual(
@@ -90,7 +91,7 @@ test('every format signs what is sent, and a receiver that computes it by hand a
     assert.match(secret_key, /^whsec_[A-Za-z0-9_-]{43}$/);
   }
   await rotated(w.live);
-  await delivering(() => until('all arrive', () => seen.length === formats.length));
+  await delivering(() => until(() => seen.length === formats.length, 'all arrive'));
   for (const { body, headers, envelope } of seen) {
     const key = keys.get(envelope.webhook_id) as string;
     const plain = `sha256=${hmac(key, body)}`;
@@ -117,7 +118,7 @@ test('Test and Live do not cross, and other workspaces get nothing', async () =>
   await rotated(w.live, { in: 'live' });
   await rotated(w.test, { in: 'test' });
   await delivering(() =>
-    until('both arrive', async () => (await statesOf(live.id)) + (await statesOf(sandbox.id)) === 'succeededsucceeded'),
+    until(async () => (await statesOf(live.id)) + (await statesOf(sandbox.id)) === 'succeededsucceeded', 'both arrive'),
   );
   const arrived = seen.map(({ envelope }) => [envelope.webhook_id, envelope.sandbox, envelope.data.in]).sort();
   assert.deepEqual(arrived, [[live.id, false, 'live'] as const, [sandbox.id, true, 'test'] as const].sort());
@@ -137,10 +138,10 @@ test('an audit entry arrives without the name of a webhook, filtered by its patt
   await mutate(w.live, async () => audited(undefined, entry('secret')));
   await mutate(w.live, async () => audited(undefined, entry('route')));
   await delivering(async () => {
-    await until('it arrives', () => seen.length === 1);
+    await until(() => seen.length === 1, 'it arrives');
     await until(
-      'nothing waits',
       async () => (await db().events.count({ where: { tenant_id: w.tenant.id, dispatch_at: { not: null } } })) === 0,
+      'nothing waits',
     );
   });
   const { envelope } = seen[0]!;
@@ -161,12 +162,12 @@ test('each auth type authenticates with the secrets it names, put in per attempt
   });
   await rotated(w.live);
   await delivering(async () => {
-    await until('the first attempt', async () => (await attemptsOf(id)).length === 1);
+    await until(async () => (await attemptsOf(id)).length === 1, 'the first attempt');
     await made(w.live, 'secrets.put_value', { id: secret.id, environment: 'production', value: 'the-second-value-9f2' });
-    await until('all', async () => {
+    await until(async () => {
       await due(id);
       return seen.length >= 3;
-    });
+    }, 'all');
   });
   assert.equal(seen[0]?.headers.authorization, 'Bearer the-first-value-9f2');
   assert.equal(seen[0]?.headers['x-team'], 'team the-first-value-9f2');
@@ -182,7 +183,7 @@ test('each auth type authenticates with the secrets it names, put in per attempt
   ]);
   await made(w.live, 'secrets.delete', { id: secret.id }).catch(() => db().secrets.delete({ where: { id: secret.id } }));
   await rotated(w.live);
-  await delivering(() => until('it fails', async () => (await attemptsOf(id)).at(-1)?.error_code === 'secret_unresolved'));
+  await delivering(() => until(async () => (await attemptsOf(id)).at(-1)?.error_code === 'secret_unresolved', 'it fails'));
 });
 
 test('basic, header and a secret of the customer work; what a type does not take is refused', async () => {
@@ -194,7 +195,7 @@ test('basic, header and a secret of the customer work; what a type does not take
   const made = await webhookTo(w.live, url, { name: 'hmac', auth_type: 'hmac', auth_config: { secret: own } });
   assert.equal(made.secret_key, own);
   await rotated(w.live);
-  await delivering(() => until('all arrive', () => seen.length === 3));
+  await delivering(() => until(() => seen.length === 3, 'all arrive'));
   const by = (name: string) => seen.find(({ envelope }) => envelope.webhook_name === name)!;
   assert.equal(by('basic').headers.authorization, `Basic ${Buffer.from('u:p:w').toString('base64')}`);
   assert.equal(by('header').headers['x-key'], 'k');
@@ -219,7 +220,7 @@ test('a GET has the envelope in its query; one that would be too long loses its 
   });
   for (const body of ['small', 'x'.repeat(9_000)])
     await inTransaction(w.live, (tx) => raise(tx, w.live, [{ type: 'request.completed', source_id: null, data: call(body) }]));
-  await delivering(() => until('both arrive', () => seen.length === 2));
+  await delivering(() => until(() => seen.length === 2, 'both arrive'));
   for (const { method, url: target, envelope, headers, body } of seen) {
     assert.equal(method, 'GET');
     const query = new URL(target, 'http://x').searchParams;
@@ -243,9 +244,9 @@ test('410 ends the delivery, turns the webhook off, drops what waits and tells p
   await webhookTo(w.live, told.url, { event_types: ['webhook.disabled'] });
   await rotated(w.live);
   await delivering(async () => {
-    await until('it is off', async () => !(await made(w.live, 'webhooks.get', { id })).enabled);
-    await until('it is told', () => told.seen.length === 1);
-    await until('it ended', async () => (await statesOf(id)) === 'exhausted');
+    await until(async () => !(await made(w.live, 'webhooks.get', { id })).enabled, 'it is off');
+    await until(() => told.seen.length === 1, 'it is told');
+    await until(async () => (await statesOf(id)) === 'exhausted', 'it ended');
   });
   const row = await made(w.live, 'webhooks.get', { id });
   assert.deepEqual([row.disabled_reason, row.enabled], ['gone', false]);
@@ -261,7 +262,7 @@ test('what waits is dropped when its webhook is turned off or deleted', async ()
   const { url } = await answering(500);
   const [off, gone] = [await webhookTo(w.live, url), await webhookTo(w.live, url)];
   await rotated(w.live);
-  await delivering(() => until('both wait', async () => (await attemptsOf(off.id)).length + (await attemptsOf(gone.id)).length === 2));
+  await delivering(() => until(async () => (await attemptsOf(off.id)).length + (await attemptsOf(gone.id)).length === 2, 'both wait'));
   await made(w.live, 'webhooks.update', { id: off.id, enabled: false });
   await made(w.live, 'webhooks.delete', { id: gone.id });
   assert.deepEqual([await statesOf(off.id), await statesOf(gone.id)], ['dropped', 'dropped']);
@@ -289,7 +290,7 @@ test('at most 50,000 wait for a webhook; what it misses then is counted', async 
     .$executeRaw`insert into deliveries (id, tenant_id, sandbox, event_id, channel, destination_id, max_attempts, next_attempt_at, trigger)
     select gen_random_uuid(), ${w.tenant.id}::uuid, false, ${event_id}::uuid, 'webhook', ${id}::uuid, 1, now() + interval '1 day', 'recover' from generate_series(1, 49999)`;
   for (let n = 0; n < 3; n++) await rotated(w.live, { n });
-  await delivering(() => until('two are missed', async () => (await made(w.live, 'webhooks.get', { id })).dropped === 2));
+  await delivering(() => until(async () => (await made(w.live, 'webhooks.get', { id })).dropped === 2, 'two are missed'));
   assert.equal(await db().deliveries.count({ where: { destination_id: id, trigger: 'event' } }), 1);
 });
 
@@ -299,7 +300,7 @@ test('a delivery goes again on request with the same event, and what failed for 
   const { seen, url } = await receiver((res) => void res.writeHead(broken ? 500 : 200).end());
   const { id } = await webhookTo(w.live, url, { retry_on_failure: false });
   for (let n = 0; n < 3; n++) await rotated(w.live, { n });
-  await delivering(() => until('all failed', async () => (await statesOf(id)) === 'exhausted,exhausted,exhausted'));
+  await delivering(() => until(async () => (await statesOf(id)) === 'exhausted,exhausted,exhausted', 'all failed'));
   broken = false;
   const [first] = await attemptsOf(id);
   const again = await made(w.live, 'webhooks.redeliver', { id, log_id: first!.id });
@@ -309,7 +310,7 @@ test('a delivery goes again on request with the same event, and what failed for 
   assert.deepEqual(await made({ ...w.live, now: new Date() }, 'webhooks.recover', { id, since }), { queued: 2 });
   assert.deepEqual(await made({ ...w.live, now: new Date() }, 'webhooks.recover', { id, since }), { queued: 0 });
   await delivering(() =>
-    until('all arrive', async () => (await deliveriesOf(id)).filter(({ state }) => state === 'succeeded').length === 3),
+    until(async () => (await deliveriesOf(id)).filter(({ state }) => state === 'succeeded').length === 3, 'all arrive'),
   );
   assert.equal(new Set(seen.map(({ envelope }) => envelope.id)).size, 3);
   const row = await made(w.live, 'webhooks.get', { id });

@@ -15,10 +15,11 @@ import { createResolver } from '#server/platform/http-out/resolver.ts';
 import { egressSettings } from '#server/platform/http-out/settings.ts';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
 import { ownDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { webhookChannel } from './channel.ts';
 import { CHANNEL } from './options.shared.ts';
-import { answering, delivering, due, receiver, statesOf, until, webhookTo } from './receiver.fixture.ts';
+import { answering, delivering, due, receiver, statesOf, webhookTo } from './receiver.fixture.ts';
 
 await ownDatabase();
 
@@ -81,32 +82,32 @@ test('whatever a receiver answers, the attempt ends in time with a code, and no 
   const neighbour = await webhookTo(w.live, good.url);
   await send(w.live);
   await delivering(async () => {
-    await until('the neighbour is served', async () => (await statesOf(neighbour.id)) === 'succeeded');
-    await until('all end', async () => (await Promise.all(made.map(({ id }) => attemptOf(id)))).every((row) => row !== null));
+    await until(async () => (await statesOf(neighbour.id)) === 'succeeded', 'the neighbour is served');
+    await until(async () => (await Promise.all(made.map(({ id }) => attemptOf(id)))).every((row) => row !== null), 'all end');
   });
   for (const { name, error, id } of made) assert.deepEqual([name, (await attemptOf(id))?.error_code], [name, error]);
 });
 
 test('a 200 that comes after the time is up is a timeout, and the next attempt has the same IDs', async () => {
   const w = await workspace();
-  let late = false;
-  const { seen, url } = await receiver((res, nth) => {
-    if (nth > 0) return void res.end();
-    setTimeout(() => {
-      res.end();
-      late = true;
-    }, 1_500);
+  const late = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  const { seen, url } = await receiver(async (res, nth) => {
+    if (nth === 0) await late.promise;
+    res.end();
+    answered.resolve();
   });
   const { id } = await webhookTo(w.live, url, { timeout_seconds: 1 });
   await send(w.live);
   await delivering(async () => {
-    await until('the first attempt', async () => (await attemptOf(id))?.error_code === 'timeout');
+    await until(async () => (await attemptOf(id))?.error_code === 'timeout', 'the first attempt');
     assert.equal(await statesOf(id), 'pending');
-    await until('the late answer has come', () => late);
+    late.resolve();
+    await answered.promise;
     assert.equal(await statesOf(id), 'pending', 'too late is not taken');
     await db().webhooks.update({ where: { id }, data: { timeout_seconds: 30 } });
     await due(id);
-    await until('the second', async () => (await statesOf(id)) === 'succeeded');
+    await until(async () => (await statesOf(id)) === 'succeeded', 'the second');
   });
   assert.deepEqual(
     seen.map(({ headers }) => headers['x-webhook-attempt']),
@@ -149,7 +150,7 @@ test('a receiver whose TLS changes between attempts gets nothing until it is who
     await due(id);
     const engine = startDeliveries({ [CHANNEL]: webhookChannel(http) }, { pauseMs: 50 });
     try {
-      await until('the attempt', async () => (await db().webhook_attempts.count({ where: { webhook_id: id } })) > before);
+      await until(async () => (await db().webhook_attempts.count({ where: { webhook_id: id } })) > before, 'the attempt');
     } finally {
       await engine.stop();
       await http.close();
@@ -187,7 +188,7 @@ test('a redirect is a failure and is not followed, wherever it leads', async () 
   const outside = await receiver((res) => void res.writeHead(307, { location: inside.url }).end());
   const { id } = await webhookTo(w.live, outside.url, { retry_on_failure: false });
   await send(w.live);
-  await delivering(() => until('it ends', async () => (await statesOf(id)) === 'exhausted'));
+  await delivering(() => until(async () => (await statesOf(id)) === 'exhausted', 'it ends'));
   assert.deepEqual(
     [(await attemptOf(id))?.error_code, (await attemptOf(id))?.response_status, inside.seen.length],
     ['http_status', 307, 0],
@@ -219,7 +220,7 @@ test('an address that became private after it was saved is refused at the attemp
     const http = openHttp({ resolver });
     const engine = startDeliveries({ [CHANNEL]: webhookChannel(http) }, { pauseMs: 50 });
     try {
-      await until(target, async () => (await statesOf(id)) === 'exhausted');
+      await until(async () => (await statesOf(id)) === 'exhausted', target);
     } finally {
       await engine.stop();
       await http.close();
@@ -250,7 +251,7 @@ test('a name that flips between two answers is connected to at the answer that w
   await send(w.live);
   const engine = startDeliveries({ [CHANNEL]: webhookChannel(http) }, { pauseMs: 50 });
   try {
-    await until('it ends', async () => (await statesOf(id)) === 'exhausted');
+    await until(async () => (await statesOf(id)) === 'exhausted', 'it ends');
   } finally {
     await engine.stop();
     await http.close();
@@ -268,7 +269,7 @@ test('what a receiver answers stays in its log: cut, without control over any pa
   );
   const { id } = await webhookTo(w.live, url, { retry_on_failure: false });
   await send(w.live);
-  await delivering(() => until('it ends', async () => (await statesOf(id)) === 'exhausted'));
+  await delivering(() => until(async () => (await statesOf(id)) === 'exhausted', 'it ends'));
   const row = await attemptOf(id);
   const inClear = inText({ ...row, value_ct: Buffer.from(row?.value_ct ?? []).toString('latin1') });
   assert.doesNotMatch(inClear, /canary-answer/);

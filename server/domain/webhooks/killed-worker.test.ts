@@ -9,8 +9,9 @@ import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { answering, deliveriesOf, delivering, statesOf, until, webhookTo } from './receiver.fixture.ts';
+import { answering, deliveriesOf, delivering, statesOf, webhookTo } from './receiver.fixture.ts';
 
 await ownDatabase();
 
@@ -32,7 +33,7 @@ for (const [point, twice] of [
     assert.equal(seen.length, twice ? 1 : 0);
     // The lock of a worker that died runs out by itself, after two minutes.
     await sql().query("update deliveries set locked_until = now() - interval '1 second' where destination_id = $1", [id]);
-    await delivering(() => until('it is delivered', async () => (await statesOf(id)) === 'succeeded'));
+    await delivering(() => until(async () => (await statesOf(id)) === 'succeeded', 'it is delivered'));
     assert.equal(seen.length, twice ? 2 : 1);
     const ids = seen.map(({ headers }) => [headers['x-webhook-id'], headers['x-webhook-delivery'], headers['x-webhook-attempt']].join());
     assert.equal(new Set(ids).size, 1);
@@ -65,7 +66,7 @@ for (const point of DISPATCH_POINTS)
       const states = await Promise.all(hooks.map(({ id }) => statesOf(id)));
       return states.every((one) => one === 'succeeded,succeeded,succeeded');
     };
-    await delivering(() => until('all are delivered', allSucceeded));
+    await delivering(() => until(allSucceeded, 'all are delivered'));
     assert.equal(new Set(seen.map(({ headers }) => headers['x-webhook-delivery'])).size, 6);
     assert.equal(seen.length, 6, 'each once');
   });

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startDeliveries } from '#server/domain/deliveries/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
@@ -44,12 +43,6 @@ export async function receiver(answer: (res: ServerResponse, nth: number, req: I
 
 export const answering = (...statuses: number[]) =>
   receiver((res, nth) => void res.writeHead(statuses[Math.min(nth, statuses.length - 1)] ?? 200).end());
-
-/** Waits; while it does, `due` makes what waits for a retry due now. */
-export async function until(what: string, holds: () => Promise<boolean> | boolean, withinMs = 60_000): Promise<void> {
-  for (const end = Date.now() + withinMs; Date.now() < end; await sleep(25)) if (await holds()) return;
-  throw new Error(`not within ${withinMs} ms: ${what}`);
-}
 
 /** Delivers with the channel of the product for the time of one piece of work. */
 export async function delivering(work: () => Promise<unknown>): Promise<void> {

@@ -12,6 +12,7 @@ import { env } from '#server/platform/env.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { fresh, made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { startWorkflows } from './engine/worker.ts';
 import { revealHook } from './hooks.ts';
@@ -69,13 +70,11 @@ const json = (body: unknown, headers: Record<string, string> = {}): RequestInit 
 async function givenTo(ctx: Ctx, id: string) {
   const workers = startWorkflows({ pauseMs: 20 });
   try {
-    for (let n = 0; n < 1_200; n++) {
-      const run = await made(ctx, 'workflows.get_execution', { id });
-      if (run.status === 'completed' || run.status === 'failed')
-        return { run, given: run.node_executions.find((one: { node_id: string }) => one.node_id === 'trigger-node').output };
-      await new Promise((done) => setTimeout(done, 50));
-    }
-    throw new Error('the run did not end');
+    const run = await until(async () => {
+      const seen = await made(ctx, 'workflows.get_execution', { id });
+      return (seen.status === 'completed' || seen.status === 'failed') && seen;
+    }, 'the run ends');
+    return { run, given: run.node_executions.find((one: { node_id: string }) => one.node_id === 'trigger-node').output };
   } finally {
     await workers.stop();
   }

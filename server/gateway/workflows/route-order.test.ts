@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { startDeliveries } from '#server/domain/deliveries/service.ts';
-import { definitionOf, ended, runsOf, started, stored, until, working } from '#server/domain/workflows/engine/running.fixture.ts';
+import { definitionOf, ended, runsOf, started, stored, working } from '#server/domain/workflows/engine/running.fixture.ts';
 import { syncSubscription } from '#server/domain/workflows/schedules.ts';
 import { channels } from '#server/jobs/channels.ts';
 import { inTransaction } from '#server/kernel/database.ts';
@@ -9,6 +9,7 @@ import { db } from '#server/platform/db.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { makeRoute, makeSecret, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 
@@ -49,8 +50,8 @@ test('a node calls a route of the workspace, which injects its secret; the run n
   const pay = runs.find(({ node_id }) => node_id === 'pay');
   const requestId = (pay?.output as { request_id: string } | undefined)?.request_id;
   await until(
-    'its call is logged',
     async () => (await db().request_logs.count({ where: { tenant_id: w.tenant.id, request_id: requestId ?? '' } })) === 1,
+    'its call is logged',
   );
   const [logged] = await db().request_logs.findMany({ where: { tenant_id: w.tenant.id } });
   assert.deepEqual([logged?.route_id, logged?.proxy_mode, logged?.secrets_used], [route.id, 'route', ['TOKEN']]);
@@ -102,15 +103,15 @@ test('calls start the workflows that listen to them; those that a run makes star
   const count = (id: string) => db().workflow_executions.count({ where: { workflow_id: id } });
   // Each starts for the caller's call, and once more for the call that the other one then makes: [caller, first, second] is no circle yet.
   await until(
-    'each was started by the caller, and by the other one',
     async () => (await count(first.id)) === 2 && (await count(second.id)) === 2,
+    'each was started by the caller, and by the other one',
     30_000,
   );
   const settled = async () => (await db().workflow_executions.count({ where: { tenant_id: w.tenant.id, completed_at: null } })) === 0;
-  await until('all have ended', settled);
+  await until(settled, 'all have ended');
   await until(
-    'every event was looked at',
     async () => (await db().deliveries.count({ where: { tenant_id: w.tenant.id, finished_at: null } })) === 0,
+    'every event was looked at',
   );
   assert.deepEqual([await count(first.id), await count(second.id)], [2, 2]);
   const chains = (await db().workflow_executions.findMany({ where: { workflow_id: first.id }, orderBy: { created_at: 'asc' } })).map(

@@ -30,6 +30,10 @@ const file = () => path.join(env.DATA_DIR, 'fake-kms.json');
 const moods = (): Record<string, Mood | null> => (existsSync(file()) ? JSON.parse(readFileSync(file(), 'utf8')) : {});
 const keyOf = (ref: string) => secretKey(digest(`fake kms ${ref}`));
 
+/** How often the key was asked for in this process. */
+export const fakeKmsCalls = (keyRef: string): number => calls.get(keyRef) ?? 0;
+const calls = new Map<string, number>();
+
 /** What the key answers from now on; null as usual. */
 export function setFakeKms(keyRef: string, mood: Mood | null): void {
   mkdirSync(env.DATA_DIR, { recursive: true });
@@ -37,6 +41,7 @@ export function setFakeKms(keyRef: string, mood: Mood | null): void {
 }
 
 async function answer(ref: string, signal: AbortSignal): Promise<void> {
+  calls.set(ref, fakeKmsCalls(ref) + 1);
   const mood = moods()[ref];
   if (mood === 'deny') throw new KmsFailure('access_denied', 'AccessDenied');
   if (mood === 'timeout') await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));

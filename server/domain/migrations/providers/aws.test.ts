@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import test, { after } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { until } from '#server/testing/until.ts';
 import { type AwsGrant, aws } from './aws.ts';
 import type { StoreHttp } from './http.ts';
 import { ProviderFault } from './provider.ts';
@@ -29,17 +29,12 @@ async function started(): Promise<{ endpoint: string; hosts: Set<string>; http: 
   const port = await freePort();
   server = spawn(BIN as string, ['-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' });
   const endpoint = `http://127.0.0.1:${port}`;
-  for (let tries = 0; ; tries++) {
-    if (
-      await fetch(`${endpoint}/moto-api/data.json`).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-    )
-      break;
-    if (tries > 300) throw new Error('moto did not start');
-    await setTimeout(100);
-  }
+  const isUp = () =>
+    fetch(`${endpoint}/moto-api/data.json`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await until(isUp, 'moto answers');
   const hosts = new Set<string>();
   const http: StoreHttp = {
     async send({ url, method = 'GET', headers = {}, body, signal }) {

@@ -3,11 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import test, { after } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { discover } from '#server/domain/migrations/discovery.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { published } from './clouds.fixture.ts';
 
@@ -46,15 +46,13 @@ async function start(): Promise<string> {
     },
   );
   const address = `http://127.0.0.1:${port}`;
-  for (let tries = 0; tries < 200; tries++) {
-    const up = await fetch(`${address}/v1/sys/health`).then(
+  const isUp = () =>
+    fetch(`${address}/v1/sys/health`).then(
       ({ ok }) => ok,
       () => false,
     );
-    if (up) return address;
-    await setTimeout(100);
-  }
-  throw new Error('Vault did not start');
+  await until(isUp, 'Vault answers');
+  return address;
 }
 
 const api =

@@ -10,6 +10,7 @@ import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { anchorTenant } from '../anchors.ts';
 import { BrowsedLogs, BrowseLogs, ExportLogs, LogDetail, LogFacetsQuery } from '../browse.schema.ts';
@@ -393,7 +394,7 @@ test('retention takes calls out of lists and totals at once, from either store, 
         { t: w.tenant.id, ms: later },
       )
     )[0]?.n;
-  while ((await old()) !== 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(async () => (await old()) === 0, 'the old rows are gone');
 });
 
 test("a ClickHouse that isn't this installation's is neither filled nor believed", { skip }, async () => {

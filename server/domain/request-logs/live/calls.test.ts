@@ -6,6 +6,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { knownCountries } from '#server/platform/geoip.fixture.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { keyActor, workspace } from '#server/testing/workspace.ts';
 import { call } from '../call.fixture.ts';
 import { liveCalls } from './calls.ts';
@@ -53,10 +54,11 @@ test('places are told at city level, to who may see who called', async () => {
     call(w.live, { ts: new Date().toISOString(), upstream_host: '1.1.1.1' }),
     call(w.live, { src_ip: '10.0.0.1', upstream_host: null }),
   ]);
-  await live(w.live, { places: true });
-  // Nobody waits for an upstream to be looked up.
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  const { calls, places } = await live(w.live, { places: 'true' });
+  // A view doesn't wait until an upstream is looked up: a later one shows its place.
+  const { calls, places } = await until(async () => {
+    const seen = await live(w.live, { places: 'true' });
+    return seen.calls.some(({ to }) => to !== null) && seen;
+  }, 'the upstream is looked up');
   assert.equal(places, 'shown');
   assert.deepEqual(
     calls.map(({ from, to }) => [from, to]),

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { readConnection } from '#server/custody/connections/connection.ts';
 import { openTokens, usableConnection } from '#server/custody/connections/connections.ts';
 import { startTokenServer } from '#server/custody/connections/token-server.fixture.ts';
@@ -8,6 +7,7 @@ import { encodeTokenSet } from '#server/custody/connections/token-set.ts';
 import { db } from '#server/platform/db.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { sealNewValue } from '../values.ts';
 
@@ -65,10 +65,12 @@ test('new credentials of a client are not stored over the refresh token that a r
     where: { id: pending.id },
     data: { current_value_id: sealed.id, oauth2_status: 'connected', oauth2_expires_at: new Date(0) },
   });
-  server.delayMs = 1_500;
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  server.hold = () => released;
   const refreshing = usableConnection(w.live, ref);
-  for (let n = 0; n < 100 && server.seen.length < 2; n++) await wait(20);
+  await until(() => server.seen.length === 2, 'the refresh asks');
   await assert.rejects(made(w.live, 'secrets.update_oauth2', { id, client_secret: 'another' }), { type: 'conflict' });
+  release();
   assert.equal((await openTokens(w.live, await refreshing)).refresh_token, 'refresh-2');
   await made(w.live, 'secrets.update_oauth2', { id, client_secret: 'another' });
   const after = await readConnection(w.live, ref);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ownDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { definitionOf, ended, executionOf, runsOf, started, stored, until, working } from './running.fixture.ts';
+import { definitionOf, ended, executionOf, runsOf, started, stored, working } from './running.fixture.ts';
 
 await ownDatabase();
 const DAY = 86_400_000;
@@ -16,13 +17,15 @@ test('a delay of 30 days holds no worker, and ends when its time has come', asyn
     ['trigger>wait', 'wait>after'],
   );
   const id = await started(live, await stored(live, definition, { timeout_seconds: 1 }));
-  await until('it waits', async () => (await executionOf(id)).status === 'waiting');
+  const shorter = definitionOf({ wait: ['delay', { amount: 29, unit: 'days' }] }, ['trigger>wait']);
+  const witness = await started(live, await stored(live, shorter));
+  for (const one of [id, witness]) await until(async () => (await executionOf(one)).status === 'waiting', 'it waits');
   const asleep = await executionOf(id);
   assert.equal(asleep.locked_by, null);
   assert.ok(Math.abs((asleep.wakes_at?.getTime() ?? 0) - Date.now() - 30 * DAY) < 60_000);
   ahead = 30 * DAY - 120_000;
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  assert.equal((await executionOf(id)).status, 'waiting');
+  await ended(witness);
+  assert.equal((await executionOf(id)).status, 'waiting', 'workers have looked for what is due');
   ahead = 30 * DAY + 1_000;
   const execution = await ended(id);
   assert.equal(execution.status, 'completed', 'its second of active time is not used up by the delay');
@@ -38,10 +41,10 @@ test('a run older than 35 days ends', async () => {
   ]);
   const id = await started(live, await stored(live, definition));
   for (const days of [30.1, 60.2]) {
-    await until('it waits', async () => (await executionOf(id)).status === 'waiting');
+    await until(async () => (await executionOf(id)).status === 'waiting', 'it waits');
     const before = (await executionOf(id)).wakes_at?.getTime();
     ahead = days * DAY;
-    await until('it went on', async () => (await executionOf(id)).wakes_at?.getTime() !== before);
+    await until(async () => (await executionOf(id)).wakes_at?.getTime() !== before, 'it went on');
   }
   assert.deepEqual([(await ended(id)).status, (await executionOf(id)).error_code], ['failed', 'execution_timeout']);
 });
@@ -55,7 +58,7 @@ test('a delay until a time waits for it, one that is past is over at once, and o
   assert.equal((await ended(await at(-DAY))).status, 'completed');
   assert.equal((await ended(await at(31 * DAY))).error_code, 'invalid_config');
   const later = await at(DAY);
-  await until('it waits', async () => (await executionOf(later)).status === 'waiting');
+  await until(async () => (await executionOf(later)).status === 'waiting', 'it waits');
   ahead = DAY + 1_000;
   assert.equal((await ended(later)).status, 'completed');
 });

@@ -5,9 +5,10 @@ import { inTransaction } from '#server/kernel/database.ts';
 import { db } from '#server/platform/db.ts';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
 import { ownDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { cancelExecution, retryExecution } from './executions.ts';
-import { definitionOf, ended, executionOf, runsOf, started, statesOf, stored, until, working } from './running.fixture.ts';
+import { definitionOf, ended, executionOf, runsOf, started, statesOf, stored, working } from './running.fixture.ts';
 
 await ownDatabase();
 working();
@@ -248,7 +249,7 @@ test('a failed request is tried again with the same key after its pause, and no 
     ['trigger>bad'],
   );
   const id = await started(live, await stored(live, definition));
-  await until('it waits', async () => (await executionOf(id)).status === 'waiting');
+  await until(async () => (await executionOf(id)).status === 'waiting', 'it waits');
   const execution = await ended(id);
   assert.deepEqual([execution.status, execution.error_code, execution.operations, seen.length], ['failed', 'http_status', 1, 3]);
   assert.equal(new Set(seen.map(({ key }) => key)).size, 1);
@@ -280,7 +281,7 @@ test('cancelling ends what is queued or waits at once, what runs after its node,
     definitionOf({ a: ['http_request', { method: 'GET', url: `${base}/slow` }], b: say('b') }, ['trigger>a', 'a>b']),
   );
   const running = await started(live, slow);
-  await until('the node is in flight', () => seen.length === 1);
+  await until(() => seen.length === 1, 'the node is in flight');
   assert.equal((await inTransaction(live, (tx) => cancelExecution(tx, live, running))).status, 'cancelling');
   release();
   assert.equal((await ended(running)).status, 'cancelled');
@@ -294,7 +295,7 @@ test('cancelling ends what is queued or waits at once, what runs after its node,
     live,
     await stored(live, definitionOf({ d: ['delay', { amount: 1, unit: 'days' }], b: say('b') }, ['trigger>d', 'd>b'])),
   );
-  await until('it waits', async () => (await executionOf(delayed)).status === 'waiting');
+  await until(async () => (await executionOf(delayed)).status === 'waiting', 'it waits');
   assert.equal((await inTransaction(live, (tx) => cancelExecution(tx, live, delayed))).status, 'cancelled');
   assert.deepEqual(
     [await statesOf(live, delayed), await db().workflow_timers.count({ where: { execution_id: delayed } })],
@@ -343,22 +344,22 @@ test('at most five nodes of a run are in flight, and ten runs of a workflow', as
     ),
   );
   const id = await started(live, wide);
-  await until('five are in flight', () => seen.length === 5);
+  await until(() => seen.length === 5, 'five are in flight');
   release();
-  await until('the others follow', () => seen.length === 7);
+  await until(() => seen.length === 7, 'the others follow');
   release();
   assert.equal((await ended(id)).operations, 7);
 
   const one = await stored(live, definitionOf({ a: ['http_request', { method: 'GET', url: `${base}/slow/x` }] }, ['trigger>a']));
   seen.length = 0;
   const ids = await Promise.all(Array.from({ length: 12 }, () => started(live, one)));
-  await until('ten run', () => seen.length === 10);
+  await until(() => seen.length === 10, 'ten run');
   assert.equal(await db().workflow_executions.count({ where: { workflow_id: one.id, status: 'queued' } }), 2);
   const queued = await db().workflow_executions.findFirstOrThrow({ where: { workflow_id: one.id, status: 'queued' } });
   assert.equal((await inTransaction(live, (tx) => cancelExecution(tx, live, queued.id))).status, 'cancelled');
   assert.equal(await statesOf(live, queued.id), '');
   release();
-  await until('the last one has begun', () => seen.length === 11);
+  await until(() => seen.length === 11, 'the last one has begun');
   release();
   for (const each of ids) await ended(each);
 });

@@ -6,9 +6,10 @@ import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { cancelExecution } from './executions.ts';
-import { definitionOf, ended, executionOf, started, stored, until, working } from './running.fixture.ts';
+import { definitionOf, ended, executionOf, started, stored, working } from './running.fixture.ts';
 import { claim } from './store.ts';
 
 await ownDatabase();
@@ -25,12 +26,12 @@ test('a cancelled run that a worker is about to claim stays cancelled', async ()
   });
   await holding.promise;
   const claiming = claim(sql(), '01a20ae2-e39f-7000-a19e-6509f649428c', 10, new Date());
-  await until('the claim waits for the row', async () => {
+  await until(async () => {
     const { rows } = await sql().query(
       "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%workflow_executions%'",
     );
     return rows.length > 0;
-  });
+  }, 'the claim waits for the row');
   release.resolve();
   await cancelling;
   assert.deepEqual([(await claiming).length, (await executionOf(id)).status], [0, 'cancelled']);
@@ -52,7 +53,7 @@ test('the end of a run is an event, with what failed and without inputs and outp
   const one = await ended(await started(live, fine, { private: 'sensitive-input' }));
   const two = await ended(await started(live, bad));
   const slow = await started(live, await stored(live, definitionOf({ d: ['delay', { amount: 1, unit: 'days' }] }, ['trigger>d'])));
-  await until('it waits', async () => (await executionOf(slow)).status === 'waiting');
+  await until(async () => (await executionOf(slow)).status === 'waiting', 'it waits');
   await inTransaction(live, (tx) => cancelExecution(tx, live, slow));
   const events = (await db().events.findMany({
     where: { tenant_id: live.tenant_id, type: { startsWith: 'workflow.' } },

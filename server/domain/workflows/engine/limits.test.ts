@@ -5,8 +5,9 @@ import { db } from '#server/platform/db.ts';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
 import { flushMeters } from '#server/platform/monthly-meter.ts';
 import { ownDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { definitionOf, ended, started, statesOf, stored, until, working } from './running.fixture.ts';
+import { definitionOf, ended, started, statesOf, stored, working } from './running.fixture.ts';
 
 await ownDatabase();
 working();
@@ -55,9 +56,9 @@ test('a loop may run over the month, then fails at its next node; what ran is co
   assert.match(await statesOf(w.live, id), /each:cancelled/);
   await flushMeters();
   await until(
-    'it is counted',
     async () =>
       Number((await db().usage_counters.findFirst({ where: { tenant_id: w.tenant.id, kind: 'workflow_operations' } }))?.n ?? 0) === 4,
+    'it is counted',
   );
 });
 
@@ -68,11 +69,11 @@ test('a run can run a thousand nodes', async () => {
     ['trigger>each', 'each:body>x'],
   );
   const workflow = await stored(w.test, definition);
-  const many = await ended(await started(w.test, workflow, Array(1_000).fill(0)), 60_000);
+  const many = await ended(await started(w.test, workflow, Array(1_000).fill(0)));
   assert.deepEqual([many.status, many.error_code, many.operations], ['failed', 'loop_limit', 1_000]);
-  const most = await ended(await started(w.test, workflow, Array(999).fill(0)), 60_000);
+  const most = await ended(await started(w.test, workflow, Array(999).fill(0)));
   assert.deepEqual([most.status, most.operations], ['completed', 1_000]);
-  const over = await ended(await started(w.test, workflow, Array(1_001).fill(0)), 60_000);
+  const over = await ended(await started(w.test, workflow, Array(1_001).fill(0)));
   assert.deepEqual([over.error_code, over.operations], ['loop_limit', 1]);
 });
 

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { fresh } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { type Definition, graphOf, isTerminal, triggerTypeOf, type WorkflowNode } from '../definition.shared.ts';
 import { enqueueExecution } from './executions.ts';
 import { nodeRunViews } from './views.ts';
@@ -81,13 +81,8 @@ export const statesOf = async (ctx: Ctx, id: string) =>
     .sort()
     .join(' ');
 
-export async function until(what: string, holds: () => Promise<boolean> | boolean, withinMs = 60_000): Promise<void> {
-  for (const end = Date.now() + withinMs; Date.now() < end; await sleep(20)) if (await holds()) return;
-  throw new Error(`not within ${withinMs} ms: ${what}`);
-}
-
-export async function ended(id: string, withinMs = 60_000) {
-  await until('the execution ends', async () => isTerminal((await executionOf(id)).status), withinMs);
+export async function ended(id: string) {
+  await until(async () => isTerminal((await executionOf(id)).status), 'the execution ends');
   return executionOf(id);
 }
 
