@@ -6,19 +6,11 @@ const FACTOR = 32;
 /** Between 1 of linear and 32 of quadratic work, with room for caches and garbage collection, which make large inputs dearer. */
 const BOUND = 6;
 
-<<<<<<< HEAD
 /** Shorter runs, in ms, say little of what grows. Only the comparison of the largest size includes them. */
 const MEASURABLE = 1;
 
 /** Comparisons without a better time after which a ratio over the bound is the truth, and after which one far over it is. */
 const CERTAIN = { over: 20, farOver: 3 };
-=======
-/** Shorter runs, in ms, show nothing but noise. Only the comparison of the largest size includes them. */
-const MEASURABLE = 1;
-
-/** Comparisons without a better time after which a ratio over the bound is the truth. */
-const CERTAIN = 20;
->>>>>>> h-nodeb
 
 /**
  * Fails unless `work` on `input(size)` takes time proportional to the size, up to the size `largest`; `work` sees an input many times.
@@ -33,7 +25,6 @@ export async function assertGrowsLinearly<T>(
   // In small steps: exponential work is found before a run of it takes minutes.
   for (let size = 8; size < largest; size = Math.ceil(size * 1.5)) {
     const given = input(size);
-<<<<<<< HEAD
     if ((await time(work, given)) > MEASURABLE) await compare(what, size, input, work, 1, MEASURABLE);
   }
   await compare(what, largest, input, work, 3, 0);
@@ -48,33 +39,16 @@ async function compare<T>(
   rounds: number,
   measurable: number,
 ): Promise<void> {
-=======
-    if ((await time(work, given)) > MEASURABLE) await compare(what, size, input, work, 1);
-  }
-  await compare(what, largest, input, work, 3);
-}
-
-/** One input of the size against many of a fraction of it. Both take the same time when work is linear, so load disturbs both alike. */
-async function compare<T>(what: string, size: number, input: (size: number) => T, work: (input: T) => unknown, rounds: number) {
->>>>>>> h-nodeb
   const fraction = Math.max(1, Math.floor(size / FACTOR));
   const [small, large] = [input(fraction), input(size)];
   let [many, one] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   const ratio = () => (one * fraction * FACTOR) / (many * size);
-<<<<<<< HEAD
   for (let round = 1, since = 0; round <= rounds || (ratio() > BOUND && one > measurable); round++) {
-=======
-  for (let round = 1, since = 0; round <= rounds || ratio() > BOUND; round++) {
->>>>>>> h-nodeb
     const [nowMany, nowOne] = [await time(work, small, FACTOR), await time(work, large)];
     since = nowOne < one * 0.98 ? 0 : since + 1;
     many = Math.min(many, nowMany);
     one = Math.min(one, nowOne);
-<<<<<<< HEAD
     if (since > (ratio() > FACTOR * BOUND ? CERTAIN.farOver : CERTAIN.over))
-=======
-    if (since > CERTAIN)
->>>>>>> h-nodeb
       assert.ok(ratio() <= BOUND, `${what}: size ${size} takes ${ratio().toFixed(1)} times as long as ${FACTOR} of size ${fraction}`);
   }
 }

@@ -12,15 +12,11 @@ export const hashCosts: number[] = [];
  * Returns what gives it its cost back, as the end of the file does. The hashes are of no use to a process that was not told the same.
  */
 export function quickPasswords(): () => void {
-<<<<<<< HEAD
   onFileEnd(() => use(asItIs));
-  use((algorithm, parameters, callback) => asItIs(algorithm, { ...parameters, memory: 64, passes: 1 }, callback));
-=======
   use((algorithm, parameters, callback) => {
     hashCosts.push(parameters.memory * parameters.passes);
     asItIs(algorithm, { ...parameters, memory: 64, passes: 1 }, callback);
   });
->>>>>>> h-nodeb
   return () => use(asItIs);
 }
 

@@ -15,7 +15,6 @@ export async function until<T>(
     if (performance.now() > end) throw new Error(`not so within ${limitMs / 1_000} s: ${what}`);
   }
 }
-<<<<<<< HEAD
 
 /** So many looks in a row, a turn of the event loop or more apart, find a value that has settled unchanged. */
 const STEADY_LOOKS = 30;
@@ -31,5 +30,3 @@ export async function untilSteady<T>(value: () => T): Promise<T> {
   }
   return last;
 }
-=======
->>>>>>> h-nodeb
