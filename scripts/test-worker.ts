@@ -7,6 +7,8 @@ import type { FromWorker, ToWorker } from './test-pool.ts';
 // Runs the test files that scripts/test-pool.ts hands out, one after the other, so that the service is loaded once for many. Each file is a test here, and
 // what it declares are that one's subtests; its results are sent by scripts/test-reporter.ts.
 
+process.on('disconnect', () => process.exit(1)); // nobody is there to hear the results
+process.channel?.unref();
 const awake = setInterval(() => {}, 60_000); // what a test waits for may hold no process open
 for (let job = await next(); job !== undefined; job = job.bare ? undefined : await next()) {
   const url = `${pathToFileURL(path.resolve(job.file)).href}?round=${job.round}`;
