@@ -20,7 +20,6 @@ import { generateClient, migrate, migrationState } from './schema.ts';
 
 const dev = process.argv.includes('--dev');
 const env = readEnv();
-const servesPages = env.SALLYPORT_ROLES.includes('web');
 const stopBudgetMs = 30_000 + env.SHUTDOWN_DELAY_SECONDS * 1_000;
 /** Calls come before the build. */
 const BUILD_NICENESS = 10;
@@ -46,7 +45,8 @@ try {
     step('Compile the agent', buildAgent),
   ]);
   await fittingRootKey(url); // before the roles start: one sentence instead of one from each
-  const build = servesPages && !dev ? webBuild() : undefined;
+  // In development Next compiles each page at its first request.
+  const build = env.SALLYPORT_ROLES.includes('web') && !dev ? webBuild() : undefined;
   await step(`Start ${env.SALLYPORT_ROLES.join(', ')}`, async () => {
     startRoles(url);
     if (database) void watchDatabase(database);
@@ -56,7 +56,7 @@ try {
     greet(`Calls, /v1 and sign-up work after ${elapsed()} s. The dashboard follows.`);
     await step('Build the dashboard', () => build.make({ niceness: BUILD_NICENESS, signal: building.signal }));
   }
-  if (servesPages) await step('Load the dashboard', () => pagesReady.promise);
+  if (build) await step('Load the dashboard', () => pagesReady.promise);
   ready = true;
   greet(`Sallyport is ready after ${elapsed()} s.`);
 } catch (error) {

@@ -48,11 +48,13 @@ export function logLevel(): z.output<typeof level> {
 
 /**
  * What Next and next-auth read from the environment by themselves. Next must see production unless it is the development server,
- * also in a development deployment; what the operator asked for stays readable as env.NODE_ENV, in every copy of this module.
+ * also in a development deployment; what the operator asked for stays readable as env.NODE_ENV. Node's watcher would have Next's own workers report
+ * the files they load, and report them to Next, which ends at a message it doesn't know.
  */
 export function enterWebMode(dev: boolean): void {
   const { NODE_ENV, NEXTAUTH_URL } = env;
   Object.assign(process.env, { SALLYPORT_MODE: NODE_ENV, NODE_ENV: dev ? 'development' : 'production', NEXTAUTH_URL });
+  delete process.env.WATCH_REPORT_DEPENDENCIES;
 }
 
 /** Parses a set of variables. An empty variable counts as unset, but for PLANE_PORTS, where empty asks for one port. Throws EnvError. */
