@@ -101,7 +101,10 @@ function changesNothingWithoutEntry(subject: Subject): void {
 
 /** Makes every insert into the audit tables of a workspace fail until released. */
 export async function refuseAuditEntries(w: Workspace): Promise<() => Promise<void>> {
-  const releases = [await refuseInserts('audit_logs', 'tenant_id', w.tenant.id), await refuseInserts('audit_log_critical', 'tenant_id', w.tenant.id)];
+  const releases = [
+    await refuseInserts('audit_logs', 'tenant_id', w.tenant.id),
+    await refuseInserts('audit_log_critical', 'tenant_id', w.tenant.id),
+  ];
   return async () => {
     for (const release of releases) await release();
   };
