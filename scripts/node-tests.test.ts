@@ -41,7 +41,8 @@ test('a failed test, hook, import and process each fail the run, and the files a
     e: `test('passes', () => {});`,
   });
   assert.deepEqual([passed, failed], [3, 4], printed);
-  for (const reason of ['of a test', 'of a hook', 'of an import', 'The process ended with code 3']) assert.match(printed, new RegExp(reason));
+  for (const reason of ['of a test', 'of a hook', 'of an import', 'The process ended with code 3'])
+    assert.match(printed, new RegExp(reason));
 });
 
 test('a file without a test fails', async (t) => {
@@ -60,9 +61,6 @@ test('a file that says so has a process of its own', async (t) => {
 
 test('only tests of a name run when one is given, and each as often as there are rounds', async (t) => {
   const file = `test('one', () => {}); test('two', () => { throw new Error('not asked for'); });`;
-  assert.deepEqual(
-    await run(t, { file }, { name: '^one$' }).then(({ passed, failed }) => [passed, failed]),
-    [1, 0],
-  );
+  assert.deepEqual(await run(t, { file }, { name: '^one$' }).then(({ passed, failed }) => [passed, failed]), [1, 0]);
   assert.equal((await run(t, { file: `test('one', () => {});` }, { rounds: 3 })).passed, 3);
 });

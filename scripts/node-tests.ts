@@ -7,23 +7,27 @@ export type Counts = { passed: number; failed: number };
 /** What a file took: seconds by the clock and of processor time. */
 export type Cost = { file: string; seconds: number; cpu?: number };
 
-/** On two cores three processes run at once: many tests mostly wait. */
-type Options = { verbose: boolean; name?: string | undefined; rounds?: number; processes?: number };
+type Options = { verbose: boolean; name?: string | undefined; rounds?: number };
 
 /** The first line of a file that can't run in a process with others, and why. */
 const OWN_PROCESS = /^\/\/ own process: ./;
 
 /** Runs test files, each `rounds` times; prints one line a file, or with `verbose` one a test, and every failure in full. */
-export async function runNodeTests(files: readonly string[], { verbose, name, rounds = 1, processes = 3 }: Options): Promise<{ counts: Counts; costs: Cost[] }> {
+export async function runNodeTests(
+  files: readonly string[],
+  { verbose, name, rounds = 1 }: Options,
+): Promise<{ counts: Counts; costs: Cost[] }> {
   const counts: Counts = { passed: 0, failed: 0 };
   const costs: Cost[] = [];
-  const jobs = Array.from({ length: rounds }, (_, round) => longestFirst(files).map((file): Job => ({ file, round, bare: name !== undefined }))).flat();
+  const jobs = Array.from({ length: rounds }, (_, round) =>
+    longestFirst(files).map((file): Job => ({ file, round, bare: name !== undefined })),
+  ).flat();
   const alone = (job: Job) => job.bare || OWN_PROCESS.test(fs.readFileSync(job.file, 'utf8'));
   await runPool(
     jobs.filter(alone),
     jobs.filter((job) => !alone(job)),
     {
-      processes,
+      processes: 3, // on two cores: many tests mostly wait
       // Prisma's WebAssembly runs as it is first compiled: to optimise it costs more than it brings. Room for young objects saves processor time, since what
       // a test makes is garbage soon.
       execArgv: [
@@ -76,8 +80,7 @@ function tally({ job, results }: Finished): Counts {
   const tests = results.filter((result) => !isFile(result) && !result.suite && !result.skipped);
   const failed = tests.filter(({ failure }) => failure !== undefined).length;
   const outside = results.filter((result) => (isFile(result) || result.suite) && isOwnFailure(result)).length;
-  const none = results.every(isFile) && outside === 0 && !job.bare;
-  return { passed: tests.length - failed, failed: failed + outside + (none ? 1 : 0) };
+  return { passed: tests.length - failed, failed: failed + outside };
 }
 
 /** Not merely that of a test within. */

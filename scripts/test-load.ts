@@ -5,5 +5,8 @@ export function startLoad(): { stop: () => void } {
   const busy = Array.from({ length: 8 }, (_, i) =>
     i % 2 === 0 ? spawn('yes', { stdio: 'ignore' }) : spawn('dd', ['if=/dev/zero', 'of=/dev/null'], { stdio: 'ignore' }),
   );
-  return { stop: () => busy.forEach((one) => one.kill()) };
+  const stop = () => {
+    for (const one of busy) one.kill();
+  };
+  return { stop };
 }

@@ -33,13 +33,10 @@ async function blocking(w: Workspace, name: string): Promise<{ letGo: () => Prom
       client.release();
     },
     waits: () =>
-      until(
-        async () => {
-          const found = await sql().query('select 1 from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [pid]);
-          return found.rows.length > 0;
-        },
-        'a call waits',
-      ),
+      until(async () => {
+        const found = await sql().query('select 1 from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [pid]);
+        return found.rows.length > 0;
+      }, 'a call waits'),
   };
 }
 
@@ -105,9 +102,10 @@ test('a retry after kill -9 of the process that held the key runs at once, and m
   try {
     await block.waits();
     const olderThanGrace = async () => {
-      const { rows } = await sql().query("select 1 from idempotency_keys where tenant_id = $1 and lease_until < now() + interval '119 seconds'", [
-        w.tenant.id,
-      ]);
+      const { rows } = await sql().query(
+        "select 1 from idempotency_keys where tenant_id = $1 and lease_until < now() + interval '119 seconds'",
+        [w.tenant.id],
+      );
       return rows.length === 1;
     };
     await until(olderThanGrace, 'the claim is so old that one of a dead process would be taken over');

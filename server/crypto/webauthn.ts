@@ -26,7 +26,9 @@ export const registrationOptions = async (
   rp: RelyingParty,
   asked: { user: { handle: Uint8Array<ArrayBuffer>; email: string; name: string }; kind: FactorKeyKind; known: readonly KnownKey[] },
 ) => ({
-  ...(await (await library()).generateRegistrationOptions({
+  ...(await (
+    await library()
+  ).generateRegistrationOptions({
     rpName: 'Sallyport',
     rpID: rp.id,
     userID: asked.user.handle,
@@ -45,7 +47,9 @@ export const registrationOptions = async (
 
 /** What a browser passes to `navigator.credentials.get`. Without `known` the person picks one of the passkeys of this site. */
 export const requestOptions = async (rp: RelyingParty, asked: { verify: boolean; known?: readonly KnownKey[] }) => ({
-  ...(await (await library()).generateAuthenticationOptions({
+  ...(await (
+    await library()
+  ).generateAuthenticationOptions({
     rpID: rp.id,
     userVerification: asked.verify ? 'required' : 'preferred',
     timeout: TIMEOUT_MS,

@@ -34,7 +34,9 @@ test('a list names a revoked certificate as soon as a worker runs, also one revo
   await entries(1);
   await first.stop(60_000);
   await revoked();
-  const { rows } = await sql().query('select run_at <= now() as due from graphile_worker.jobs where key = $1', [`sign_crl:${root.intermediate.id}`]);
+  const { rows } = await sql().query('select run_at <= now() as due from graphile_worker.jobs where key = $1', [
+    `sign_crl:${root.intermediate.id}`,
+  ]);
   assert.deepEqual(rows, [{ due: true }], 'its list is signed at once');
   const second = startWorker();
   t.after(() => second.stop(60_000));

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
-import { testDatabase } from '#server/testing/database.ts';
-import { onFileEnd } from '#server/testing/file-end.ts';
 import { setTimeout } from 'node:timers/promises';
+import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 

@@ -6,8 +6,8 @@ import { clientKey, type JumpHost, jumpHost, newKey } from '#server/platform/dat
 import { db } from '#server/platform/db.ts';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { onFileEnd } from '#server/testing/file-end.ts';
 import { fresh, made } from '#server/testing/factories.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import { sweepKind } from '#server/testing/leases.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { readAccess, withDatabase } from './sessions.ts';
@@ -24,10 +24,7 @@ const exists = async (username: string) => (await server.query(`select 1 from pg
 test('a jump host is known by the key it showed first: another one is refused, also for a new SSH key, until its fingerprint is given', async () => {
   const w = await workspace();
   const inside = { 'db.inside': { host: server.host, port: 5432 } };
-  const [first, second] = [
-    await jumpHost(inside, { atEnd: onFileEnd }),
-    await jumpHost(inside, { atEnd: onFileEnd }),
-  ];
+  const [first, second] = [await jumpHost(inside, { atEnd: onFileEnd }), await jumpHost(inside, { atEnd: onFileEnd })];
   const connection = await created(w.live, {
     ...{ name: fresh('db'), engine: 'postgres', execution_mode: 'ssh_tunnel', host: 'db.inside', database_name: 'shop' },
     ...{ admin_username: server.admin.username, admin_password: server.admin.password },
@@ -61,10 +58,7 @@ test('a jump host is known by the key it showed first: another one is refused, a
 test('where two sessions see a jump host first, the one whose key was pinned goes on and the other is refused', async () => {
   const w = await workspace();
   const inside = { 'db.inside': { host: server.host, port: 5432 } };
-  const [first, second] = [
-    await jumpHost(inside, { atEnd: onFileEnd }),
-    await jumpHost(inside, { atEnd: onFileEnd }),
-  ];
+  const [first, second] = [await jumpHost(inside, { atEnd: onFileEnd }), await jumpHost(inside, { atEnd: onFileEnd })];
   await created(w.live, {
     ...{ name: fresh('db'), engine: 'postgres', execution_mode: 'ssh_tunnel', host: 'db.inside', database_name: 'shop' },
     ...{ admin_username: server.admin.username, admin_password: server.admin.password },

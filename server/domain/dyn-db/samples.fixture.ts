@@ -1,10 +1,12 @@
 import { clientKey, type JumpHost, jumpHost } from '#server/platform/databases/ssh/hosts.fixture.ts';
-import { oncePerFile, onFileEnd } from '#server/testing/file-end.ts';
 import { type Fixture, fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { oncePerFile, onFileEnd } from '#server/testing/file-end.ts';
 import { keyActor } from '#server/testing/workspace.ts';
 import { answering, connection, created, role, target } from './target.fixture.ts';
 
-const jump = oncePerFile(async (): Promise<JumpHost> => jumpHost({ 'db.inside': { host: (await target()).host, port: 5432 } }, { atEnd: onFileEnd }));
+const jump = oncePerFile(
+  async (): Promise<JumpHost> => jumpHost({ 'db.inside': { host: (await target()).host, port: 5432 } }, { atEnd: onFileEnd }),
+);
 /** Through a jump host in this process, which knows the database under a name of its own. */
 const tunnelled: Sample = async (ctx) => {
   const { admin } = await target();

@@ -1,8 +1,8 @@
 import type { Ctx } from '#server/kernel/context.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { type PostgresServer, postgresServer } from '#server/platform/databases/postgres/server.fixture.ts';
-import { oncePerFile, onFileEnd } from '#server/testing/file-end.ts';
 import { fresh, made, type Sample } from '#server/testing/factories.ts';
+import { oncePerFile, onFileEnd } from '#server/testing/file-end.ts';
 
 /** The PostgreSQL that credentials are made on: one for the file, begun by whoever needs it first. */
 export const target: () => Promise<PostgresServer> = oncePerFile(() => postgresServer(onFileEnd));

@@ -40,8 +40,9 @@ test('two thousand deliveries that wait for a dead receiver hold ten attempts, a
   await delivering(async () => {
     await until(() => dead.seen.length === 10, 'the receiver hangs');
     for (const ctx of [crowded.live, crowded.test, other.live]) await rotated(ctx, EACH);
-    await until(async () =>
-      (await Promise.all(hooks.map((hook) => inState(hook.id, 'succeeded')))).every((n) => n === EACH), 'the others arrive',
+    await until(
+      async () => (await Promise.all(hooks.map((hook) => inState(hook.id, 'succeeded')))).every((n) => n === EACH),
+      'the others arrive',
     );
     assert.equal(dead.seen.length, 10, 'no delivery had to wait for the end of a dead one');
     assert.deepEqual([await inState(id, 'in_flight'), await inState(id, 'pending')], [10, WAITING - 10]);
