@@ -6,12 +6,12 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { developmentCommands } from './development-commands.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const neededNode = 24;
 
 process.chdir(root);
+const manifest = JSON.parse(fs.readFileSync('package.json', 'utf8'));
 const [what, ...rest] = process.argv.slice(2);
 const script = `scripts/${what}.ts`;
 if (!what || (what !== 'exec' && what !== 'dev' && !fs.existsSync(script))) {
@@ -19,7 +19,7 @@ if (!what || (what !== 'exec' && what !== 'dev' && !fs.existsSync(script))) {
   refuse(`Usage: bootstrap.mjs <${known.map((name) => name.replace('.ts', '')).join(' | ')} | exec <tool>>`);
 }
 if (what === 'exec' && rest.length === 0) refuse('Usage: exec <tool> ...');
-installPackages(developmentCommands.includes(what));
+installPackages(manifest.developmentCommands.includes(what));
 const node = packagedNode();
 const tools = [path.dirname(node), path.join(root, 'node_modules/.bin'), process.env.PATH].join(path.delimiter);
 const env = {
@@ -35,7 +35,7 @@ else become(node, [script, ...rest]);
 
 /** Commands are the scripts that package.json offers; the rest of the folder is their parts. */
 function isCommand(name) {
-  return Object.keys(JSON.parse(fs.readFileSync('package.json', 'utf8')).scripts).some((command) => `${command}.ts` === name);
+  return Object.keys(manifest.scripts).some((command) => `${command}.ts` === name);
 }
 
 /**

@@ -1,5 +1,6 @@
-// node scripts/client-generator.ts   makes server/generated/prisma from prisma/schema; generateClient runs it, in a process whose memory is given back
+// node scripts/client-generator.ts [checkout]   makes server/generated/prisma from prisma/schema; generateClient runs it, in a process whose memory is given back
 import { createRequire } from 'node:module';
+import path from 'node:path';
 import { root } from './command.ts';
 
 // What `prisma generate` does, without the hundred packages of the command line around it. As CommonJS: the generator's ES module (7.10) imports files that don't exist.
@@ -8,7 +9,9 @@ const require = createRequire(import.meta.url);
 const { PrismaClientTsGenerator } = require('@prisma/client-generator-ts') as typeof import('@prisma/client-generator-ts');
 const { getGenerators, loadSchemaContext } = require('@prisma/internals') as typeof import('@prisma/internals');
 
-const schemaContext = await loadSchemaContext({ schemaPath: { baseDir: root, cliProvidedPath: 'prisma/schema' }, printLoadMessage: false });
+const checkout = process.argv[2] ?? root;
+const schemaPath = { baseDir: checkout, cliProvidedPath: path.join(checkout, 'prisma/schema') };
+const schemaContext = await loadSchemaContext({ schemaPath, printLoadMessage: false });
 const registry = { 'prisma-client': { type: 'in-process', generator: new PrismaClientTsGenerator() } } as const;
 for (const generator of await getGenerators({ schemaContext, registry, cliCommand: 'generate' })) {
   await generator.generate();

@@ -2,12 +2,17 @@ import fs from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { isTest } from './boundaries.ts';
 import { filesUnder } from './command.ts';
-import { developmentCommands } from './development-commands.mjs';
 import { importsOf } from './imports.ts';
 
 // Commands that run the product install `dependencies` alone: what they load must be there, and nothing else.
 
-type Manifest = { scripts: Record<string, string>; dependencies: Record<string, string>; optionalDependencies: Record<string, string> };
+export type Manifest = {
+  scripts: Record<string, string>;
+  /** Those that install devDependencies too. */
+  developmentCommands: readonly string[];
+  dependencies: Record<string, string>;
+  optionalDependencies: Record<string, string>;
+};
 /** From a package to a file of the product that uses it. */
 type Uses = ReadonlyMap<string, string>;
 
@@ -35,10 +40,10 @@ function usesOf(manifest: Manifest): Uses {
     const source = fs.readFileSync(file, 'utf8');
     const imported = importsOf(file, source).flatMap(({ own, type, target }) => (own || type || isBuiltin(target) ? [] : [target]));
     const named = [...source.matchAll(BY_NAME)].map(([, path, styles]) => path ?? styles ?? '');
-    const plugins = CONFIGURATION.includes(file) ? Object.keys(manifest.dependencies).filter((name) => source.includes(`'${name}'`)) : [];
+    const plugins = CONFIGURATION.includes(file) ? [...source.matchAll(/'([@\w][^']*)'/g)].map(([, text = '']) => text) : [];
     for (const target of [...imported, ...named, ...plugins]) {
       const name = target.split('/', target.startsWith('@') ? 2 : 1).join('/');
-      const installed = fs.existsSync(`node_modules/${name}/package.json`); // what isn't is text that looks like an import: types would fail otherwise
+      const installed = fs.existsSync(`node_modules/${name}/package.json`); // what isn't is another text
       if (installed && !(name in manifest.optionalDependencies) && !uses.has(name)) uses.set(name, file);
     }
   }
@@ -53,7 +58,7 @@ function productFiles(manifest: Manifest): Set<string> {
   const ours = ['server', 'app', 'components', 'sdk']
     .flatMap(filesUnder)
     .filter((file) => /\.(?:tsx?|mjs|css)$/.test(file) && (!isTest(file) || file.endsWith('/seed.ts')));
-  const commands = Object.keys(manifest.scripts).filter((command) => !developmentCommands.includes(command));
+  const commands = Object.keys(manifest.scripts).filter((command) => !manifest.developmentCommands.includes(command));
   const scripts = commands.map((command) => `scripts/${command}.ts`).filter((file) => fs.existsSync(file));
   const files = new Set([...ours, ...scripts, ...OTHER_SCRIPTS, ...CONFIGURATION, 'proxy.ts', 'server/generated/prisma/client.ts']);
   for (const file of files) {

@@ -43,7 +43,7 @@ async function query<T extends pg.QueryResultRow>(text: string, on = url, values
   }
 }
 
-/** A checkout of the previous release, on the packages that are installed here: what it needs of them is what this release needs, and less. */
+/** A checkout of the previous release, on the packages that are installed here: those that only it needs (qrcode) stand in devDependencies. */
 async function checkOut(): Promise<void> {
   fs.mkdirSync(old);
   const archive = path.join(directory, 'previous.tar');
@@ -54,7 +54,11 @@ async function checkOut(): Promise<void> {
   for (const entry of fs.readdirSync(path.join(root, 'node_modules')).filter((one) => !one.startsWith('.')))
     fs.symlinkSync(path.join(root, 'node_modules', entry), path.join(old, 'node_modules', entry));
   fs.cpSync('server/generated/elements', path.join(old, 'server/generated/elements'), { recursive: true });
-  await run(old, ['--input-type=module', '-e', "await (await import('./scripts/schema.ts')).generateClient()"]);
+  // The generator is the same, but the command line that the previous release runs it by is no longer installed.
+  await run(root, ['scripts/client-generator.ts', old]);
+  const made = "hashOf('prisma/schema', 'prisma.config.ts', 'node_modules/prisma/package.json')";
+  const stamp = `fs.writeFileSync('server/generated/prisma/.made-from', (await import('./scripts/command.ts')).${made})`;
+  await run(old, ['--input-type=module', '-e', `import fs from 'node:fs'; ${stamp}`]);
 }
 
 /** Runs a script of a checkout against the database; answers what it printed. */
