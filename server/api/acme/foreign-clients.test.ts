@@ -133,7 +133,7 @@ async function bytesOf(req: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
 type Run = { code: number; output: string };
 const run = (program: string, args: readonly string[], env: Record<string, string> = {}): Promise<Run> =>
   new Promise((resolve) => {
-    execFile(program, [...args], { env: { ...process.env, ...env }, timeout: 120_000 }, (error, stdout, stderr) => {
+    execFile(program, [...args], { env: { ...process.env, ...env }, timeout: 240_000 }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code ?? 1) : 0, output: `${stdout}\n${stderr}` });
     });
   });

@@ -5,6 +5,7 @@ import { member } from '#server/domain/notifications/members.fixture.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 
 await testDatabase();
@@ -27,12 +28,11 @@ test('a request lands in the inbox of Owners and Admins; approved, it gives the 
   );
   await assert.rejects(made(viewer.ctx(), 'access_requests.decide', { id: request.id, approve: true }), { type: 'role_denied' });
   const titles = async (who: typeof owner) => (await made(who.ctx(), 'notifications.list', {})).map((one: { title: string }) => one.title);
-  const told = async (who: typeof owner, title: string) => {
-    for (const end = Date.now() + 20_000; !(await titles(who)).includes(title); ) {
-      assert.ok(Date.now() < end, `${title}: not told within 20 s`);
+  const told = (who: typeof owner, title: string) =>
+    until(async () => {
       await readAuditEntries(db(), new Date());
-    }
-  };
+      return (await titles(who)).includes(title);
+    }, title);
   for (const who of [owner, admin]) await told(who, `${viewer.email} asks for the Editor role`);
   const decided = await made(admin.ctx(), 'access_requests.decide', { id: request.id, approve: true });
   assert.deepEqual([decided.state, decided.decided_by], ['approved', admin.email]);

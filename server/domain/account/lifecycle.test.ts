@@ -5,7 +5,7 @@ import { sweepLeases } from '#server/domain/leases/service.ts';
 import { addressOf, offered, offeredTo } from '#server/domain/secret-shares/samples.fixture.ts';
 import { createSecret } from '#server/domain/secrets/service.ts';
 import { createTenant } from '#server/domain/signup/service.ts';
-import { ask, makeRoute, startGateway, startUpstream } from '#server/gateway/gateway.fixture.ts';
+import { ask, makeRoute, served, startGateway, startUpstream } from '#server/gateway/gateway.fixture.ts';
 import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -112,7 +112,8 @@ test('a deleted workspace is gone on every plane at once, and back with its keys
   await makeRoute(w, 'r', upstream.url);
   const { text: key } = await w.key('live');
   const proxied = async () => (await ask(gateway.port, w.tenant.slug, '/r/x', { key })).status;
-  await until(async () => (await proxied()) === 200);
+  await served(gateway, w);
+  assert.equal(await proxied(), 200);
   assert.equal((await remove('not-the-slug')).status, 400);
   const removed = await remove();
   assert.equal(removed.body.deleted, true);

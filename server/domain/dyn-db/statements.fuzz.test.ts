@@ -14,7 +14,7 @@ const RUNS = thorough ? 30_000 : 1_500;
 const seed = thorough ? Date.now() % 2 ** 31 : 20_261_123;
 
 const { url } = await testDatabase();
-const client = new pg.Client({ connectionString: url, statement_timeout: 5_000 });
+const client = new pg.Client({ connectionString: url, statement_timeout: 60_000 });
 await client.connect();
 onFileEnd(() => client.end());
 

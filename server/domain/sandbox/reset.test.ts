@@ -4,7 +4,7 @@ import { call as logged } from '#server/domain/request-logs/call.fixture.ts';
 import { deleteAllResetCalls, deleteResetCalls } from '#server/domain/request-logs/test-reset/service.ts';
 import { seedStarter } from '#server/domain/signup/service.ts';
 import { insertRows } from '#server/gateway/core/log/insert.ts';
-import { ask, makeRoute, startGateway, startUpstream } from '#server/gateway/gateway.fixture.ts';
+import { ask, makeRoute, served, startGateway, startUpstream } from '#server/gateway/gateway.fixture.ts';
 import type { Actor } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { db } from '#server/platform/db.ts';
@@ -214,7 +214,8 @@ test('calls that run meanwhile end as calls do, and then both planes refuse the 
   await makeRoute(w, 'busy', upstream.url, {}, { space: 'test' });
   const { text: key } = await w.key('test');
   const through = async () => (await ask(gateway.port, `sandbox-${w.tenant.slug}`, '/busy/x', { key })).status;
-  await until(async () => (await through()) === 200);
+  await served(gateway, w);
+  assert.equal(await through(), 200);
   let stop = false;
   const statuses = { gateway: new Set<number>(), api: new Set<number>() };
   const running = Promise.all([

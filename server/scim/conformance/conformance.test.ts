@@ -58,7 +58,7 @@ async function python(): Promise<string> {
   try {
     await run('python3', ['-m', 'venv', made]);
     await run(path.join(made, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', ...QUICKLY, ...PACKAGES], {
-      timeout: 120_000,
+      timeout: 240_000,
     });
     await rename(made, folder).catch(() => undefined);
   } finally {
@@ -86,7 +86,7 @@ test('scim2-tester finds nothing that departs from the standard', async (t) => {
   try {
     const { stdout } = await run(interpreter, [path.join(import.meta.dirname, 'check.py'), base_url, domain, 'routes:read'], {
       env: { ...process.env, SCIM_TOKEN: live_credential.token },
-      timeout: 60_000,
+      timeout: 240_000,
       maxBuffer: 64 * 1024 * 1024,
     });
     const results = stdout

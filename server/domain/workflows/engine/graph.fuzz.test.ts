@@ -192,7 +192,7 @@ function interpreted({ definition: { nodes, edges }, fate }: Plan): { states: St
   return { failed: frame(null, ''), states };
 }
 
-const runs = process.argv.includes('--thorough') ? 20_000 : 1_500;
+const runs = process.env.SALLYPORT_THOROUGH ? 20_000 : 1_500;
 const seeds = fc.integer({ min: 1, max: 2 ** 31 });
 
 test('generated definitions are publishable', () => {
