@@ -7,7 +7,7 @@ import path from 'node:path';
 import { type BrowserContext, expect, type Page, test } from '@playwright/test';
 import { addPasskey, virtualAuthenticator } from './authenticator.ts';
 import { accessible, signIn } from './person.ts';
-import { json, operator, setting } from './running-system.ts';
+import { createWorkspace, json, operator, setting, unique } from './running-system.ts';
 
 /**
  * E4: an agent is installed on a host with the line of its page, turns green there, and carries curl and Node’s fetch through a route, which puts the secret
@@ -15,8 +15,8 @@ import { json, operator, setting } from './running-system.ts';
  */
 test.describe.configure({ mode: 'serial' });
 
-const slug = 'on-hosts';
-const person = { email: 'owner@on-hosts.example', password: 'eight lamps on the landing' };
+const slug = unique('on-hosts');
+const person = { email: `owner@${slug}.example`, password: 'eight lamps on the landing' };
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-journey-'));
 const home = path.join(folder, 'agent');
 /** A host of a route must have a name that isn't the service's own, and be on its scheme's own port, to be recognised. */
@@ -57,7 +57,7 @@ test.beforeAll(async () => {
       server.close(() => resolve(free));
     });
   });
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await createWorkspace(slug, person);
 });
 test.afterAll(() => {
   agent?.kill('SIGKILL');
@@ -105,7 +105,6 @@ async function createAgent(page: Page): Promise<void> {
 }
 
 test('E4: installed with the line of the page, the agent turns green and doctor finds nothing wrong', async ({ page, context }) => {
-  test.setTimeout(180_000);
   const { api_key: key = '' } = await operator(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Infrastructure']);
   await makeRoute(key);
   await signIn(page, person, slug);
@@ -144,10 +143,10 @@ test('E4: installed with the line of the page, the agent turns green and doctor 
   });
   for (const stream of [agent.stdout, agent.stderr]) stream?.on('data', (bytes: Buffer) => (said += bytes.toString()));
   exited = new Promise((resolve) => agent?.on('close', resolve));
-  await expect(page.getByText('The agent is connected'), said).toBeVisible({ timeout: 30_000 });
-  await expect(page.getByText('forward proxy')).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText('The agent is connected'), said).toBeVisible();
+  await expect(page.getByText('forward proxy')).toBeVisible();
   await accessible(page, 'a connected agent');
-  await expect(page.getByText('Used', { exact: true })).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText('Used', { exact: true })).toBeVisible();
   cookies = await context.cookies();
 });
 

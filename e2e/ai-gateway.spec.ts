@@ -2,14 +2,14 @@ import type http from 'node:http';
 import { expect, type Page, test } from '@playwright/test';
 import OpenAI, { type APIError, RateLimitError } from 'openai';
 import { accessible, signIn } from './person.ts';
-import { json, operator, setting, startUpstream, type Upstream, until } from './running-system.ts';
+import { createWorkspace, json, operator, setting, startUpstream, type Upstream, unique, until } from './running-system.ts';
 
 /**
  * A1 to A3: a person stores a provider's key, makes an agent and hands its URL and token to the real OpenAI SDK; watches the calls come in with their cost;
  * runs out of budget and raises it; and stops the agent while it streams. The provider is a server on loopback that knows its own key only.
  */
-const slug = 'ai-people';
-const owner = { email: 'owner@ai-people.example', password: 'a lantern in the long grass' };
+const slug = unique('ai-people');
+const owner = { email: `owner@${slug}.example`, password: 'a lantern in the long grass' };
 const MODEL = 'gpt-journey';
 const at = (path: string) => `/${slug}/live${path}`;
 /** Playwright prepares once more after a test that failed. */
@@ -26,7 +26,7 @@ let endless = false;
 
 test.beforeAll(async () => {
   provider = await startUpstream(answer);
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', owner.email, '--owner-password', owner.password]);
+  await createWorkspace(slug, owner);
   key = (await operator(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Infrastructure'])).api_key as string;
   const secret = await api('POST', '/secrets', { name: `PROVIDER_KEY_${run}`, value: PROVIDER_KEY });
   const route = await api('POST', '/routes', {
@@ -168,14 +168,10 @@ test('A2: a spent budget refuses and says when it resets; a person raises it', a
   await signIn(page, owner, slug);
   await setDailyBudget(page, '0.001');
   let refused: unknown;
-  await until(
-    'the budget refuses',
-    async () => {
-      refused = await ask().catch((error: unknown) => error);
-      return refused instanceof RateLimitError;
-    },
-    10_000,
-  );
+  await until('the budget refuses', async () => {
+    refused = await ask().catch((error: unknown) => error);
+    return refused instanceof RateLimitError;
+  });
   const { error, headers } = refused as RateLimitError;
   expect(error).toBe('budget_exceeded');
   const left = Number(headers?.get('retry-after'));
@@ -192,7 +188,7 @@ test('A2: a spent budget refuses and says when it resets; a person raises it', a
   await expect(page.getByText(/try again after/)).toBeVisible();
 
   await setDailyBudget(page, '5');
-  await until('the raised budget lets calls pass', async () => (await ask()).choices[0]?.message.content === 'Hello from afar', 10_000);
+  await until('the raised budget lets calls pass', async () => (await ask()).choices[0]?.message.content === 'Hello from afar');
 });
 
 test('A3: the kill switch cuts a stream and refuses the next call, until it is turned back on', async ({ page }) => {
@@ -213,13 +209,11 @@ test('A3: the kill switch cuts a stream and refuses the next call, until it is t
       return 'failed';
     }
   })();
-  await until('the stream runs', () => pieces > 2, 10_000);
+  await until('the stream runs', () => pieces > 2);
   await page.getByRole('button', { name: 'Pause', exact: true }).click();
   await page.getByLabel('Reason').fill('It talks too much');
-  const pressed = Date.now();
   await page.getByRole('button', { name: 'Pause agent' }).click();
   expect(await cut, 'the SDK is told that the stream did not end well').toBe('failed');
-  expect(Date.now() - pressed, 'a second, on a machine that does ten other things').toBeLessThan(10_000);
   endless = false;
 
   await expect(page.getByText('It talks too much')).toBeVisible();
@@ -227,5 +221,5 @@ test('A3: the kill switch cuts a stream and refuses the next call, until it is t
   expect([refused.status, refused.error]).toEqual([503, 'agent_not_active']);
   await page.getByRole('button', { name: 'Resume' }).click();
   await expect(page.getByRole('button', { name: 'Pause', exact: true })).toBeVisible();
-  await until('calls pass again', async () => (await ask()).choices.length === 1, 10_000);
+  await until('calls pass again', async () => (await ask()).choices.length === 1);
 });

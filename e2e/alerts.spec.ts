@@ -1,13 +1,13 @@
 import { expect, type Page, test } from '@playwright/test';
 import { mailTo } from './authenticator.ts';
 import { accessible, signIn } from './person.ts';
-import { json, operator, setting, startUpstream, type Upstream, until } from './running-system.ts';
+import { createWorkspace, json, operator, query, setting, startUpstream, type Upstream, unique, until } from './running-system.ts';
 
 /** 70 §7 and §8: an alert opens, tells people, and resolves; the bell of everybody else rings. */
 
-const person = { email: 'watch@example.com', password: 'all along the quiet tower' };
-const onCall = 'on-call@example.com';
-const slug = 'watchers';
+const slug = unique('watchers');
+const person = { email: `owner@${slug}.example`, password: 'all along the quiet tower' };
+const onCall = `on-call@${slug}.example`;
 let upstream: Upstream;
 let key = '';
 let failing = true;
@@ -16,7 +16,7 @@ const call = () => fetch(`http://localhost:${setting('E2E_PROXY_PORT')}/p/${slug
 const row = (page: Page, table: string, name: string) => page.getByRole('table', { name: table }).getByRole('row', { name });
 
 test.beforeAll(async () => {
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await createWorkspace(slug, person);
   key =
     (await operator(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Infrastructure', '--name', 'worker'])).api_key ?? '';
   upstream = await startUpstream((_, res) => res.writeHead(failing ? 503 : 200).end('{}'));
@@ -29,7 +29,6 @@ test.beforeAll(async () => {
 test.afterAll(() => upstream.close());
 
 test('E3: failed calls open an incident, which is mailed, shown with its calls, acknowledged, and resolves by itself', async ({ page }) => {
-  test.setTimeout(600_000);
   await signIn(page, person, slug);
 
   // Where it is told.
@@ -48,7 +47,7 @@ test('E3: failed calls open an incident, which is mailed, shown with its calls, 
     .getByRole('button', { name: /^Actions/ })
     .click();
   await page.getByRole('menuitem', { name: 'Send test message' }).click();
-  await expect(page.getByText(/^On-call took the test message in/)).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText(/^On-call took the test message in/)).toBeVisible();
 
   // What is watched: from a template, seen over the last seven days.
   await page.goto(`/${slug}/live/alerts`);
@@ -61,18 +60,18 @@ test('E3: failed calls open an incident, which is mailed, shown with its calls, 
   await expect(alert.getByText(/^Fires when 1 or more calls with status 500, 502, 503, 504 in 1 minute/)).toBeVisible();
   await alert.getByRole('checkbox', { name: 'On-call' }).click();
   await alert.getByRole('button', { name: 'Preview', exact: true }).click();
-  await expect(alert.getByText(/^It would have fired/)).toBeVisible({ timeout: 20_000 });
+  await expect(alert.getByText(/^It would have fired/)).toBeVisible();
   await accessible(page, 'a new alert with its preview');
   await alert.getByRole('button', { name: 'Create alert' }).click();
   await expect(row(page, 'Alerts', 'Any server error')).toContainText(/No data|OK/);
 
   // A real failure through the route.
-  await until('the route serves', async () => (await call()).status === 503, 10_000);
-  await expect(row(page, 'Alerts', 'Any server error')).toContainText('Firing', { timeout: 150_000 });
+  await until('the route serves', async () => (await call()).status === 503);
+  await expect(row(page, 'Alerts', 'Any server error')).toContainText('Firing');
   const link = await mailTo(page, onCall, /(https?:\/\/\S+\/alerts\/incidents\/[0-9a-f-]{36})/);
 
   // The bell: nobody reloads anything.
-  await page.getByRole('button', { name: /^Notifications, \d+ unread/ }).click({ timeout: 60_000 });
+  await page.getByRole('button', { name: /^Notifications, \d+ unread/ }).click();
   const inbox = page.getByRole('dialog', { name: 'Notifications' });
   await expect(inbox.getByRole('link', { name: 'Alert: Any server error' })).toBeVisible();
   await accessible(page, 'the inbox beside a page');
@@ -80,7 +79,7 @@ test('E3: failed calls open an incident, which is mailed, shown with its calls, 
   await expect(page).toHaveURL(new RegExp(new URL(link).pathname));
 
   await expect(page.getByRole('heading', { level: 1, name: 'Any server error' })).toBeVisible();
-  await expect(page.getByText('On-call: delivered')).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText('On-call: delivered')).toBeVisible();
   await expect(
     page
       .locator('section')
@@ -99,13 +98,29 @@ test('E3: failed calls open an incident, which is mailed, shown with its calls, 
   // Two clean windows later it is over.
   failing = false;
   expect((await call()).status).toBe(200);
-  await expect(page.getByText('Told that it resolved')).toBeVisible({ timeout: 300_000 });
+  await expect(async () => {
+    await letTimePass();
+    await expect(page.getByText('Told that it resolved')).toBeVisible({ timeout: 1_000 });
+  }).toPass();
   await page.goto(`/${slug}/live/alerts/incidents`);
   await expect(row(page, 'Incidents', 'Any server error')).toContainText('Resolved');
   await mailTo(page, onCall, /(resolved)/i);
   await page.goto(`/${slug}/settings/notifications`);
   await expect(page.getByRole('link', { name: 'Resolved: Any server error' })).toBeVisible();
 });
+
+/** Moves the failed call, and the first look that found none, into the past: the worker's next looks find two clean windows. */
+async function letTimePass(): Promise<void> {
+  const whose = 'tenant_id = (select id from tenants where slug = $1)';
+  await query(
+    `update request_rollups set minute = minute - interval '1 hour' where errors > 0 and minute > now() - interval '30 minutes' and ${whose}`,
+    [slug],
+  );
+  await query(
+    `update alert_incidents set clean_since = clean_since - interval '1 hour' where clean_since > now() - interval '30 minutes' and ${whose}`,
+    [slug],
+  );
+}
 
 test('a person chooses where they hear of what, and reads their inbox on a phone', async ({ page }) => {
   await signIn(page, person, slug);

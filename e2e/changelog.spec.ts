@@ -1,11 +1,11 @@
 import { expect, test } from '@playwright/test';
 import { CHANGELOG } from '#server/domain/changelog/entries.shared.ts';
 import { accessible, signIn } from './person.ts';
-import { operator } from './running-system.ts';
+import { createWorkspace, unique } from './running-system.ts';
 
 /** What is new is there for anybody, and who is signed in is told until they have looked (64 §9). */
-const person = { email: 'reader@example.com', password: 'the morning paper, folded twice' };
-const slug = 'readers';
+const slug = unique('readers');
+const person = { email: `owner@${slug}.example`, password: 'the morning paper, folded twice' };
 
 test('the page and the feed are public, and the page is narrowed to one area', async ({ page, request }) => {
   await page.goto('/changelog');
@@ -32,7 +32,7 @@ test('the page and the feed are public, and the page is narrowed to one area', a
 });
 
 test('Help is marked until the panel was opened, in every browser of the person', async ({ page, browser }) => {
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await createWorkspace(slug, person);
   await signIn(page, person, slug);
   // Whoever joins today has missed nothing; who looked last some releases ago has.
   await expect(page.getByRole('button', { name: 'Help', exact: true })).toBeVisible();

@@ -5,16 +5,16 @@ import path from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { clientCredentials, createDpopKey, createSallyport } from '../sdk/index.ts';
 import { accessible, signIn } from './person.ts';
-import { operator, setting, startUpstream, until } from './running-system.ts';
+import { createWorkspace, operator, setting, startUpstream, unique, until } from './running-system.ts';
 
 /** O1: a person signs in from a terminal of a fresh machine, calls a route and sees the call in the log. */
 
-const owner = { email: 'grace@example.com', password: 'a moth in relay number 70' };
-const slug = 'terminal';
+const slug = unique('terminal');
+const owner = { email: `owner@${slug}.example`, password: 'a moth in relay number 70' };
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'sp-cli-'));
 
 test.beforeAll(async () => {
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', owner.email, '--owner-password', owner.password]);
+  await createWorkspace(slug, owner);
 });
 test.afterAll(() => fs.rmSync(home, { recursive: true, force: true }));
 
@@ -51,7 +51,7 @@ async function done(...args: string[]): Promise<string> {
 async function loginInBrowser(page: Page, ...args: string[]): Promise<void> {
   const login = start('login', '--host', setting('E2E_SANDBOX_API_URL'), ...args);
   const address = () => /http\S+\/oauth\/authorize\S+/.exec(login.said().err)?.[0];
-  await until('the command prints where to sign in', () => address() !== undefined, 15_000);
+  await until('the command prints where to sign in', () => address() !== undefined);
   await page.goto(address() ?? '');
   await expect(page.getByRole('heading', { name: /^Allow .+ to use your account/ })).toBeVisible();
   await accessible(page, 'a terminal asks to sign in');
@@ -68,7 +68,6 @@ const stored = () => JSON.parse(fs.readFileSync(credentials, 'utf8')) as Stored;
 const login = () => stored().profiles[`${slug}-test`] as Stored['profiles'][string];
 
 test('O1: a fresh machine signs in with the browser, lists routes, calls one, and the followed log shows the call', async ({ page }) => {
-  test.setTimeout(300_000);
   const upstream = await startUpstream();
   await signIn(page, owner, slug);
   expect((await cli('routes', 'list')).code, 'nobody is signed in yet').toBe(3);
@@ -80,18 +79,17 @@ test('O1: a fresh machine signs in with the browser, lists routes, calls one, an
   await done('routes', 'create', '--name', 'Orders', '--target-base-url', upstream.url);
   expect(await done('routes', 'list')).toContain('orders');
   const follow = start('logs', '--follow');
-  await until('the log is followed', () => follow.said().err.includes('Waiting for calls'), 15_000);
+  await until('the log is followed', () => follow.said().err.includes('Waiting for calls'));
   const answer = JSON.parse(await done('call', 'orders', '/hello?from=terminal', '--data', '{"a":1}')) as { url: string; body: string };
   expect(answer).toMatchObject({ url: '/hello?from=terminal', body: '{"a":1}' });
   expect(JSON.stringify(upstream.seen), 'the upstream sees nothing of the login').not.toContain(login().access_token);
-  await until('the log shows the call', () => /200 POST +orders \/hello\?from=terminal/.test(follow.said().out), 40_000);
+  await until('the log shows the call', () => /200 POST +orders \/hello\?from=terminal/.test(follow.said().out));
   follow.child.kill('SIGINT');
   expect(await follow.ended).toBe(130);
   upstream.close();
 });
 
 test('an ended token is renewed once by commands that run at the same time, and the login lives on', async ({ page }) => {
-  test.setTimeout(300_000);
   await signIn(page, owner, slug);
   await loginInBrowser(page);
   const before = login();
@@ -107,11 +105,10 @@ test('an ended token is renewed once by commands that run at the same time, and 
 });
 
 test('a machine without a browser signs in by a code that is approved elsewhere', async ({ page }) => {
-  test.setTimeout(300_000);
   await signIn(page, owner, slug);
   const device = start('login', '--device', '--host', setting('E2E_SANDBOX_API_URL'));
   const shown = () => /^ +([A-Z]{4}-[A-Z]{4})$/m.exec(device.said().err)?.[1];
-  await until('the command shows a code', () => shown() !== undefined, 15_000);
+  await until('the command shows a code', () => shown() !== undefined);
   await page.goto(`${setting('E2E_SANDBOX_API_URL')}/oauth/activate`);
   await page.getByLabel('Code').fill(shown() ?? '');
   await page.getByRole('button', { name: 'Continue' }).click();

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from '@playwright/test';
 import { type OwnSystem, startOwnSystem } from './isolated-system.ts';
-import { json, operator, setting, startUpstream, type Upstream, until } from './running-system.ts';
+import { json, operator, setting, startUpstream, type Upstream, unique, until } from './running-system.ts';
 
 /**
  * G2: a repository holds the configuration of a workspace. Applied to an installation that is empty it gives the same system, and what somebody changes there by
@@ -12,7 +12,7 @@ import { json, operator, setting, startUpstream, type Upstream, until } from './
  */
 test.describe.configure({ mode: 'serial' });
 
-const slug = 'declared';
+const slug = unique('declared');
 const repository = fs.mkdtempSync(path.join(os.tmpdir(), 'sp-repository-'));
 /** What a pipeline has in its environment. */
 const values = { PARTNER_KEY: 'the partner key of production', PARTNER_KEY_STAGING: 'the partner key of staging' };
@@ -93,7 +93,6 @@ async function called({ proxy, key }: Place, environment: string, method = 'POST
 }
 
 test.beforeAll(async () => {
-  test.setTimeout(300_000);
   upstream = await startUpstream((_, res) =>
     res.setHeader('content-type', 'application/json').end('{"card":{"number":"4242424242424242"}}'),
   );
@@ -116,7 +115,6 @@ test.afterAll(async () => {
 });
 
 test('G2: a repository that is applied to an empty installation gives the same system', async () => {
-  test.setTimeout(300_000);
   for (const place of [first, second]) {
     const ahead = await cli(place, 'diff', '-f', 'config');
     expect(ahead.code, ahead.err).toBe(2);
@@ -134,7 +132,6 @@ test('G2: a repository that is applied to an empty installation gives the same s
   await until(
     'both serve',
     async () => (await called(first, 'production')).status === 200 && (await called(second, 'production')).status === 200,
-    20_000,
   );
   for (const [environment, method] of [
     ['production', 'POST'],
@@ -156,7 +153,6 @@ test('G2: a repository that is applied to an empty installation gives the same s
 });
 
 test('G2: what somebody changes there by hand shows as drift, and applying the repository takes it back', async () => {
-  test.setTimeout(300_000);
   const change = {
     method: 'PATCH',
     key: second.key,
@@ -171,5 +167,5 @@ test('G2: what somebody changes there by hand shows as drift, and applying the r
   expect((await cli(second, 'apply', '-f', 'config', '--yes')).code).toBe(0);
   expect((await cli(second, 'diff', '-f', 'config')).code).toBe(0);
   expect((await cli(second, 'export')).out).toBe((await cli(first, 'export')).out);
-  await until('calls are as they were', async () => (await called(second, 'production')).status === 200, 20_000);
+  await until('calls are as they were', async () => (await called(second, 'production')).status === 200);
 });

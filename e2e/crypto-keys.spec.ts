@@ -1,16 +1,16 @@
 import { expect, test } from '@playwright/test';
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
-import { json, operator, setting } from './running-system.ts';
+import { createWorkspace, json, operator, setting, unique } from './running-system.ts';
 
 /**
  * C1: a key made by the API signs a JWT that jose verifies from the public key set over HTTP. After a rotation the old token still verifies; once the
  * minimum version is raised it is refused, by jose and by us. The dashboard plane answers the same rows to a person.
  */
-const slug = 'signers';
-const owner = { email: 'owner@signers.example', password: 'seven bells in the tower' };
+const slug = unique('signers');
+const owner = { email: `owner@${slug}.example`, password: 'seven bells in the tower' };
 
 test('C1: sign a JWT by API, verify it from the JWKS URL, rotate, raise the minimum version', async () => {
-  await operator(['create-tenant', '--slug', slug, '--owner-email', owner.email, '--owner-password', owner.password]);
+  await createWorkspace(slug, owner, 'enterprise');
   const { api_key: key = '' } = await operator(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Editor', '--name', 'c1']);
   const call = async (method: string, path: string, body?: object) => {
     const answer = await json(`${setting('E2E_API_URL')}/v1/crypto/keys${path}`, { method, key, ...(body ? { body } : {}) });

@@ -1,17 +1,17 @@
 import { expect, type Page, test } from '@playwright/test';
 import { accessible, fillIn, signIn } from './person.ts';
-import { operator } from './running-system.ts';
+import { createWorkspace, unique } from './running-system.ts';
 
 /** 70 §3.5: what was typed and not saved is offered back; what may be a credential never touches a storage. */
-const person = { email: 'drafts@example.com', password: 'seven pages torn in half' };
-const slug = 'drafts';
+const slug = unique('drafts');
+const person = { email: `owner@${slug}.example`, password: 'seven pages torn in half' };
 const settings = `/${slug}/test/routes/echo?tab=settings`;
 const nameOf = (page: Page) => page.getByRole('textbox', { name: 'Name', exact: true });
 const offer = (page: Page) => page.getByText(/^You left unsaved changes/);
 const keptIn = (page: Page) => page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }));
 
 test.beforeAll(async () => {
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await createWorkspace(slug, person);
 });
 
 test.beforeEach(async ({ page }) => {
@@ -124,7 +124,8 @@ test('a sheet that is closed over what was typed keeps it; the value of a secret
     .getByLabel(/^Value/)
     .first()
     .fill('plain-looking-value-1234');
-  await page.waitForTimeout(600);
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toBeHidden();
   expect(await keptIn(page)).not.toContain('plain-looking');
 });
 

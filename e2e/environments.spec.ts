@@ -1,13 +1,13 @@
 import { expect, test } from '@playwright/test';
 import { accessible, signIn } from './person.ts';
-import { operator } from './running-system.ts';
+import { createWorkspace, unique } from './running-system.ts';
 
 /** 11 §9: an environment is duplicated with what every route does there, and cannot go while anything uses it. */
-const person = { email: 'stages@example.com', password: 'nine rungs on the ladder' };
-const slug = 'stages';
+const slug = unique('stages');
+const person = { email: `owner@${slug}.example`, password: 'nine rungs on the ladder' };
 
 test.beforeAll(async () => {
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await createWorkspace(slug, person);
 });
 
 test('an environment is duplicated, compared and refused to go while a route serves it', async ({ page }) => {

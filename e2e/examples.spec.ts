@@ -1,14 +1,13 @@
 import { expect, test } from '@playwright/test';
 import { accessible, signIn } from './person.ts';
-import { json, operator, setting, startUpstream } from './running-system.ts';
+import { createWorkspace, json, operator, setting, startUpstream, unique } from './running-system.ts';
 
 /** A request that was tried once is kept with its route, and run again with what its answer must hold (70 §11). */
-const person = { email: 'examples@example.com', password: 'the same question, asked twice' };
-const slug = 'examples';
+const slug = unique('examples');
+const person = { email: `owner@${slug}.example`, password: 'the same question, asked twice' };
 
 test('a try becomes an example; run again, it passes, and says what failed once the upstream answers otherwise', async ({ page }) => {
-  test.setTimeout(300_000);
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await createWorkspace(slug, person);
   const key = (await operator(['create-key', '--slug', slug, '--space', 'test'])).api_key ?? '';
   let id = 7;
   const upstream = await startUpstream((_req, res) =>

@@ -1,20 +1,20 @@
 import fs from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { found, foundInTables, needle } from './leak-scan.ts';
-import { json, operator, setting, startUpstream, until } from './running-system.ts';
+import { createWorkspace, json, operator, setting, startUpstream, unique, until } from './running-system.ts';
 
 /**
  * C3: an application seals JSON by the API and calls a route whose field action opens it. The upstream gets the values with every digit that the application
  * wrote; the caller, who may not decrypt, the log and the rows never have them.
  */
-const slug = 'field-openers';
+const slug = unique('field-openers');
 const api = setting('E2E_API_URL');
 const CARD = `4929${Date.now()}`.slice(0, 16);
 const HOLDER = `Ada Lovelace ${Date.now()}`;
 const clear = `{"card":{"number":"${CARD}","holder":"${HOLDER}"},"amount":10.50,"reference":90071992547409931234,"rate":1.0E+2,"saved":true,"note":null}`;
 
 test('C3: encrypt in an application, decrypt on the route', async () => {
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', 'fields@openers.example']);
+  await createWorkspace(slug);
   const keyOf = async (role: string) =>
     (await operator(['create-key', '--slug', slug, '--space', 'live', '--role', role])).api_key as string;
   const [key, caller] = [await keyOf('Key - Infrastructure'), await keyOf('Key - Invoke')];
@@ -36,12 +36,10 @@ test('C3: encrypt in an application, decrypt on the route', async () => {
         body: text,
         headers: { 'x-svc-key': caller },
       });
-    await until('the route serves', async () => (await call('{}')).status === 200, 10_000);
+    await until('the route serves', async () => (await call('{}')).status === 200);
     const action = { direction: 'request', action: 'decrypt', key_name: 'payments', data_role: 'pci' };
     await post(`/routes/${route.id}/actions`, { ...action, selectors: ['$.payment'] });
-    const late = Date.now() + 10_000;
-    let answer = await call(body(sealed.ciphertext));
-    while (upstream.seen.at(-1)?.body.includes('kc:') && Date.now() < late) answer = await call(body(sealed.ciphertext));
+    const answer = await call(body(sealed.ciphertext));
     expect([answer.status, answer.text]).toEqual([200, '{"paid":true}']);
     expect(upstream.seen.at(-1)?.body, 'the values and their digits').toBe(`{"order":12345678901234567890,"payment":${clear}}`);
 
@@ -61,7 +59,7 @@ test('C3: encrypt in an application, decrypt on the route', async () => {
     const values = [needle('card', CARD), needle('holder', HOLDER)];
     await test.step('its use is in the audit log, and the call in the log, both without the values', async () => {
       const id = answer.headers.get('x-svc-request-id');
-      await until('the call is logged', async () => (await json(`${api}/v1/logs/${id}`, { key })).status === 200, 15_000);
+      await until('the call is logged', async () => (await json(`${api}/v1/logs/${id}`, { key })).status === 200);
       const logged = await json(`${api}/v1/logs/${id}`, { key });
       expect(found(`${logged.text}\n${answer.text}\n${[...answer.headers].join('\n')}`, values)).toEqual([]);
       const audit = await json(`${api}/v1/audit-logs?action=transit.decrypt`, { key });

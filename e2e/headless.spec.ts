@@ -1,9 +1,8 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from '@playwright/test';
+import { json, logged, setting, startUpstream, unique, until } from './running-system.ts';
 
 /** J2: a whole installation of routes by the API alone, from sign-up to a call that reaches the staging upstream with the staging secret. */
-const setting = (name: string) => process.env[name] ?? '';
 const [E2E_ADMIN_URL, E2E_API_URL, E2E_SANDBOX_API_URL, E2E_PROXY_PORT] = [
   'E2E_ADMIN_URL',
   'E2E_API_URL',
@@ -11,54 +10,26 @@ const [E2E_ADMIN_URL, E2E_API_URL, E2E_SANDBOX_API_URL, E2E_PROXY_PORT] = [
   'E2E_PROXY_PORT',
 ].map(setting) as [string, string, string, string];
 
-type Json = Record<string, unknown>;
-// biome-ignore lint/suspicious/noExplicitAny: a stranger reads what is there
-type Answer = { status: number; headers: Headers; body: any };
-
-async function json(
-  url: string,
-  init: { method?: string; key?: string; body?: Json; headers?: Record<string, string> } = {},
-): Promise<Answer> {
-  const response = await fetch(url, {
-    method: init.method ?? (init.body ? 'POST' : 'GET'),
-    headers: {
-      ...(init.key ? { authorization: `Bearer ${init.key}` } : {}),
-      ...(init.body ? { 'content-type': 'application/json' } : {}),
-      ...init.headers,
-    },
-    ...(init.body ? { body: JSON.stringify(init.body) } : {}),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : null };
-}
-
-async function upstream(name: string) {
-  const seen: { url: string; headers: http.IncomingHttpHeaders }[] = [];
-  const server = http.createServer((req, res) => {
-    seen.push({ url: req.url ?? '', headers: req.headers });
-    res.setHeader('content-type', 'application/json');
-    res.end(JSON.stringify({ upstream: name, path: req.url }));
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
-}
+const upstream = (name: string) =>
+  startUpstream((req, res) => res.setHeader('content-type', 'application/json').end(JSON.stringify({ upstream: name, path: req.url })));
 
 async function mailedLink(email: string): Promise<string> {
-  for (let tries = 0; tries < 50; tries++) {
-    const answer = await fetch(`${E2E_ADMIN_URL}/auth/mailbox`);
-    const { mails } = (await answer.json()) as { mails: { recipient: string; text: string }[] };
-    const link = mails.find(({ recipient }) => recipient === email)?.text.match(/https?:\/\/\S+token=[A-Za-z0-9_-]{43}/)?.[0];
-    if (link) return link;
-    await new Promise((later) => setTimeout(later, 100));
-  }
-  throw new Error(`no mail to ${email}`);
+  let link: string | undefined;
+  await until('the mail is there', async () => {
+    const { mails } = (await json(`${E2E_ADMIN_URL}/auth/mailbox`)).body as { mails: { recipient: string; text: string }[] };
+    link = mails.find(({ recipient }) => recipient === email)?.text.match(/https?:\/\/\S+token=[A-Za-z0-9_-]{43}/)?.[0];
+    return link !== undefined;
+  });
+  return link as unknown as string;
 }
 
 test('J2: sign up headless, build by the API, call staging, and find it in logs, audit and usage', async () => {
-  test.setTimeout(300_000);
-  const email = `j2-${Date.now()}@example.com`;
+  const slug = unique('headless-sons');
+  const email = `j2@${slug}.example`;
 
-  const started = await json(`${E2E_API_URL}/v1/signup`, { body: { email, tenant_name: 'Headless & Sons' } });
+  const started = await json(`${E2E_API_URL}/v1/signup`, {
+    body: { email, tenant_name: slug.replace('headless-sons', 'Headless & Sons') },
+  });
   expect(started.status).toBe(202);
   const { claim_handle } = started.body.data;
   expect((await json(`${E2E_API_URL}/v1/signup/claim`, { body: { claim_handle } })).status).toBe(202);
@@ -76,7 +47,7 @@ test('J2: sign up headless, build by the API, call staging, and find it in logs,
   expect([first?.status, second?.status].sort()).toEqual([200, 409]);
   const ready = (first?.status === 200 ? first : second)?.body.data;
   const key: string = ready.starter.api_key.api_key;
-  expect(ready.tenant.slug).toBe('headless-sons');
+  expect(ready.tenant.slug).toBe(slug);
   expect(key).toMatch(/^tk_test_/);
 
   const api = `${E2E_SANDBOX_API_URL}/v1`;
@@ -129,7 +100,7 @@ test('J2: sign up headless, build by the API, call staging, and find it in logs,
       ).toBe(200);
     }
 
-    const proxy = `http://localhost:${E2E_PROXY_PORT}/p/sandbox-headless-sons/orders-api`;
+    const proxy = `http://localhost:${E2E_PROXY_PORT}/p/sandbox-${slug}/orders-api`;
     const call = await json(`${proxy}/charges?limit=10`, { headers: { 'x-svc-key': key, 'x-svc-environment': 'staging' } });
     expect(call.status).toBe(200);
     expect(call.body).toEqual({ upstream: 'staging', path: '/v2/charges?limit=10' });
@@ -148,7 +119,7 @@ test('J2: sign up headless, build by the API, call staging, and find it in logs,
             host: '127.0.0.1',
             port: E2E_PROXY_PORT,
             path: '/orders-api/charges',
-            headers: { host: 'sandbox-headless-sons.localhost', 'x-svc-key': key },
+            headers: { host: `sandbox-${slug}.localhost`, 'x-svc-key': key },
           },
           (res) => {
             let text = '';
@@ -167,13 +138,12 @@ test('J2: sign up headless, build by the API, call staging, and find it in logs,
     await json(`${api}/routes/${id}`, { method: 'PATCH', key, body: { enabled: false } });
     expect((await json(`${proxy}/charges`, { headers: { 'x-svc-key': key } })).body.error.type).toBe('route_not_found');
     await json(`${api}/routes/${id}`, { method: 'PATCH', key, body: { enabled: true } });
-    expect((await json(`${proxy}/charges`, { headers: { 'x-svc-key': key } })).status).toBe(200);
+    const again = await json(`${proxy}/charges`, { headers: { 'x-svc-key': key } });
+    expect(again.status).toBe(200);
 
-    await expect(async () => {
-      const log = await json(`${api}/logs/${requestId}`, { key });
-      expect(log.status).toBe(200);
-      expect(log.body.data).toMatchObject({ request_id: requestId, environment: 'staging', status_code: 200, proxy_mode: 'route' });
-    }).toPass({ timeout: 30_000 });
+    await logged(E2E_SANDBOX_API_URL, key, [call, again]);
+    const log = await json(`${api}/logs/${requestId}`, { key });
+    expect(log.body.data).toMatchObject({ request_id: requestId, environment: 'staging', status_code: 200, proxy_mode: 'route' });
     const logs = await json(`${api}/routes/orders-api/logs`, { key });
     expect(logs.body.meta.total).toBeGreaterThanOrEqual(3);
     const audit = await json(`${api}/audit-logs?resource_type=route`, { key });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, type Page, test } from '@playwright/test';
 import { found, foundInTables, needle } from './leak-scan.ts';
 import { accessible, signIn } from './person.ts';
-import { json, operator, setting, startUpstream, until } from './running-system.ts';
+import { createWorkspace, json, operator, setting, startUpstream, unique, until } from './running-system.ts';
 
 /**
  * Interface rule 41 §13: a customer's page on another origin takes a card number in a hosted field. It gets a sealed value, and nothing that stays behind has
@@ -12,8 +12,8 @@ import { json, operator, setting, startUpstream, until } from './running-system.
  */
 test.describe.configure({ mode: 'serial' });
 
-const person = { email: 'fields@example.com', password: 'seven drawers in the hall' };
-const slug = 'hosted-fields';
+const slug = unique('hosted-fields');
+const person = { email: `owner@${slug}.example`, password: 'seven drawers in the hall' };
 const api = setting('E2E_SANDBOX_API_URL');
 const CARD = luhn(`4929${String(Date.now()).slice(-11)}`);
 
@@ -34,7 +34,7 @@ let liveKey: string;
 let tenantId: string;
 
 test.beforeAll(async () => {
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await createWorkspace(slug, person);
   key = (await operator(['create-key', '--slug', slug, '--space', 'test', '--role', 'Key - Infrastructure'])).api_key as string;
   liveKey = (await operator(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Infrastructure'])).api_key as string;
   shop = await customer('localhost');
@@ -97,7 +97,7 @@ test('C2: the shop sends the token of a card through a route, and only the upstr
         headers: { 'content-type': 'application/json', 'x-svc-key': key },
         body,
       });
-    await until('the route serves', async () => (await charge('{}')).status === 200, 10_000);
+    await until('the route serves', async () => (await charge('{}')).status === 200);
     shop.order = charge;
 
     await page.goto(shop.url);
@@ -117,7 +117,7 @@ test('C2: the shop sends the token of a card through a route, and only the upstr
       'the shop had the token',
     ).toBe(true);
     await nothingStayed(page);
-    await until('the call is logged', async () => (await json(`${api}/v1/logs/${answer.request}`, { key })).status === 200, 15_000);
+    await until('the call is logged', async () => (await json(`${api}/v1/logs/${answer.request}`, { key })).status === 200);
     const logged = await json(`${api}/v1/logs/${answer.request}`, { key });
     expect(found(logged.text, [needle('card number', CARD)])).toEqual([]);
   } finally {

@@ -1,14 +1,14 @@
 import { expect, test } from '@playwright/test';
 import { accessible, signIn } from './person.ts';
-import { json, operator, setting, startUpstream, type Upstream } from './running-system.ts';
+import { createWorkspace, json, setting, startUpstream, type Upstream, unique } from './running-system.ts';
 
 /** What somebody has already, a description or a command that works, becomes a route in Live with its credential sealed, and is called with a key made there. */
-const person = { email: 'importer@example.com', password: 'what stood in the old notebook' };
-const slug = 'importer';
+const slug = unique('importer');
+const person = { email: `owner@${slug}.example`, password: 'what stood in the old notebook' };
 let upstream: Upstream;
 
 test.beforeAll(async () => {
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await createWorkspace(slug, person);
   upstream = await startUpstream();
 });
 test.afterAll(() => upstream?.close());
@@ -21,7 +21,6 @@ test.beforeEach(async ({ page }) => {
 test('a pasted description in YAML becomes a live route that injects its credential, called with a live key made in the browser', async ({
   page,
 }) => {
-  test.setTimeout(300_000);
   await page
     .getByRole('radio', { name: 'OpenAPI' })
     .or(page.getByRole('button', { name: 'OpenAPI' }))

@@ -4,16 +4,19 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { freePorts } from '../scripts/ports.ts';
+import { setting } from './running-system.ts';
 
 /** The processes under the supervisor; PostgreSQL is the embedded one. */
 export type Role = 'gateway' | 'web' | 'worker' | 'postgres';
 
 export type OwnSystem = {
   api: string;
+  admin: string;
   proxy: string;
   proxyPort: number;
-  /** For a client of the embedded PostgreSQL. */
+  /** For a client of its PostgreSQL. */
   databaseUrl: string;
   dataDir: string;
   /** One of the operator's commands, as an operator types it, for this system and no other; answers what it printed. */
@@ -29,14 +32,20 @@ export type OwnSystem = {
   remove: () => Promise<void>;
 };
 
-/** A whole system of its own to break: own ports, own data directory, embedded PostgreSQL. The system other files test is left alone. */
-export async function startOwnSystem(): Promise<OwnSystem> {
+/**
+ * A whole system of its own, with ports, a data directory and a database of its own. The system that other files test is left alone. `embedded`: PostgreSQL
+ * is the one that `npm start` brings, and may be broken too; it takes longer than a copy of the migrated database.
+ */
+export async function startOwnSystem({ embedded = false } = {}): Promise<OwnSystem> {
   const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'sp-own-'));
   const [api, sandbox, admin, proxyPort] = (await freePorts(4)) as [number, number, number, number];
   const { DATABASE_URL, PUBLIC_ADMIN_URL, WEB_SOCKET, ...inherited } = process.env;
+  const copy = embedded ? undefined : await copyOfTemplate();
+  const databaseUrl = copy?.url ?? `postgresql://postgres@localhost/sallyport?host=${encodeURIComponent(path.join(dataDir, 'postgres'))}`;
   const environment: NodeJS.ProcessEnv = {
     ...inherited,
     NODE_ENV: 'development',
+    ...(copy && { DATABASE_URL: copy.url }),
     DATA_DIR: dataDir,
     LOG_SPILL_DIR: dataDir,
     PLANE_PORTS: `api:${api},sandbox:${sandbox},admin:${admin},proxy:${proxyPort}`,
@@ -57,18 +66,17 @@ export async function startOwnSystem(): Promise<OwnSystem> {
     if (supervisor.exitCode === null) supervisor.kill('SIGTERM');
     return ended;
   };
-  const until = Date.now() + 180_000;
   while (!log().includes('Sallyport is ready')) {
-    if (supervisor.exitCode !== null || Date.now() > until) {
+    if (supervisor.exitCode !== null) {
       await stop();
       throw new Error(`The system did not start:\n${log().slice(-4_000)}`);
     }
     await new Promise((next) => setTimeout(next, 50));
   }
   const pid = (role: Role) => childrenOf(supervisor.pid ?? 0).find((child) => roleOf(child) === role);
-  const databaseUrl = `postgresql://postgres@localhost/sallyport?host=${encodeURIComponent(path.join(dataDir, 'postgres'))}`;
   return {
     api: `http://127.0.0.1:${api}`,
+    admin: `http://localhost:${admin}`,
     proxy: `http://127.0.0.1:${proxyPort}`,
     proxyPort,
     databaseUrl,
@@ -93,9 +101,24 @@ export async function startOwnSystem(): Promise<OwnSystem> {
     stop,
     remove: async () => {
       await stop();
+      await copy?.drop();
       fs.rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** A database made from the migrated one, on the server of all tests. */
+async function copyOfTemplate(): Promise<{ url: string; drop: () => Promise<void> }> {
+  const name = `own_${randomBytes(6).toString('hex')}`;
+  const url = new URL(setting('TEST_PG_URL'));
+  await run(`create database ${name} template ${setting('TEST_PG_TEMPLATE')} strategy file_copy`);
+  return { url: url.href.replace(/\/postgres(\?|$)/, `/${name}$1`), drop: () => run(`drop database ${name} with (force)`) };
+
+  async function run(statement: string): Promise<void> {
+    const client = new pg.Client({ connectionString: url.href });
+    await client.connect();
+    await client.query(statement).finally(() => client.end());
+  }
 }
 
 function childrenOf(pid: number): number[] {

@@ -44,7 +44,7 @@ const PIECE = 8 * 1024 * 1024;
 const OVERLAP = 8 * 1024;
 
 /** The same in one pass over the bytes: of hundreds of spellings only those are held against a place that begin with its two bytes. */
-function finder(needles: readonly Needle[]): (hay: Buffer) => Set<string> {
+export function finder(needles: readonly Needle[]): (hay: Buffer) => Set<string> {
   const all = needles.flatMap(({ name, forms }) => forms.map(({ spelling, bytes }) => ({ hit: `${name} (${spelling})`, bytes })));
   const byStart = Map.groupBy(all, ({ bytes }) => bytes.readUInt16BE(0));
   const starts = new Uint8Array(65_536);

@@ -1,11 +1,11 @@
 import fs from 'node:fs';
 import { expect, type Page, test } from '@playwright/test';
 import { accessible, signIn } from './person.ts';
-import { json, operator, setting, startUpstream, type Upstream, until } from './running-system.ts';
+import { createWorkspace, json, operator, setting, startUpstream, type Upstream, unique, until } from './running-system.ts';
 
 /** The request log as one person reads it, and the figures other pages show of the same calls (13 §9, 70 §4 to §6). */
-const person = { email: 'logreader@example.com', password: 'every line of a long story' };
-const slug = 'readers';
+const slug = unique('log-readers');
+const person = { email: `owner@${slug}.example`, password: 'every line of a long story' };
 const CANARY = 'canary-value-of-a-secret';
 let upstream: Upstream;
 let key = '';
@@ -17,8 +17,7 @@ const rows = (page: Page) => page.getByRole('list', { name: 'Calls' }).getByRole
 test.describe.configure({ mode: 'serial' });
 
 test.beforeAll(async () => {
-  test.setTimeout(300_000);
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await createWorkspace(slug, person);
   key =
     (await operator(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Infrastructure', '--name', 'worker'])).api_key ?? '';
   upstream = await startUpstream((req, res) => res.writeHead(req.url?.includes('fail') ? 500 : 200).end('{}'));
@@ -29,7 +28,7 @@ test.beforeAll(async () => {
     expect(
       (await json(`${api}/v1/routes`, { key, body: { name, slug: name, target_base_url: upstream.url, inject_headers_json } })).status,
     ).toBe(201);
-  await until('a route serves', async () => (await call('/payments/v1/charges?page=1', { 'x-tenant': 'blue' })).status === 200, 10_000);
+  await until('a route serves', async () => (await call('/payments/v1/charges?page=1', { 'x-tenant': 'blue' })).status === 200);
   for (let i = 0; i < 3; i++) await call(`/payments/v1/charges?page=${(i + 2).toString()}`, { 'x-tenant': 'blue' });
   await call('/ledger/entries/fail');
   await call('/ledger/entries', { authorization: 'Bearer something-of-the-caller' });
@@ -42,7 +41,6 @@ test.beforeEach(async ({ page }) => {
 });
 
 test('facets count and narrow, two calls are compared by keyboard, and one is tried again without its credential', async ({ page }) => {
-  test.setTimeout(300_000);
   await page.goto(`/${slug}/live/logs`);
   await expect(page.getByText(/^\d+ calls in this period$/)).toBeVisible();
   const facets = page.getByRole('region', { name: 'Filters' });
@@ -153,7 +151,6 @@ test('a live list stands still under the pointer, says what waits, and goes on w
 });
 
 test('Home, the log and the usage page tell the same numbers, and the table of days adds up to them', async ({ page }) => {
-  test.setTimeout(300_000);
   await page.goto(`/${slug}/live/logs?mode=route`);
   const shown = await page.getByText(/^\d+ calls in this period$/).innerText();
   const calls = Number(/\d+/.exec(shown)?.[0]);

@@ -6,7 +6,7 @@ import { expect, test } from '@playwright/test';
 import { z } from 'zod';
 import { mailTo, virtualAuthenticator } from './authenticator.ts';
 import { accessible, signIn } from './person.ts';
-import { json, operator, setting, startUpstream, type Upstream } from './running-system.ts';
+import { createWorkspace, json, operator, setting, startUpstream, type Upstream } from './running-system.ts';
 
 /**
  * A4: an editor, which is the official MCP client, uses a tool of an MCP server through the gateway; the call waits until a person approves it with a
@@ -33,7 +33,7 @@ test.beforeAll(async () => {
       .connect(transport as never)
       .then(() => transport.handleRequest(req, res, JSON.parse(body)));
   });
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', owner.email, '--owner-password', owner.password]);
+  await createWorkspace(slug, owner);
   key = (await operator(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Infrastructure'])).api_key as string;
   const secret = await api('POST', '/secrets', { name: `ISSUES_KEY_${run}`, value: UPSTREAM_KEY });
   const gateway = await api('POST', '/ai-gateway/gateways', { name: `Editors ${run}`, slug: `editors-${run}` });

@@ -1,36 +1,28 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { expect, test } from '@playwright/test';
+import { freePorts } from '../scripts/ports.ts';
 import { addPasskey, virtualAuthenticator } from './authenticator.ts';
 import { accessible, signIn } from './person.ts';
-import { json, operator, setting, startUpstream } from './running-system.ts';
+import { createWorkspace, json, operator, setting, startUpstream, unique } from './running-system.ts';
 
 // S3: two hundred secrets of a real Vault, named by VAULT_BIN, are read, reviewed and committed; then an application's calls carry one of them.
 
 const BIN = process.env.VAULT_BIN;
-const slug = 'movers';
-const owner = { email: 'owner@movers.example', password: 'boxes and tape and tea' };
+const slug = unique('movers');
+const owner = { email: `owner@${slug}.example`, password: 'boxes and tape and tea' };
 const ROOT = 'root-of-the-journey';
-const PORT = 18_200;
 const SECRETS = 200;
 let vault: ChildProcess | undefined;
+let port = 0;
 
 test.beforeAll(async () => {
   if (!BIN) return;
-  vault = spawn(BIN, ['server', '-dev', `-dev-root-token-id=${ROOT}`, `-dev-listen-address=127.0.0.1:${PORT}`, '-dev-no-store-token'], {
+  [port = 0] = await freePorts(1);
+  vault = spawn(BIN, ['server', '-dev', `-dev-root-token-id=${ROOT}`, `-dev-listen-address=127.0.0.1:${port}`, '-dev-no-store-token'], {
     stdio: 'ignore',
   });
-  await operator([
-    'create-tenant',
-    '--slug',
-    slug,
-    '--plan',
-    'enterprise',
-    '--owner-email',
-    owner.email,
-    '--owner-password',
-    owner.password,
-  ]);
-  await expect(async () => expect((await fetch(`http://127.0.0.1:${PORT}/v1/sys/health`)).ok).toBe(true)).toPass();
+  await createWorkspace(slug, owner, 'enterprise');
+  await expect(async () => expect((await fetch(`http://127.0.0.1:${port}/v1/sys/health`)).ok).toBe(true)).toPass();
   for (let i = 0; i < SECRETS; i++)
     await ask(`secret/data/shop/key-${String(i).padStart(3, '0')}`, { data: { value: `vault value ${i}` } });
   await ask('sys/policies/acl/reader', { policy: 'path "secret/*" { capabilities = ["list","read"] }' });
@@ -38,14 +30,13 @@ test.beforeAll(async () => {
 test.afterAll(() => void vault?.kill('SIGKILL'));
 
 const ask = async (path: string, body: object, headers: Record<string, string> = {}) => {
-  const answer = await json(`http://127.0.0.1:${PORT}/v1/${path}`, { body, headers: { 'x-vault-token': ROOT, ...headers } });
+  const answer = await json(`http://127.0.0.1:${port}/v1/${path}`, { body, headers: { 'x-vault-token': ROOT, ...headers } });
   expect(answer.status, answer.text).toBeLessThan(300);
   return answer.body;
 };
 
 test('S3: import 200 secrets from Vault, review, commit, and an application calls with one of them', async ({ page }) => {
   test.skip(!BIN, 'VAULT_BIN names no Vault');
-  test.setTimeout(240_000);
   await signIn(page, owner, slug);
   const device = await virtualAuthenticator(page);
   await addPasskey(page, device, owner.email);
@@ -54,13 +45,13 @@ test('S3: import 200 secrets from Vault, review, commit, and an application call
   await page.goto(`/${slug}/live/migrations`);
   await accessible(page, 'no migrations');
   await page.getByRole('button', { name: 'New migration' }).first().click();
-  await page.getByLabel('Address').fill(`http://127.0.0.1:${PORT}`);
+  await page.getByLabel('Address').fill(`http://127.0.0.1:${port}`);
   await page.getByRole('textbox', { name: 'Wrapping token' }).fill(wrap_info.token);
   await accessible(page, 'new migration');
   await page.getByRole('button', { name: 'Check and start' }).click();
   await page.waitForURL(/\/migrations\/[0-9a-f-]{36}$/);
-  await expect(page.getByText('200 items found')).toBeVisible({ timeout: 90_000 });
-  await expect(page.getByText('Awaits review')).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText('200 items found')).toBeVisible();
+  await expect(page.getByText('Awaits review')).toBeVisible();
   await accessible(page, 'items to review');
 
   const confirmed = (work: () => Promise<unknown>) =>
@@ -83,7 +74,7 @@ test('S3: import 200 secrets from Vault, review, commit, and an application call
   await expect(page.getByText('New secrets')).toBeVisible();
   await accessible(page, 'commit');
   await confirmed(() => page.getByRole('button', { name: 'Commit', exact: true }).click());
-  await expect(page.getByText('Completed')).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByText('Completed')).toBeVisible();
   await expect(page.getByText('200 committed')).toBeVisible();
 
   const upstream = await startUpstream();

@@ -6,14 +6,14 @@ import * as oauth from 'oauth4webapi';
 import * as client from 'openid-client';
 import { mailTo } from './authenticator.ts';
 import { accessible, awaitHydration, fillIn, signIn } from './person.ts';
-import { json, operator, setting } from './running-system.ts';
+import { createWorkspace, json, setting } from './running-system.ts';
 
 /** O4 and the ways to log in by browser and by device (21 §4.5, §6, §7), with client libraries by other authors. */
 const issuer = () => new URL(setting('E2E_API_URL'));
 
 async function company(slug: string) {
   const owner = { email: `owner@${slug}.example`, password: 'a lamp in the gatehouse' };
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', owner.email, '--owner-password', owner.password]);
+  await createWorkspace(slug, owner);
   return { slug, owner };
 }
 

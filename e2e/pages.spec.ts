@@ -3,7 +3,7 @@ import { type BrowserContext, expect, test } from '@playwright/test';
 import { families } from '#components/families.ts';
 import type { FamilyPage, PageFamily, PageSamples } from '#components/shell/page-family.ts';
 import { accessible, signIn } from './person.ts';
-import { json, operator, setting } from './running-system.ts';
+import { createWorkspace, json, operator, setting, unique } from './running-system.ts';
 import { kilobytes, loaded, neverSettles, scriptBytes } from './script-weight.ts';
 
 /** Every page there is, as its owner opens it; with E2E_FAMILY set to folders of families, separated by commas, the pages of those. */
@@ -13,8 +13,8 @@ const samplesOf = async (name: string): Promise<PageSamples> =>
   existsSync(`components/${name}/samples.ts`) ? (await import(`#components/${name}/samples.ts`)).samples : {};
 const samples = new Map(await Promise.all(tested.map(async ({ name }) => [name, await samplesOf(name)] as const)));
 
-const person = { email: 'mary@example.com', password: 'the connexion of the sciences' };
-const slug = 'pages';
+const slug = unique('pages');
+const person = { email: `owner@${slug}.example`, password: 'the connexion of the sciences' };
 /** Pages of what exists, below the space, by family. */
 const details = new Map([...samples].map(([name, sample]) => [name, [...(sample.details ?? [])]]));
 /** Playwright prepares once more after a test that failed. */
@@ -31,7 +31,7 @@ test.use({ timezoneId: 'Pacific/Auckland', locale: 'en-GB' });
 let signedIn: BrowserContext;
 
 test.beforeAll(async ({ browser }) => {
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await createWorkspace(slug, person);
   // Pages with something on them: a call, a refusal, a client, a collection and a secret. Home shows the way to the first call until there was one.
   const { api_key: key = '', key_id: keyId = '' } = await operator([
     'create-key',
@@ -140,7 +140,6 @@ for (const one of tested)
   });
 
 test('the way from one page to the next brings no more than 64 KB of scripts', async () => {
-  test.setTimeout(600_000); // one way past every page: what one brings, the next has
   const page = await signedIn.newPage();
   await neverSettles(page);
   await page.goto(`/${slug}/test`);

@@ -4,17 +4,17 @@ import { expect, test } from '@playwright/test';
 import { readPfx } from '#server/crypto/pfx.ts';
 import { addPasskey, virtualAuthenticator } from './authenticator.ts';
 import { accessible, signIn } from './person.ts';
-import { operator } from './running-system.ts';
+import { createWorkspace, unique } from './running-system.ts';
 
 /**
  * K1: a person makes a root and a role, tries names on it, and issues a certificate behind a passkey. Its key is shown once, saved as PKCS #12, and then
  * nowhere in the page. The certificate is revoked with a reason.
  */
-const slug = 'notaries';
-const owner = { email: 'owner@notaries.example', password: 'a seal of wax and thread' };
+const slug = unique('notaries');
+const owner = { email: `owner@${slug}.example`, password: 'a seal of wax and thread' };
 
 test('K1: root, role, name check, issue with a passkey, PKCS #12, revoke', async ({ page }) => {
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', owner.email, '--owner-password', owner.password]);
+  await createWorkspace(slug, owner);
   const device = await virtualAuthenticator(page);
   await signIn(page, owner, slug);
   await addPasskey(page, device, owner.email);

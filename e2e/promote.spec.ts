@@ -1,21 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from '@playwright/test';
 import { accessible, signIn } from './person.ts';
-import { json, operator, setting } from './running-system.ts';
+import { createWorkspace, json, operator, setting, unique } from './running-system.ts';
 
 /** 64 §5: the starter route goes live without its value, waits for one, is switched on by a person, and answers a live key. */
-const person = { email: 'golive@example.com', password: 'a kettle with two spouts' };
-const slug = 'golive';
+const slug = unique('golive');
+const person = { email: `owner@${slug}.example`, password: 'a kettle with two spouts' };
 
 // The second test looks at what the first one left.
 test.describe.configure({ mode: 'serial' });
 
 test.beforeAll(async () => {
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await createWorkspace(slug, person);
 });
 
 test('the starter is promoted, its value filled, the route switched on and called in Live', async ({ page }) => {
-  test.setTimeout(300_000);
   await signIn(page, person, slug);
   await page.goto(`/${slug}/live`);
   await page.getByRole('link', { name: 'Promote from Test' }).click();

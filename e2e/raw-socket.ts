@@ -6,40 +6,23 @@ export type RawAnswer = {
   body: string;
   /** How many status lines came back: more than expected means that something of the request was taken for another request. */
   answers: number;
-  closed: boolean;
 };
 
-/**
- * Sends bytes as they are and collects what comes back until the server hangs up or has been quiet for a while after an answer. One that has only begun is
- * waited for: on a busy machine a head may come well before its body.
- */
-export function exchange(
-  port: number,
-  bytes: string | Buffer | readonly (string | Buffer)[],
-  quietMs = 150,
-  longestMs = 8_000,
-): Promise<RawAnswer> {
-  return new Promise((resolve) => {
+/** Sends bytes as they are and collects what comes back until the server closes the connection. */
+export function exchange(port: number, bytes: string | Buffer | readonly (string | Buffer)[]): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
     const chunks: Buffer[] = [];
-    let closed = false;
-    let quiet: NodeJS.Timeout | undefined;
-    const done = () => {
-      clearTimeout(quiet);
-      clearTimeout(longest);
+    const text = () => Buffer.concat(chunks).toString('latin1');
+    const late = setTimeout(() => {
       socket.destroy();
-      resolve({ ...parsed(Buffer.concat(chunks).toString('latin1')), closed });
-    };
-    const longest = setTimeout(done, longestMs);
-    socket.on('data', (chunk) => {
-      chunks.push(chunk);
-      clearTimeout(quiet);
-      if (hasEnded(Buffer.concat(chunks).toString('latin1'))) quiet = setTimeout(done, quietMs);
-    });
+      reject(new Error(`the connection stays open after: ${text() || 'no answer'}`));
+    }, PATIENCE_MS);
+    socket.on('data', (chunk) => chunks.push(chunk));
     socket.on('error', () => undefined);
     socket.on('close', () => {
-      closed = true;
-      done();
+      clearTimeout(late);
+      resolve(parsed(text()));
     });
     socket.on('connect', () => {
       for (const part of Array.isArray(bytes) ? bytes : [bytes]) socket.write(part);
@@ -47,17 +30,10 @@ export function exchange(
   });
 }
 
-/** Whether the first answer is all there. */
-function hasEnded(text: string): boolean {
-  const split = text.indexOf('\r\n\r\n');
-  if (split < 0) return false;
-  const [head, body] = [text.slice(0, split), text.slice(split + 4)];
-  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-  if (/\r\ntransfer-encoding: *chunked/i.test(head)) return /(?:^|\r\n)0\r\n\r\n/.test(body);
-  return length === undefined || body.length >= Number(length);
-}
+/** Less than the 65 s after which the gateway closes a connection that it left open. */
+const PATIENCE_MS = 60_000;
 
-function parsed(text: string): Omit<RawAnswer, 'closed'> {
+function parsed(text: string): RawAnswer {
   const [head = '', ...rest] = text.split('\r\n\r\n');
   const lines = head.split('\r\n').slice(1);
   const headers = Object.fromEntries(

@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
 import pg from 'pg';
 import { isAlive } from '../scripts/command.ts';
@@ -15,22 +14,22 @@ import { json, startUpstream, type Upstream, until } from './running-system.ts';
  */
 test.describe.configure({ mode: 'serial' });
 
-const HEALED_MS = 15_000;
 const slug = 'restart';
 let system: OwnSystem;
 let upstream: Upstream;
 let key: string;
 let load: Load;
 let callUrl: string;
+/** Once the system that stops takes no new call. */
+const refused = Promise.withResolvers<void>();
 
 test.beforeAll(async () => {
-  test.setTimeout(300_000);
-  system = await startOwnSystem();
+  system = await startOwnSystem({ embedded: true });
   upstream = await startUpstream((req, res) => {
     if (!req.url?.includes('slow')) return void res.end('{"ok":true}');
     res.writeHead(200, { 'content-type': 'text/plain' });
     res.write('first half, ');
-    setTimeout(() => res.end('second half'), 3_000);
+    void refused.promise.then(() => res.end('second half'));
   });
   await system.command(['create-tenant', '--slug', slug]);
   const made = await system.command(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Infrastructure']);
@@ -56,21 +55,20 @@ test.afterAll(async () => {
 async function works(): Promise<boolean> {
   const before = load.acknowledged.size;
   const [read, called] = await Promise.all([
-    json(`${system.api}/v1/environments`, { key, timeout: 3_000 }),
-    json(callUrl, { headers: { 'x-svc-key': key }, timeout: 3_000 }),
+    json(`${system.api}/v1/environments`, { key }),
+    json(callUrl, { headers: { 'x-svc-key': key } }),
   ]);
-  await sleep(50);
   return read.status === 200 && called.status === 200 && load.acknowledged.size > before;
 }
 
 /** Kills, waits until another process stands in its place and everything works; answers how long that took and from when on. */
 async function killed(role: Role): Promise<{ from: number; to: number }> {
-  await until('the load is running', works, HEALED_MS);
-  await sleep(500);
+  await until('the load is running', works);
   const from = Date.now();
   const victim = system.kill(role);
-  await until(`${role} is started again`, () => ![undefined, victim].includes(system.pid(role)), HEALED_MS);
-  await until(`everything works after ${role} died`, works, HEALED_MS - (Date.now() - from));
+  await until(`${role} is started again`, () => ![undefined, victim].includes(system.pid(role)));
+  await until(`everything works after ${role} died`, works);
+  await until('some calls went through', () => load.proxied.filter(({ at }) => at >= from).length > 5);
   const to = Date.now();
   console.log(`${role}: all well after ${to - from} ms; refusals so far ${JSON.stringify([...load.refusals])}`);
   expect(load.garbage).toEqual([]);
@@ -111,15 +109,15 @@ test('a gateway that starts while the database is away serves from its own copy,
   const served: string[] = [];
   const faults = load.refusals.get('internal_error') ?? 0;
   const callOnce = async () => {
-    const answer = await json(callUrl, { headers: { 'x-svc-key': key }, timeout: 3_000 });
+    const answer = await json(callUrl, { headers: { 'x-svc-key': key } });
     if (answer.status === 200) served.push(answer.headers.get('x-svc-request-id') ?? '');
     return answer.status === 200;
   };
-  await until('the load is running', works, HEALED_MS);
+  await until('the load is running', works);
   system.kill('postgres');
   fs.renameSync(data, away); // the supervisor tries to start it again all the time, and must not succeed yet
   const crashed = system.kill('gateway');
-  await until('the gateway serves from its copy', callOnce, HEALED_MS);
+  await until('the gateway serves from its copy', callOnce);
   expect(system.pid('gateway')).not.toBe(crashed);
   const seen = upstream.seen.at(-1);
   expect(seen?.headers['x-token'], 'secrets are in the copy too').toBe('a secret that outlives a database');
@@ -128,7 +126,6 @@ test('a gateway that starts while the database is away serves from its own copy,
       method,
       key,
       ...(method === 'POST' ? { body: { name: 'x' } } : {}),
-      timeout: 20_000,
     });
     expect([answer.status, answer.body?.error?.type, answer.headers.get('retry-after')], answer.text).toEqual([
       503,
@@ -142,11 +139,11 @@ test('a gateway that starts while the database is away serves from its own copy,
   // An orderly restart in the middle of it: the rows in its memory go to the disk, and the next process finds them there.
   const orderly = system.pid('gateway') ?? 0;
   process.kill(orderly, 'SIGTERM');
-  await until('another gateway serves', async () => ![undefined, orderly].includes(system.pid('gateway')) && (await callOnce()), 40_000);
+  await until('another gateway serves', async () => ![undefined, orderly].includes(system.pid('gateway')) && (await callOnce()));
 
   const from = Date.now();
   fs.renameSync(away, data);
-  await until('everything works after the database is back', works, HEALED_MS);
+  await until('everything works after the database is back', works);
   console.log(`database back: all well after ${Date.now() - from} ms`);
   expect((load.refusals.get('internal_error') ?? 0) - faults, 'also not when a pool finds its connections dead').toBe(0);
   expect(load.garbage).toEqual([]);
@@ -154,6 +151,7 @@ test('a gateway that starts while the database is away serves from its own copy,
 });
 
 test('every acknowledged write is there once, with one audit entry, and no other', async () => {
+  await until('there is something to count', () => load.acknowledged.size > 50);
   await load.stop();
   const rows = await query<{ id: string; name: string }>(`select id, name from clients where name like 'write-%'`);
   const byName = new Map(rows.map((row) => [row.name, row.id]));
@@ -167,7 +165,6 @@ test('every acknowledged write is there once, with one audit entry, and no other
   console.log(
     `${byName.size} writes, ${load.interrupted.size} retried while an earlier attempt held the key, ${load.proxied.length} calls, ${load.unproxied.length} failed while the gateway itself was down`,
   );
-  expect(byName.size).toBeGreaterThan(50);
 });
 
 test('a tenant key that the operator rotates while it runs seals the next secret', async () => {
@@ -199,29 +196,30 @@ test('SIGTERM lets a running call end, takes no new one, and stops everything', 
     });
     request.on('error', reject);
   });
-  await until('the upstream is working on it', () => upstream.seen.some((call) => call.url.includes('slow')), 5_000);
+  await until('the upstream is working on it', () => upstream.seen.some((call) => call.url.includes('slow')));
   const pids = (['gateway', 'web', 'worker', 'postgres'] as const).map((role) => system.pid(role));
   const code = system.stop();
-  await sleep(300);
-  await expect(json(callUrl, { headers: { 'x-svc-key': key }, timeout: 2_000 })).rejects.toThrow();
+  await until('no new call is taken', () =>
+    json(callUrl, { headers: { 'x-svc-key': key } }).then(
+      () => false,
+      () => true,
+    ),
+  );
+  refused.resolve();
   expect(await slow).toBe('200 first half, second half');
   expect(await code).toBe(0);
   // An ended process nobody has reaped yet still has its number; it does not run.
-  await until('nothing is left running', () => pids.every((pid) => pid !== undefined && !isAlive(pid)), 5_000);
+  await until('nothing is left running', () => pids.every((pid) => pid !== undefined && !isAlive(pid)));
 });
 
 async function logged(ids: readonly string[]): Promise<void> {
   let missing: string[] = [];
-  await until(
-    `${ids.length} calls are in the log`,
-    async () => {
-      const rows = await query<{ request_id: string }>('select request_id from request_logs where request_id = any($1::uuid[])', [ids]);
-      missing = ids.filter((id) => !rows.some((row) => row.request_id === id));
-      if (missing.length > 0) throw new Error(`${missing.length} of ${ids.length} are missing`);
-      return true;
-    },
-    HEALED_MS,
-  );
+  await until(`${ids.length} calls are in the log`, async () => {
+    const rows = await query<{ request_id: string }>('select request_id from request_logs where request_id = any($1::uuid[])', [ids]);
+    missing = ids.filter((id) => !rows.some((row) => row.request_id === id));
+    if (missing.length > 0) throw new Error(`${missing.length} of ${ids.length} are missing`);
+    return true;
+  });
 }
 
 async function query<T extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> {

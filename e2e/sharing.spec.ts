@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { addPasskey, mailTo, virtualAuthenticator } from './authenticator.ts';
 import { accessible, signIn } from './person.ts';
-import { json, operator, setting, startUpstream, type Upstream } from './running-system.ts';
+import { createWorkspace, json, operator, setting, startUpstream, type Upstream } from './running-system.ts';
 
 /** S2: a secret is shared with a partner's workspace as "can use". They accept it from the mail and call with it, and never see it; revoked, their next call is refused. */
 const owner = { email: 'owner@lender.example', password: 'lent but never handed over' };
@@ -20,7 +20,7 @@ test.beforeAll(async () => {
     [lender, owner],
     [borrower, partner],
   ] as const)
-    await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+    await createWorkspace(slug, person);
   const made = [lender, borrower].map((slug) =>
     operator(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Infrastructure']),
   );
@@ -34,7 +34,6 @@ const call = () =>
   json(`http://localhost:${setting('E2E_PROXY_PORT')}/p/${borrower}/ship-${run}`, { headers: { 'x-svc-key': keys[borrower] as string } });
 
 test('S2: share a secret with a partner, who calls with it and never sees it, and revoke it', async ({ page, browser }) => {
-  test.setTimeout(180_000);
   const created = await api(lender, '/secrets', { name: NAME, value: VALUE });
   expect(created.status, created.text).toBe(201);
 

@@ -2,7 +2,7 @@ import { expect, type Page, test } from '@playwright/test';
 import * as OTPAuth from 'otpauth';
 import { startOidcProvider, startSamlProvider } from './identity-providers.ts';
 import { accessible, signIn } from './person.ts';
-import { json, operator, setting } from './running-system.ts';
+import { createWorkspace, json, operator, setting } from './running-system.ts';
 
 /** P3: people of a verified domain sign in through their provider, by OpenID Connect and by SAML, and nobody else does. */
 const admin = () => setting('E2E_ADMIN_URL');
@@ -11,17 +11,7 @@ const admin = () => setting('E2E_ADMIN_URL');
 async function company(slug: string) {
   const domain = `${slug}.example`;
   const owner = { email: `owner@${domain}`, password: 'seven bells in the tower' };
-  await operator([
-    'create-tenant',
-    '--slug',
-    slug,
-    '--plan',
-    'enterprise',
-    '--owner-email',
-    owner.email,
-    '--owner-password',
-    owner.password,
-  ]);
+  await createWorkspace(slug, owner, 'enterprise');
   await operator(['set-member', '--slug', slug, '--email', `anna@${domain}`, '--role', 'viewer']);
   await operator(['verify-domain', '--slug', slug, '--domain', domain]);
   return { slug, domain, owner };

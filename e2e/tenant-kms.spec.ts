@@ -2,11 +2,11 @@ import { expect, test } from '@playwright/test';
 import * as OTPAuth from 'otpauth';
 import { type KmsServer, startKmsServer } from '../server/platform/kms/kms-server.fixture.ts';
 import { accessible, signIn } from './person.ts';
-import { json, operator, setting, startUpstream, type Upstream, until } from './running-system.ts';
+import { createWorkspace, json, operator, setting, startUpstream, type Upstream, unique, until } from './running-system.ts';
 
 /** S5: a workspace under its own KMS. The key is disabled there: sealed, and calls are refused clearly. It is enabled again: everything recovers by itself. */
-const slug = 'own-kms';
-const owner = { email: 'owner@own-kms.example', password: 'seven bells in the tower' };
+const slug = unique('own-kms');
+const owner = { email: `owner@${slug}.example`, password: 'seven bells in the tower' };
 const KEY = 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab';
 const ROLE = 'arn:aws:iam::111122223333:role/svc-kms-access';
 let key = '';
@@ -16,17 +16,7 @@ let upstream: Upstream;
 test.beforeAll(async () => {
   kms = await startKmsServer(Number(setting('E2E_KMS_PORT')));
   upstream = await startUpstream();
-  await operator([
-    'create-tenant',
-    '--slug',
-    slug,
-    '--plan',
-    'enterprise',
-    '--owner-email',
-    owner.email,
-    '--owner-password',
-    owner.password,
-  ]);
+  await createWorkspace(slug, owner, 'enterprise');
   key = (await operator(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Infrastructure'])).api_key ?? '';
   const post = async (path: string, body: object) => {
     const answer = await json(`${setting('E2E_API_URL')}/v1${path}`, { key, body });
@@ -47,10 +37,9 @@ test.afterAll(async () => {
 });
 
 const call = (route: string) => json(`http://localhost:${setting('E2E_PROXY_PORT')}/p/${slug}/${route}`, { headers: { 'x-svc-key': key } });
-const becomes = (status: number) => until(`calls are answered ${status}`, async () => (await call('needs')).status === status, 60_000);
+const becomes = (status: number) => until(`calls are answered ${status}`, async () => (await call('needs')).status === status);
 
 test('S5: a key disabled at the provider seals the workspace; enabled again, it recovers by itself', async ({ page }) => {
-  test.setTimeout(180_000);
   const errors: string[] = [];
   page.on('pageerror', ({ message }) => errors.push(message));
   await becomes(200);
@@ -111,8 +100,8 @@ test('S5: a key disabled at the provider seals the workspace; enabled again, it 
 
   kms.mood = 'ok';
   await becomes(200);
-  await expect(banner).toBeHidden({ timeout: 30_000 });
-  await expect(page.getByText('In use', { exact: true })).toBeVisible({ timeout: 30_000 });
+  await expect(banner).toBeHidden();
+  await expect(page.getByText('In use', { exact: true })).toBeVisible();
   const chain = await page.request.get('/admin/audit-logs/critical', { headers: { 'x-tenant-id': slug } });
   const { entries } = (await chain.json()) as { entries: { action: string; actor_id: string | null; details: { trigger?: string } }[] };
   expect(entries.map(({ action }) => action)).toEqual(['byok.kms.onboard', 'byok.kms.unseal']);

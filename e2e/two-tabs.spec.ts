@@ -1,13 +1,13 @@
 import { type Browser, expect, type Page, test } from '@playwright/test';
 import { accessible, signIn } from './person.ts';
-import { operator, setting } from './running-system.ts';
+import { createWorkspace, setting, unique } from './running-system.ts';
 
 /** 70 §15 item 5: two tabs that edit one route. A workspace of its own, made as an operator makes it. */
-const person = { email: 'tabs@example.com', password: 'two hands on one tiller' };
-const slug = 'two-tabs';
+const slug = unique('two-tabs');
+const person = { email: `owner@${slug}.example`, password: 'two hands on one tiller' };
 
 test.beforeAll(async () => {
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await createWorkspace(slug, person);
 });
 
 async function twoTabs(browser: Browser): Promise<[Page, Page]> {

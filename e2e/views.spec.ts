@@ -1,14 +1,13 @@
 import { expect, test } from '@playwright/test';
 import { accessible, signIn } from './person.ts';
-import { operator } from './running-system.ts';
+import { createWorkspace, unique } from './running-system.ts';
 
 /** Views of list pages and the choice of columns, as one person uses them (70 §3.5). */
-const person = { email: 'looks@example.com', password: 'a room with several views' };
-const slug = 'viewers';
+const slug = unique('viewers');
+const person = { email: `owner@${slug}.example`, password: 'a room with several views' };
 
 test('a look at a list is kept under a name, shown again, preferred, shared and removed; columns come and go', async ({ page }) => {
-  test.setTimeout(300_000);
-  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await createWorkspace(slug, person);
   await signIn(page, person, slug);
   const routes = `/${slug}/test/routes`;
   // An address behind the end of the list (an old link, rows that were deleted) shows its last page, not an empty list.

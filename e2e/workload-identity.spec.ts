@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from '@playwright/test';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import * as OTPAuth from 'otpauth';
-import { json, operator, setting } from './running-system.ts';
+import { createWorkspace, json, setting, unique } from './running-system.ts';
 
 /** O2: a job's token becomes an access token that does what its binding allows; one for another audience is refused, and the audit log shows both. */
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
-const slug = 'pipelines';
-const owner = { email: 'owner@pipelines.example', password: 'seven bells in the tower' };
+const slug = unique('pipelines');
+const owner = { email: `owner@${slug}.example`, password: 'seven bells in the tower' };
 
 /** A platform for workloads on a port of its own. Its tokens are shaped like those of GitHub Actions. */
 async function startPlatform() {
@@ -60,17 +60,7 @@ async function asOwner() {
 }
 
 test('a workload exchanges its token for a scoped one, a wrong audience is refused, and the audit log shows both', async () => {
-  await operator([
-    'create-tenant',
-    '--slug',
-    slug,
-    '--plan',
-    'enterprise',
-    '--owner-email',
-    owner.email,
-    '--owner-password',
-    owner.password,
-  ]);
+  await createWorkspace(slug, owner, 'enterprise');
   const platform = await startPlatform();
   const change = await asOwner();
   const scopes = ['environments:read', 'audit_logs:read'];

@@ -6,29 +6,16 @@ import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
 import { mmdb, placeIn } from '../server/platform/geoip.fixture.ts';
 import { findBrowser } from './browser.ts';
 import { Problem, root, run } from './command.ts';
-import type { Counts } from './node-tests.ts';
+import type { Counts, Outcome } from './node-tests.ts';
 import { freePorts } from './ports.ts';
 import { type TestDatabase, template } from './test-database.ts';
 
 /**
- * Runs Playwright files in a real browser against the whole system, started on free ports with a fresh database. The few files with a failure run once more, on
- * a system of their own: journeys keep state, so a second try beside what the first one left behind would say nothing.
+ * Runs Playwright files in a real browser against the whole system, started on free ports with a fresh database. A journey that fails fails the run.
+ * `times`: how often each runs, one at a time and on this system.
  */
-export async function runJourneys(files: readonly string[], database: TestDatabase): Promise<Counts> {
-  const first = await runOnce(files, database, 'journeys');
-  if (first.failed.size === 0 || first.failed.size > WORTH_A_SECOND_TRY || first.broken) return first.counts;
-  console.log(`Second try, on a system of its own: ${[...first.failed].join(', ')}`);
-  const again = await runOnce([...first.failed], database, 'journeys_again');
-  return { passed: first.counts.passed + Math.max(first.counts.failed - again.counts.failed, 0), failed: again.counts.failed };
-}
-
-/** More failures than this have a cause that a second try won't remove. */
-const WORTH_A_SECOND_TRY = 5;
-
-/** Also names the files with a failed test; `broken`: something failed outside of all tests. */
-type Outcome = { counts: Counts; failed: Set<string>; broken: boolean };
-
-async function runOnce(files: readonly string[], database: TestDatabase, name: string): Promise<Outcome> {
+export async function runJourneys(files: readonly string[], database: TestDatabase, times = 1): Promise<Outcome> {
+  const name = 'journeys';
   await database.create(name, template);
   const [api, sandbox, admin, proxy, kms] = await freePorts(5);
   const browser = await findBrowser();
@@ -59,9 +46,8 @@ async function runOnce(files: readonly string[], database: TestDatabase, name: s
   try {
     desk = await startOperatorDesk(settings, operator);
     const playwright = path.join(root, 'node_modules/@playwright/test/cli.js');
-    // Only a run of everything has to wait for the first person of the installation.
-    const alone = files.some((file) => path.basename(file).startsWith('01-')) ? [] : ['--no-deps'];
-    const { output } = await run(process.execPath, [playwright, 'test', '--reporter=json', ...alone, ...files], {
+    const repeated = times > 1 ? [`--repeat-each=${times}`, '--workers=1'] : [];
+    const { output } = await run(process.execPath, [playwright, 'test', '--reporter=json', ...repeated, ...files], {
       env: {
         ...settings,
         FORCE_COLOR: '0',
@@ -77,19 +63,19 @@ async function runOnce(files: readonly string[], database: TestDatabase, name: s
       },
     });
     if (!fs.existsSync(report)) throw new Problem(`Playwright printed no report:\n${output}`);
-    const told = tell(JSON.parse(fs.readFileSync(report, 'utf8')) as JSONReport);
-    if (told.counts.failed > 0) console.log(`Last messages of the system:\n${tail(system.log)}`);
-    return told;
+    const outcome = printReport(JSON.parse(fs.readFileSync(report, 'utf8')) as JSONReport);
+    if (outcome.counts.failed > 0) console.log(`Last messages of the system:\n${tail(system.log)}`);
+    return outcome;
   } finally {
     desk?.disconnect();
     await system.stop();
   }
 }
 
-/** Prints one line a test, failures in full, and counts. */
-function tell(report: JSONReport): Outcome {
+/** Prints one line a test, and failures in full with the page as it was. */
+function printReport(report: JSONReport): Outcome {
   const counts: Counts = { passed: 0, failed: 0 };
-  const failed = new Set<string>();
+  const seconds = new Map<string, number>();
   for (const error of report.errors) {
     counts.failed++;
     console.log(`FAILED ${error.message ?? ''}`);
@@ -102,9 +88,10 @@ function tell(report: JSONReport): Outcome {
         const ok = test.status !== 'unexpected';
         counts[ok ? 'passed' : 'failed']++;
         const result = test.results[0];
+        const file = path.join('e2e', spec.file);
+        seconds.set(file, (seconds.get(file) ?? 0) + (result?.duration ?? 0) / 1000);
         console.log(`${ok ? 'ok  ' : 'FAIL'} ${title} (${((result?.duration ?? 0) / 1000).toFixed(1)} s)`);
         if (ok) continue;
-        failed.add(path.join('e2e', spec.file));
         for (const error of result?.errors ?? []) console.log(indented(error.message ?? ''));
         // What stood on the page says why a promise wasn't kept; the machine may be gone when somebody asks.
         const page = result?.attachments.find((one) => one.name === 'error-context')?.path;
@@ -114,7 +101,7 @@ function tell(report: JSONReport): Outcome {
     for (const inner of suite.suites ?? []) visit(inner, [...titles, inner.title]);
   };
   for (const suite of report.suites) visit(suite, [suite.title]);
-  return { counts, failed, broken: report.errors.length > 0 };
+  return { counts, costs: [...seconds].map(([file, taken]) => ({ file, seconds: taken })) };
 }
 
 const indented = (text: string) => text.replace(/^/gm, '       ');

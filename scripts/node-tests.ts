@@ -6,6 +6,7 @@ import { type Finished, type Job, type Result, runPool } from './test-pool.ts';
 export type Counts = { passed: number; failed: number };
 /** What a file took: seconds by the clock and of processor time. */
 export type Cost = { file: string; seconds: number; cpu?: number };
+export type Outcome = { counts: Counts; costs: Cost[] };
 
 type Options = { verbose: boolean; name?: string | undefined; rounds?: number };
 
@@ -16,7 +17,7 @@ const OWN_PROCESS = /^\/\/ own process: ./;
 export async function runNodeTests(
   files: readonly string[],
   { verbose, name, rounds = 1 }: Options,
-): Promise<{ counts: Counts; costs: Cost[] }> {
+): Promise<Outcome> {
   const counts: Counts = { passed: 0, failed: 0 };
   const costs: Cost[] = [];
   const jobs = Array.from({ length: rounds }, (_, round) =>

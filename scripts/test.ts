@@ -7,7 +7,7 @@ import { buildWeb } from './build.ts';
 import { changedTests } from './changed-tests.ts';
 import { fail, filesUnder } from './command.ts';
 import { buildElements } from './elements.ts';
-import { type Cost, type Counts, runNodeTests } from './node-tests.ts';
+import { type Cost, type Counts, type Outcome, runNodeTests } from './node-tests.ts';
 import { generateClient } from './schema.ts';
 import { generateSdk } from './sdk-generator.ts';
 import { startTestDatabase, template } from './test-database.ts';
@@ -60,7 +60,7 @@ try {
   add(await phase('Node tests', () => runNodeTests(nodeFiles, { verbose: !all && !steady, name, rounds })));
   if (journeys.length > 0) {
     const { runJourneys } = await import('./journeys.ts');
-    for (let round = 0; round < rounds; round++) add(await phase('Journeys', () => runJourneys(journeys, database)));
+    add(await phase('Journeys', () => runJourneys(journeys, database, rounds)));
   }
 } catch (error) {
   console.error(error);
@@ -86,7 +86,7 @@ function elapsed(): string {
   return `${((performance.now() - started) / 1000).toFixed(0)} s`;
 }
 
-function add(outcome: { counts: Counts; costs: readonly Cost[] }): void {
+function add(outcome: Outcome): void {
   totals.passed += outcome.counts.passed;
   totals.failed += outcome.counts.failed;
   costs.push(...outcome.costs);

@@ -123,7 +123,7 @@ export async function startCluster(): Promise<Cluster> {
         if (!valkey) ends(storeLives, true); // its counters are in an unlogged table
         const server = postmaster(path.join(directory, 'data'));
         if (server) process.kill(server.pid, 'SIGKILL');
-        await until('PostgreSQL is back', () => database.revive().then(() => true), 240_000);
+        await until('PostgreSQL is back', () => database.revive().then(() => true));
         if (!valkey) begins(storeLives);
       }
     },
@@ -162,7 +162,7 @@ async function startValkey(directory: string) {
   const start = async () => {
     const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', directory];
     child = spawn(program, settings, { stdio: 'ignore' });
-    await until('Valkey answers', () => accepts({ port, host: '127.0.0.1' }), 30_000);
+    await until('Valkey answers', () => accepts({ port, host: '127.0.0.1' }));
   };
   const kill = () =>
     new Promise<void>((resolve) => {

@@ -138,9 +138,9 @@ export async function startWorkload(cluster: Cluster): Promise<Workload> {
   const hook = { name: 'Writes', url: `${upstream.url}/hook`, event_types: ['audit.event'], filters: { audit: ['client.create'] } };
   await write('POST', '/webhooks', hook, 'webhook');
   for (const gateway of [0, 1])
-    await until('both gateways know the routes', async () => (await call(gateway, LIMITED.slug, 'none')).status === 401, 240_000);
+    await until('both gateways know the routes', async () => (await call(gateway, LIMITED.slug, 'none')).status === 401);
   for (const gateway of [0, 1])
-    for (const route of ROUTES) await until('both let the key in', async () => (await call(gateway, route, key)).status === 200, 240_000);
+    for (const route of ROUTES) await until('both let the key in', async () => (await call(gateway, route, key)).status === 200);
 
   const loop = async (step: (turn: number) => Promise<void>, pauseMs: number) => {
     for (let turn = 0; running; turn++) {
@@ -156,14 +156,14 @@ export async function startWorkload(cluster: Cluster): Promise<Workload> {
       const change: Change = { route, version, from: now() };
       work.changes.push(change);
       if (await write('PATCH', `/routes/${ids.get(route)}`, target(version), `${route}-${version}`)) change.to = now();
-    }, 150);
+    }, 300);
   const writer = (n: number) =>
     loop(async (turn) => {
       const name = `write-${n}-${turn}`;
       work.begun.add(name);
       const made = await write('POST', '/clients', { name, ip_address: '203.0.113.7' }, name);
       if (made) work.acknowledged.set(name, made.data.id);
-    }, 50);
+    }, 200);
   const revoker = loop(async (turn) => {
     const made = await write('POST', '/api-keys', { name: `key-${turn}` }, `key-${turn}`);
     if (!made) return;
@@ -174,7 +174,7 @@ export async function startWorkload(cluster: Cluster): Promise<Workload> {
       return one.status;
     };
     const both = (status: number) =>
-      until(`both gateways answer ${status}`, async () => (await tried(0)) === status && (await tried(1)) === status, 240_000);
+      until(`both gateways answer ${status}`, async () => (await tried(0)) === status && (await tried(1)) === status);
     await both(200);
     await write('DELETE', `/api-keys/${made.data.id}`, undefined, `revoke-${turn}`);
     history.at = now();
@@ -184,8 +184,8 @@ export async function startWorkload(cluster: Cluster): Promise<Workload> {
   }, 1_000);
 
   const loops = [
-    ...[0, 1].flatMap((gateway) => ROUTES.map((route) => caller(gateway, route, 15))),
-    ...[0, 1].map((gateway) => caller(gateway, LIMITED.slug, 60)),
+    ...[0, 1].flatMap((gateway) => ROUTES.map((route) => caller(gateway, route, 50))),
+    ...[0, 1].map((gateway) => caller(gateway, LIMITED.slug, 100)),
     ...ROUTES.map(changer),
     ...[0, 1].map(writer),
     revoker,
@@ -199,15 +199,11 @@ export async function startWorkload(cluster: Cluster): Promise<Workload> {
     for (const gateway of [0, 1])
       for (const route of ROUTES) {
         const newest = work.changes.filter((change) => change.route === route).at(-1)?.version;
-        await until(
-          `gateway ${gateway} serves version ${newest} of ${route}`,
-          async () => {
-            const last = await call(gateway, route, key);
-            work.calls.push(last);
-            return last.seen?.[0] === newest;
-          },
-          240_000,
-        );
+        await until(`gateway ${gateway} serves version ${newest} of ${route}`, async () => {
+          const last = await call(gateway, route, key);
+          work.calls.push(last);
+          return last.seen?.[0] === newest;
+        });
       }
   };
   return work;

@@ -2,14 +2,28 @@ import { execFile, execFileSync } from 'node:child_process';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
-import { expect, type Page, test } from '@playwright/test';
+import { test as base, expect, type Page } from '@playwright/test';
+import { type OwnSystem, startOwnSystem } from './isolated-system.ts';
 import { accessible, hydrated } from './person.ts';
 import { startUpstream } from './running-system.ts';
 
 /**
- * J1: a stranger signs up in a browser on a fresh installation and sends traffic with an injected secret. First in the folder's order, because
- * only the first account of an installation needs no mail.
+ * J1: a stranger signs up in a browser on a fresh installation and sends traffic with an injected secret. The system is this file's own: only the first
+ * account of an installation needs no mail.
  */
+const test = base.extend<object, { system: OwnSystem }>({
+  system: [
+    async ({ playwright: _ }, use) => {
+      const system = await startOwnSystem();
+      await use(system);
+      await system.remove();
+    },
+    { scope: 'worker', timeout: 600_000 },
+  ],
+  baseURL: ({ system }, use) => use(system.admin),
+});
+test.describe.configure({ mode: 'serial' });
+
 const person = { workspace: 'Analytical Engines', name: 'Ada Lovelace', email: 'ada@example.com', password: 'poetical science of 1843' };
 
 function failOnConsoleErrors(page: Page): string[] {
@@ -20,7 +34,6 @@ function failOnConsoleErrors(page: Page): string[] {
 }
 
 test('J1: sign up, paste one line, watch the call arrive with its credential injected, then connect another API', async ({ page }) => {
-  test.setTimeout(300_000);
   const errors = failOnConsoleErrors(page);
   await page.goto('/signup');
   await hydrated(page);
@@ -106,7 +119,7 @@ test('J1: sign up, paste one line, watch the call arrive with its credential inj
   expect(kept).not.toContain(key);
 });
 
-test('J1: a route to an upstream of one’s own, made in the browser, injects a secret typed there', async ({ page }) => {
+test('J1: a route to an upstream of one’s own, made in the browser, injects a secret typed there', async ({ page, system }) => {
   const seen: http.IncomingHttpHeaders[] = [];
   const upstream = http.createServer((req, res) => {
     seen.push(req.headers);
@@ -146,7 +159,7 @@ test('J1: a route to an upstream of one’s own, made in the browser, injects a 
       { port },
     );
     expect(made.key).toMatch(/^tk_test_/);
-    const response = await fetch(`http://localhost:${process.env.E2E_PROXY_PORT}/p/sandbox-analytical-engines/mine/x`, {
+    const response = await fetch(`${system.proxy}/p/sandbox-analytical-engines/mine/x`, {
       headers: { 'x-svc-key': made.key },
     });
     expect(await response.json()).toEqual({ hello: 'from your upstream' });
