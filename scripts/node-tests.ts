@@ -8,7 +8,8 @@ export type Counts = { passed: number; failed: number };
 export type Cost = { file: string; seconds: number; cpu?: number };
 export type Outcome = { counts: Counts; costs: Cost[] };
 
-type Options = { verbose: boolean; name?: string | undefined; rounds?: number };
+/** On two cores three processes run at once: many tests mostly wait. */
+type Options = { verbose: boolean; name?: string | undefined; rounds?: number; processes?: number };
 
 /** The first line of a file that can't run in a process with others, and why. */
 const OWN_PROCESS = /^\/\/ own process: ./;
@@ -16,7 +17,7 @@ const OWN_PROCESS = /^\/\/ own process: ./;
 /** Runs test files, each `rounds` times; prints one line a file, or with `verbose` one a test, and every failure in full. */
 export async function runNodeTests(
   files: readonly string[],
-  { verbose, name, rounds = 1 }: Options,
+  { verbose, name, rounds = 1, processes = 3 }: Options,
 ): Promise<Outcome> {
   const counts: Counts = { passed: 0, failed: 0 };
   const costs: Cost[] = [];
@@ -28,7 +29,7 @@ export async function runNodeTests(
     jobs.filter(alone),
     jobs.filter((job) => !alone(job)),
     {
-      processes: 3, // on two cores: many tests mostly wait
+      processes,
       // Prisma's WebAssembly runs as it is first compiled: to optimise it costs more than it brings. Room for young objects saves processor time, since what
       // a test makes is garbage soon.
       execArgv: [
