@@ -24,7 +24,8 @@ const nobody = await new Promise<number>((resolve) => {
 const w = await workspace({ plan: 'free' });
 await db().tenant_limit_overrides.create({ data: { tenant_id: w.tenant.id, kind: 'api_calls', value: 1_000 } });
 const limit = { rate_limit_enabled: true, rate_limit_requests: 100, rate_limit_window_sec: 3_600 };
-await makeRoute(w, 'all', upstream.url, { ...limit, timeout_ms: 1_500 });
+await makeRoute(w, 'all', upstream.url, limit);
+await makeRoute(w, 'silent', upstream.url, { ...limit, timeout_ms: 500 });
 await makeRoute(w, 'plain', upstream.url);
 await makeRoute(w, 'gone', `http://127.0.0.1:${nobody}`, limit);
 await makeRoute(w, 'one', upstream.url, { ...limit, rate_limit_requests: 1 });
@@ -106,7 +107,7 @@ test('a refusal names itself, never an upstream status, and shows the limits it 
       ],
       [
         'a silent upstream',
-        '/all/never',
+        '/silent/never',
         { key },
         504,
         'upstream_timeout',

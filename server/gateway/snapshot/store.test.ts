@@ -368,7 +368,7 @@ test('a call never sees half of a transaction that changed several slices, howev
   assert.ok(seen > 3, `${seen} versions were seen`);
 });
 
-test('without its database the gateway goes on serving, keeps the logs, counts, and heals by itself', { timeout: 60_000 }, async () => {
+test('without its database the gateway goes on serving, keeps the logs, counts, and heals by itself', async () => {
   const w = await workspace();
   const { text: key } = await w.key();
   const secret = await makeSecret(w, 'HELD', { production: 'held-value' });
@@ -376,7 +376,7 @@ test('without its database the gateway goes on serving, keeps the logs, counts, 
 
   const door = await databaseDoor();
   const { Pool } = pg;
-  const pool = new Pool({ connectionString: door.url, connectionTimeoutMillis: 1000, max: 3 });
+  const pool = new Pool({ connectionString: door.url, connectionTimeoutMillis: 30_000, max: 3 });
   pool.on('error', () => {});
   const disk = createDisk(path.join(directory, 'door-snapshot'), rootKeys());
   const egress = egressSettings({ privateAllowlist: [{ cidr: '127.0.0.0/8' }] });
@@ -417,7 +417,7 @@ test('without its database the gateway goes on serving, keeps the logs, counts, 
   assert.equal((await ask(port, w.tenant.slug, '/r', { key })).status, 200);
 });
 
-test('a whole gateway whose database connections are cut answers every call, and loses no log row', { timeout: 60_000 }, async () => {
+test('a whole gateway whose database connections are cut answers every call, and loses no log row', async () => {
   const w = await workspace();
   const { text: key } = await w.key();
   await makeRoute(w, 'r', upstream.url);

@@ -288,13 +288,13 @@ test('a connection that opens streams to reset them is ended', async () => {
   const { port } = await edge();
   const session = dial(port);
   await once(session, 'connect');
-  for (let i = 0; i < 3_000 && !session.destroyed; i++) {
+  for (let i = 0; i < 100_000 && !session.destroyed; i++) {
     const stream = session.request({ ':path': '/' });
     stream.on('error', () => undefined);
     stream.close(constants.NGHTTP2_CANCEL);
     if (i % 100 === 99) await nextTurn();
   }
-  await until(() => session.destroyed);
+  assert.ok(session.destroyed, 'still open');
 });
 
 for (const [name, flood] of [

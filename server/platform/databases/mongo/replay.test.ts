@@ -15,7 +15,7 @@ import { failure, replayServer } from './replay.fixture.ts';
 
 const target = (port: number, more: Partial<DatabaseTarget> = {}): DatabaseTarget => ({
   ...{ engine: 'mongo', host: 'db.example.com', port, database: 'shop', username: 'broker', password: 'admin-password' },
-  options: { tls: false, connect_timeout_ms: 3_000, statement_timeout_ms: 1_000 },
+  options: { tls: false, connect_timeout_ms: 60_000, statement_timeout_ms: 1_000 },
   ...more,
 });
 const RIGHTS = '{"roles":[{"role":"read","db":"shop"}],"mechanisms":["SCRAM-SHA-256"]}';

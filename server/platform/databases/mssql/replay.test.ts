@@ -14,7 +14,7 @@ import { replayServer } from './replay.fixture.ts';
 
 const target = (port: number, more: Partial<DatabaseTarget> = {}): DatabaseTarget => ({
   ...{ engine: 'mssql', host: 'db.example.com', port, database: 'shop', username: 'bro]ker', password: 'admin-password' },
-  options: { sslmode: 'disable', connect_timeout_ms: 3_000, statement_timeout_ms: 1_000 },
+  options: { sslmode: 'disable', connect_timeout_ms: 60_000, statement_timeout_ms: 60_000 },
   ...more,
 });
 const creation = (name: string) => [
@@ -106,7 +106,8 @@ test('missing rights and minted logins are read as SQL Server tells them (replay
 
 test('a statement without an answer ends in time (replayed SQL Server)', async () => {
   const server = await replayServer();
-  const session = await openDatabase(target(server.port), here);
+  const options = { sslmode: 'disable', connect_timeout_ms: 60_000, statement_timeout_ms: 1_000 } as const;
+  const session = await openDatabase(target(server.port, { options }), here);
   server.answer = () => 'silence';
   assert.equal((await faultOf(session.run('SELECT 1'))).type, 'database_timeout');
   await session.close();
@@ -116,7 +117,7 @@ test('sslmode decides what certificate is believed (replayed SQL Server)', async
   const server = await replayServer(await certificate('db.example.com'));
   const plain = await replayServer();
   const tried = async (host: string, options: DatabaseTarget['options'], port = server.port) =>
-    (await openDatabase(target(port, { host, options: { connect_timeout_ms: 3_000, ...options } }), here)).close();
+    (await openDatabase(target(port, { host, options: { connect_timeout_ms: 60_000, ...options } }), here)).close();
   await tried('other.example.com', {});
   await tried('db.example.com', { sslmode: 'verify-full', ca_cert_pem: caPem });
   const refused: [string, string, DatabaseTarget['options'], number, RegExp][] = [

@@ -17,7 +17,7 @@ const target = (more: Partial<DatabaseTarget> = {}): DatabaseTarget => ({
   database: 'shop',
   username: server?.admin.username ?? '',
   password: server?.admin.password ?? '',
-  options: { sslmode: 'verify-full', ca_cert_pem: caPem, statement_timeout_ms: 5_000 },
+  options: { sslmode: 'verify-full', ca_cert_pem: caPem, statement_timeout_ms: 60_000 },
   ...more,
 });
 const open = (more: Partial<DatabaseTarget> = {}) => openDatabase(target(more), here);

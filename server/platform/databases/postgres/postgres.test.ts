@@ -14,7 +14,7 @@ const target = (more: Partial<DatabaseTarget> = {}): DatabaseTarget => ({
   port: null,
   database: 'shop',
   ...server.admin,
-  options: { sslmode: 'verify-full', ca_cert_pem: caPem, statement_timeout_ms: 5_000 },
+  options: { sslmode: 'verify-full', ca_cert_pem: caPem, statement_timeout_ms: 60_000 },
   ...more,
 });
 const open = (more: Partial<DatabaseTarget> = {}) => openDatabase(target(more), hereAt(server.host));
