@@ -21,9 +21,8 @@ export async function runNodeTests(
 ): Promise<Outcome> {
   const counts: Counts = { passed: 0, failed: 0 };
   const costs: Cost[] = [];
-  const jobs = Array.from({ length: rounds }, (_, round) =>
-    longestFirst(files).map((file): Job => ({ file, round, bare: name !== undefined })),
-  ).flat();
+  const once = longestFirst(files).map((file): Job => ({ file, bare: name !== undefined }));
+  const jobs = Array.from({ length: rounds }, () => once).flat();
   const alone = (job: Job) => job.bare || OWN_PROCESS.test(fs.readFileSync(job.file, 'utf8'));
   await runPool(
     jobs.filter(alone),

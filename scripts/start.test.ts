@@ -26,7 +26,6 @@ function copyCheckout(): void {
     'components',
     'package.json',
     'package-lock.json',
-    'prisma.config.ts',
     'next.config.ts',
     'postcss.config.mjs',
   ])

@@ -2,8 +2,8 @@ import { fork } from 'node:child_process';
 import path from 'node:path';
 import { root } from './command.ts';
 
-/** A test file to run; `round` tells runs of one file apart, and a `bare` one has a process of its own and no test around it. */
-export type Job = { file: string; round: number; bare: boolean };
+/** A test file to run; a `bare` one has a process of its own and no test around it. */
+export type Job = { file: string; bare: boolean };
 export type ToWorker = { job?: Job | undefined };
 /** `next` asks for a file; `cpu` is the processor time, in seconds, that the process has used. */
 export type FromWorker = { type: 'next'; cpu: number } | Result;
@@ -84,8 +84,9 @@ function runProcess(jobs: Job[], { execArgv, onFinished }: Options): Promise<voi
     child.on('close', (code, signal) => {
       clearTimeout(silence);
       for (const one of running) {
+        const ended = one.job.bare || one.results.at(-1)?.nesting === 0;
         // A failed test gives its process an exit code too.
-        if (code !== 0 && !failed) one.results.push(lost(one.job, `The process ended with ${signal ?? `code ${code}`}.`));
+        if (!ended || (code !== 0 && !failed)) one.results.push(lost(one.job, `The process ended with ${signal ?? `code ${code}`}.`));
         finish(one);
       }
       resolve();

@@ -1,3 +1,4 @@
+import { registerHooks } from 'node:module';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -7,11 +8,19 @@ import type { FromWorker, ToWorker } from './test-pool.ts';
 // Runs the test files that scripts/test-pool.ts hands out, one after the other, so that the service is loaded once for many. Each file is a test here, and
 // what it declares are that one's subtests; its results are sent by scripts/test-reporter.ts.
 
+// Fixtures keep what they open for a file in variables: each file gets its own.
+let run = 0;
+registerHooks({
+  resolve(specifier, context, next) {
+    const found = next(specifier, context);
+    return found.url.endsWith('.fixture.ts') ? { ...found, url: `${found.url}?run=${run}` } : found;
+  },
+});
 process.on('disconnect', () => process.exit(1)); // nobody is there to hear the results
 process.channel?.unref();
 const awake = setInterval(() => {}, 60_000); // what a test waits for may hold no process open
 for (let job = await next(); job !== undefined; job = job.bare ? undefined : await next()) {
-  const url = `${pathToFileURL(path.resolve(job.file)).href}?round=${job.round}`;
+  const url = `${pathToFileURL(path.resolve(job.file)).href}?run=${++run}`;
   // Chosen by name: a test around the file would have to have that name too.
   if (job.bare) {
     after(endFile);

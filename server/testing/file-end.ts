@@ -5,7 +5,7 @@ import { renewProcessState } from '#server/kernel/process-state.ts';
 // one finds the process as if it were new.
 
 const ends: (() => unknown)[] = [];
-const found = { ...process.env };
+const found = { env: { ...process.env }, globals: Object.entries(Object.getOwnPropertyDescriptors(globalThis)) };
 
 /** Ends something when all tests of the file are over; what came last ends first. */
 export function onFileEnd(end: () => unknown): void {
@@ -33,7 +33,9 @@ export async function endFile(): Promise<void> {
   mock.reset();
   mock.timers.reset();
   renewProcessState();
-  for (const name of Object.keys(process.env)) if (!(name in found)) delete process.env[name];
-  Object.assign(process.env, found);
+  for (const name of Object.keys(process.env)) if (!(name in found.env)) delete process.env[name];
+  Object.assign(process.env, found.env);
+  for (const [name, descriptor] of found.globals)
+    if ('value' in descriptor && Reflect.get(globalThis, name) !== descriptor.value) Object.defineProperty(globalThis, name, descriptor);
   if (failures.length > 0) throw failures[0];
 }

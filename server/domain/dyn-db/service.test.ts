@@ -8,7 +8,7 @@ import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { watchEvents } from '#server/testing/events.ts';
 import { fresh, made, operationById } from '#server/testing/factories.ts';
 import { sweepKind } from '#server/testing/leases.ts';
@@ -18,7 +18,7 @@ import { scanForOrphans } from './checks.ts';
 import { answering, created, target } from './target.fixture.ts';
 import { effectiveTtl } from './ttl.shared.ts';
 
-await testDatabase();
+await ownDatabase();
 const server = await target();
 
 async function arranged(ctx: Ctx, role: Record<string, unknown> = {}, more: Record<string, unknown> = {}) {

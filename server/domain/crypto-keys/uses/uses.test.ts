@@ -419,7 +419,7 @@ test('nothing that is encrypted, decrypted, signed or verified is anywhere else 
     assert.equal(Number(rows[0]?.n), 0, `${name} holds plaintext`);
   }
   assert.ok(
-    lines.some((line) => line.includes('the audit log is full')),
+    lines.some((line) => line.includes('takes no row')),
     'the log was read',
   );
   for (const one of planted) assert.ok(!lines.some((line) => line.includes(one)), 'the log holds plaintext');
