@@ -81,7 +81,7 @@ function tally({ job, results }: Finished): Counts {
   const tests = results.filter((result) => !isFile(result) && !result.suite && !result.skipped);
   const failed = tests.filter(({ failure }) => failure !== undefined).length;
   const outside = results.filter((result) => (isFile(result) || result.suite) && isOwnFailure(result)).length;
-  const none = !job.bare && results.every(isFile) && outside === 0; // a file that tests nothing has been broken
+  const none = !job.bare && results.every((result) => isFile(result) || result.suite) && outside === 0; // a file that tests nothing is broken
   return { passed: tests.length - failed, failed: failed + outside + (none ? 1 : 0) };
 }
 

@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 import path from 'node:path';
-import test, { after } from 'node:test';
+import test, { after, describe } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { endFile } from '../server/testing/file-end.ts';
 import type { FromWorker, ToWorker } from './test-pool.ts';
@@ -27,9 +27,10 @@ for (let job = await next(); job !== undefined; job = job.bare ? undefined : awa
     await import(url);
     continue;
   }
-  await test(job.file, async (t) => {
+  await test(job.file, (t) => {
     t.after(endFile);
-    await import(url);
+    // A suite's tests wait until all of its file is loaded.
+    describe(job.file, () => import(url));
   });
 }
 clearInterval(awake);
