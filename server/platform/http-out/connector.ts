@@ -1,5 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
+import { processState } from '#server/kernel/process-state.ts';
 import { type FaultType, UpstreamFault } from './faults.ts';
 import { checkAddress } from './guard.ts';
 import { canonicalAddress } from './networks.ts';
@@ -175,15 +176,15 @@ function handshake(socket: Socket, host: string, context: SecureContext, timeout
   });
 }
 
-let systemRoots: SecureContext | undefined;
+const roots = processState('system-roots', (): { context?: SecureContext } => ({}));
 
 /** One context per endpoint, and one shared by all without material of their own: parsing the roots costs milliseconds. */
 function secureContext(material: TlsMaterial = {}): SecureContext {
   const { ca, cert, key, context } = material;
   if (context) return context;
   if (ca === undefined && cert === undefined) {
-    systemRoots ??= createSecureContext({ minVersion: 'TLSv1.2' });
-    return systemRoots;
+    roots.context ??= createSecureContext({ minVersion: 'TLSv1.2' });
+    return roots.context;
   }
   try {
     return createSecureContext({ minVersion: 'TLSv1.2', ca, cert, key });
