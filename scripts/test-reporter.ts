@@ -4,11 +4,11 @@ import type { FromWorker } from './test-pool.ts';
 
 /** Sends the results of a test process to the one that started it, which prints and counts them. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  for await (const { type, data } of events) {
-    if (type !== 'test:pass' && type !== 'test:fail') continue;
-    const skipped = data.skip !== undefined || data.todo !== undefined;
-    const { name, nesting, file, line, details } = data;
-    const failure = type === 'test:fail' && !skipped ? reason(details.error) : undefined;
+  for await (const event of events) {
+    if (event.type !== 'test:pass' && event.type !== 'test:fail') continue;
+    const { name, nesting, file, line, details, skip, todo } = event.data;
+    const skipped = skip !== undefined || todo !== undefined;
+    const failure = event.type === 'test:fail' && !skipped ? reason(event.data.details.error) : undefined;
     process.send?.({
       type: 'result',
       name,

@@ -21,7 +21,7 @@ type TestDatabase = { url: string; directory: string };
 export async function testDatabase(settings: Record<string, string> = {}): Promise<TestDatabase> {
   const own = Object.keys(settings).length > 0;
   if (ofFile && own) throw new Error('This file has a database already: give the settings with the first call.');
-  ofFile ??= own ? ownDatabase(settings) : lend(await shared());
+  ofFile ??= own ? ownDatabase(settings) : shared().then((name) => lend(name));
   return ofFile;
 }
 
