@@ -6,6 +6,7 @@ import { after } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import * as x509 from '@peculiar/x509';
 import { egress } from '#server/platform/egress.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
 import type { Workspace } from '#server/testing/workspace.ts';
 import { type Answer, type Ask, makeSecret, type Running, type Seen, startGateway } from '../gateway.fixture.ts';
 
@@ -23,7 +24,9 @@ const root = await x509.X509CertificateGenerator.createSelfSigned({
   ...validity,
   extensions: [new x509.BasicConstraintsExtension(true, 1, true), new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true)],
 });
-setDefaultCACertificates([...getCACertificates('default'), root.toString('pem')]);
+const trusted = getCACertificates('default');
+setDefaultCACertificates([...trusted, root.toString('pem')]);
+onFileEnd(() => setDefaultCACertificates(trusted));
 
 export type TlsUpstream = { port: number; seen: Seen[]; server: Server };
 
