@@ -11,11 +11,11 @@ import { checkPassword } from '#server/domain/people/service.ts';
 import { db } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { sql } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { postmaster } from './database.ts';
 
-const { directory } = await testDatabase();
+const { directory } = await ownDatabase();
 
 const ADMIN = ['--disable-warning=ExperimentalWarning', 'scripts/admin.ts'];
 

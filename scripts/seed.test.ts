@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { startGateway } from '#server/gateway/gateway.fixture.ts';
 import { db } from '#server/platform/db.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 
-await testDatabase();
+await ownDatabase();
 
 async function seed(settings: Record<string, string> = {}) {
   const env = { ...process.env, ...settings };

@@ -5,11 +5,11 @@ import { acceptPassword, createUser } from '#server/domain/people/service.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 import { rootKeys } from '#server/platform/keys.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { quickPasswords } from '#server/testing/quick-passwords.ts';
 import { handleNextAuth } from './next-auth-handler.ts';
 
-await testDatabase();
+await ownDatabase();
 quickPasswords();
 const { origin } = new URL(env.PUBLIC_ADMIN_URL);
 process.env.NEXTAUTH_URL = origin;

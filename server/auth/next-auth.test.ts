@@ -7,12 +7,12 @@ import { parseRootKey } from '#server/crypto/root-key.ts';
 import { acceptPassword, createUser } from '#server/domain/people/service.ts';
 import { db } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { browser } from '#server/testing/people.ts';
 import { quickPasswords } from '#server/testing/quick-passwords.ts';
 import { nextAuthOptions } from './next-auth.ts';
 
-await testDatabase();
+await ownDatabase();
 quickPasswords();
 process.env.NEXTAUTH_URL = 'http://localhost:4002';
 

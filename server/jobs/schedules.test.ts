@@ -11,14 +11,14 @@ import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { sweepKind } from '#server/testing/leases.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { crontab, jobs } from './schedules.ts';
 
 const scheduled = Object.entries(jobs).filter(([, { cron }]) => cron !== undefined);
 
-await testDatabase();
+await ownDatabase();
 const DAY = 24 * 3_600_000;
 const daysAgo = (n: number) => new Date(Date.now() - n * DAY);
 const windowsOf = async (tenantId: string) => (await retentionWindows(new Date())).filter((w) => w.tenant_id === tenantId);

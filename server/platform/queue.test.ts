@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { runMigrations } from 'graphile-worker';
 import { inTransaction } from '#server/kernel/database.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { addJob } from './queue.ts';
 import { sql } from './sql.ts';
 
-await testDatabase();
+await ownDatabase();
 const jobs = async () =>
   (
     await sql().query<{ task: string }>(

@@ -28,13 +28,23 @@ export async function testDatabase(settings: Record<string, string> = {}): Promi
 /** The same for a file whose tests look at all workspaces there are, as jobs do: no other file has it. */
 export async function ownDatabase(settings: Record<string, string> = {}): Promise<TestDatabase> {
   const created = create();
-  onFileEnd(async () => drop(await created));
+  ownedByFile = true;
+  onFileEnd(async () => {
+    ownedByFile = false;
+    await drop(await created);
+  });
   ofFile = created.then((name) => lend(name, settings));
   return ofFile;
 }
 
 /** Of the file whose tests run. */
 let ofFile: Promise<TestDatabase> | undefined;
+let ownedByFile = false;
+
+/** @throws in a file that has its database together with others, for what works on all workspaces there are */
+export function assertOwnDatabase(): void {
+  if (!ownedByFile) throw new Error('This looks at all workspaces: the file must call ownDatabase().');
+}
 
 /** More files would leave so many workspaces that a gateway, which loads them all, starts slowly. */
 const FILES_TOGETHER = 8;

@@ -1,6 +1,7 @@
 import { sweepLeases } from '#server/domain/leases/service.ts';
 import { leaseHandlers } from '#server/jobs/leases.ts';
 import { db } from '#server/platform/db.ts';
+import { assertOwnDatabase } from './database.ts';
 
 /** Handles the leases of one kind that are due at `now`. @returns how many something was done about */
 export async function sweepKind(
@@ -8,6 +9,7 @@ export async function sweepKind(
   now: Date,
   batch?: number,
 ): Promise<number> {
+  assertOwnDatabase();
   const handler = { ...leaseHandlers('tick'), ...leaseHandlers('hour'), ...leaseHandlers('apart') }[kind];
   if (!handler) throw new Error(`no handler for leases of ${kind}`);
   const acted = await sweepLeases({ [kind]: handler }, { db: db(), now, ...(batch === undefined ? {} : { batch }) });

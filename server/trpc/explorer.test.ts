@@ -11,12 +11,12 @@ import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { handleExplorer, sendAs } from './explorer.ts';
 
-await testDatabase();
+await ownDatabase();
 
 // biome-ignore lint/suspicious/noExplicitAny: a reader of answers of every shape
 type Answer = { status: number; headers: [string, string][]; body: any; request_id: string; outer: Response };

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { sweepKind } from '#server/testing/leases.ts';
 import { workspace } from '#server/testing/workspace.ts';
 
-await testDatabase();
+await ownDatabase();
 
 const DAY = 24 * 3_600_000;
 const near = (at: string, expected: number) => assert.ok(Math.abs(Date.parse(at) - expected) < 60_000, at);

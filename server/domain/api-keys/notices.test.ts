@@ -5,12 +5,12 @@ import { newId } from '#server/kernel/ids.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { sweepKind } from '#server/testing/leases.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import * as keys from './service.ts';
 
-await testDatabase();
+await ownDatabase();
 const DAY = 24 * 3_600_000;
 
 async function person(w: Workspace, role: 'owner' | 'admin', extra: { removed?: boolean; disabled?: boolean } = {}): Promise<string> {

@@ -5,14 +5,14 @@ import { operatorCtx, setPlan } from '#server/domain/operator/service.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { dashboardPerson } from '#server/testing/dashboard.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { enrolled, verified } from '#server/testing/step-up.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { leases } from './leases.ts';
 
 // The manual driver, which is all there is to an installation that takes no payments.
 
-await testDatabase();
+await ownDatabase();
 
 const DAY = 86_400_000;
 const later = (days: number) => new Date(Date.now() + days * DAY + 60_000);

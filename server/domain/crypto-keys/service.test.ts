@@ -9,7 +9,7 @@ import { asRefusal } from '#server/kernel/errors.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { verified } from '#server/testing/step-up.ts';
 import { keyActor, type Workspace, workspace } from '#server/testing/workspace.ts';
@@ -18,7 +18,7 @@ import { rotateDueKeys } from './schedules.ts';
 import { createKey, destroyAllVersions } from './service.ts';
 import { newVersion } from './versions.ts';
 
-await testDatabase();
+await ownDatabase();
 
 /** A policy against everybody. */
 async function deny(w: Workspace, name: string, actions: string[], resource: string): Promise<void> {

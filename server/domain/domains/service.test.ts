@@ -3,7 +3,7 @@ import test from 'node:test';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { localResolvers } from '#server/platform/dns-txt.fixture.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { sweepKind } from '#server/testing/leases.ts';
 import { mailsTo } from '#server/testing/mailbox.ts';
 import { createTestPerson } from '#server/testing/test-person.ts';
@@ -11,7 +11,7 @@ import { workspace } from '#server/testing/workspace.ts';
 import { claimForSso } from './holders.ts';
 import * as domains from './service.ts';
 
-await testDatabase();
+await ownDatabase();
 const [first, second] = await localResolvers();
 let count = 0;
 const name = () => `d${process.pid}-${++count}.example`;

@@ -5,7 +5,7 @@ import test, { describe } from 'node:test';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { mariadbServer, noMariadb } from '#server/platform/databases/mysql/server.fixture.ts';
 import { db } from '#server/platform/db.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { sweepKind } from '#server/testing/leases.ts';
@@ -14,7 +14,7 @@ import { tripwire } from './tripwire.fixture.ts';
 
 // As crash.test.ts, on a server without transactions around users: a process that is killed leaves whatever it had done so far.
 
-await testDatabase();
+await ownDatabase();
 const server = noMariadb ? undefined : await mariadbServer();
 const wire = await tripwire('127.0.0.1', server?.port ?? 0);
 onFileEnd(wire.close);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import test, { describe } from 'node:test';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { sweepKind } from '#server/testing/leases.ts';
@@ -15,7 +15,7 @@ import { tripwire } from './tripwire.fixture.ts';
 // A process that is killed with SIGKILL at any step of a mint, a renewal, a revocation or a sweep: no database user outlives its lease by more than one
 // sweep, and no user exists without a lease. One that is killed while it changes the admin's password locks nobody out.
 
-await testDatabase();
+await ownDatabase();
 const server = await target();
 const wire = await tripwire(server.host, 5432);
 onFileEnd(wire.close);

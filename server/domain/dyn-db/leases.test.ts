@@ -7,14 +7,14 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { call } from '#server/testing/calls.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { sweepKind } from '#server/testing/leases.ts';
 import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { answering, created, target } from './target.fixture.ts';
 
-await testDatabase();
+await ownDatabase();
 const server = await target();
 
 async function arranged(ctx: Ctx, role: Record<string, unknown> = {}) {

@@ -5,7 +5,7 @@ import ssh2 from 'ssh2';
 import { clientKey, type JumpHost, jumpHost, newKey } from '#server/platform/databases/ssh/hosts.fixture.ts';
 import { db } from '#server/platform/db.ts';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { sweepKind } from '#server/testing/leases.ts';
@@ -16,7 +16,7 @@ import { answering, created, target } from './target.fixture.ts';
 
 // What a mode other than direct adds to minting: through a jump host, and with tokens of RDS. Through an agent: server/gateway/agents/tunnels.test.ts.
 
-await testDatabase();
+await ownDatabase();
 const server = await target();
 const leaseOf = (w: Workspace) => db().dyn_db_leases.findFirstOrThrow({ where: { tenant_id: w.tenant.id }, orderBy: { number: 'desc' } });
 const exists = async (username: string) => (await server.query(`select 1 from pg_roles where rolname = '${username}'`)).rowCount === 1;

@@ -5,11 +5,11 @@ import { newId } from '#server/kernel/ids.ts';
 import type { LeaseHandler } from '#server/kernel/lease.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { sweepLeases } from './service.ts';
 
-await testDatabase();
+await ownDatabase();
 const now = new Date();
 const later = (ms: number) => new Date(now.getTime() + ms);
 const HOUR = 3_600_000;

@@ -5,7 +5,7 @@ import { sweepLeases } from '#server/domain/leases/service.ts';
 import { insert, row } from '#server/domain/request-logs/rows.fixture.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 import { startCollector } from './collector.fixture.ts';
@@ -13,7 +13,7 @@ import { leases, pauseAfter } from './leases.ts';
 import { create, test as sendTest, update } from './operations.ts';
 import { shipStream } from './shipping.ts';
 
-await testDatabase();
+await ownDatabase();
 
 /** Past the time that the feeds trail the clock. */
 const later = (ms = 60_000) => new Date(Date.now() + ms);

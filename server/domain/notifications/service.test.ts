@@ -8,7 +8,7 @@ import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { db } from '#server/platform/db.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
@@ -19,7 +19,7 @@ import { tellNews } from './news.ts';
 import { INBOX_CHANNEL, inboxChannel, pruneNotifications } from './service.ts';
 import { writeNotices } from './writing.ts';
 
-await testDatabase();
+await ownDatabase();
 
 const disabled = (id = newId()): DomainEvent => ({
   type: 'webhook.disabled',

@@ -3,10 +3,10 @@ import test from 'node:test';
 import { createTenant } from '#server/domain/signup/service.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import * as operator from './service.ts';
 
-await testDatabase();
+await ownDatabase();
 
 test('create-tenant is idempotent by slug and brings plan and status along', async () => {
   const first = await operator.provisionTenant({

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { sweepKind } from '#server/testing/leases.ts';
 import { mailsTo } from '#server/testing/mailbox.ts';
 
-await testDatabase();
+await ownDatabase();
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 

@@ -4,12 +4,12 @@ import { TOKEN_EXCHANGE } from '#server/domain/oauth-clients/grants.shared.ts';
 import type { Actor, Space } from '#server/kernel/context.ts';
 import { byAnotherKey, TestIssuer } from '#server/platform/connect/issuer.fixture.ts';
 import { db } from '#server/platform/db.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { verified } from '#server/testing/step-up.ts';
 import { memberActor, tokenActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 
-await testDatabase();
+await ownDatabase();
 
 const github = { provider: 'github_actions', subject: 'repo:acme/app:ref:refs/heads/main', scopes: ['routes:read'] };
 

@@ -9,7 +9,7 @@ import { handleWorkflowHook } from '#server/api/workflow-hooks.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { until } from '#server/testing/until.ts';
@@ -18,7 +18,7 @@ import { startWorkflows } from './engine/worker.ts';
 import { revealHook } from './hooks.ts';
 import { chain, hooked, node } from './samples.fixture.ts';
 
-await testDatabase();
+await ownDatabase();
 
 /** The handler on a real socket, as the front door forwards to it. */
 const server = createServer((req, res) => {

@@ -9,12 +9,12 @@ import { deleteRoute, getRoute } from '#server/domain/routes/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { dashboardPerson } from '#server/testing/dashboard.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { verified } from '#server/testing/step-up.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { ask, makeRoute, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 
-await testDatabase();
+await ownDatabase();
 const running = await startGateway();
 const { port } = running;
 const upstream = await startUpstream();

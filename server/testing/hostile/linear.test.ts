@@ -53,7 +53,7 @@ type Parser = {
 const MEGABYTE = 1_000_000;
 const MOST_HEADER = 32 * 1024;
 /** Characters that every text is tried with, and the slowest text of a parser. */
-const [SAMPLE, LONGEST] = process.env.SALLYPORT_THOROUGH ? [16_384, MEGABYTE] : [2_048, 64 * 1024];
+const [SAMPLE, LONGEST] = process.env.SALLYPORT_THOROUGH ? [16_384, MEGABYTE] : [1_024, 16 * 1024];
 
 const PIECES = [
   ...' \t,;=&%#/:.@-_0aA<([{}])?!*+|~$\\"\'`\n\u2028\ufffdé',

@@ -3,6 +3,7 @@ import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { fresh } from '#server/testing/factories.ts';
+import { assertOwnDatabase } from '#server/testing/database.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { until } from '#server/testing/until.ts';
 import { type Definition, graphOf, isTerminal, triggerTypeOf, type WorkflowNode } from '../definition.shared.ts';
@@ -88,6 +89,7 @@ export async function ended(id: string) {
 
 /** A worker for the tests of this file. */
 export function working(options: Parameters<typeof startWorkflows>[0] = {}): Workflows {
+  assertOwnDatabase();
   const workflows = startWorkflows({ pauseMs: 50, ...options });
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= workflows.stop());
