@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { boundaryViolations } from './boundaries.ts';
-import { filesUnder, hashOf, isFresh, Problem, type Result, root, run } from './command.ts';
+import { filesUnder, hashOf, isFresh, Problem, type Result, run } from './command.ts';
 import { dependencyViolations } from './dependencies.ts';
 import { families, migrationProblems, migrations } from './migrations.ts';
 import { generateClient, migrate } from './schema.ts';

@@ -30,7 +30,14 @@ test('imports, paths of tools, plugins and style sheets count; types and tests d
   const taken = ['pg', 'tailwindcss', '@tailwindcss/postcss', '@prisma/client', 'typescript'];
   const left = Object.entries(read.dependencies).filter(([name]) => !taken.includes(name));
   const found = dependencyViolations({ ...read, dependencies: Object.fromEntries([...left, ['fastify', '1']]) });
-  for (const name of taken) assert.ok(found.some((violation) => violation.includes(` uses ${name},`)), name);
-  assert.ok(found.some((violation) => violation.startsWith('fastify is in dependencies')), 'only tests use it');
+  for (const name of taken)
+    assert.ok(
+      found.some((violation) => violation.includes(` uses ${name},`)),
+      name,
+    );
+  assert.ok(
+    found.some((violation) => violation.startsWith('fastify is in dependencies')),
+    'only tests use it',
+  );
   assert.equal(found.length, 6);
 });

@@ -15,10 +15,7 @@ type Options = { verbose: boolean; name?: string | undefined; rounds?: number; p
 const OWN_PROCESS = /^\/\/ own process: ./;
 
 /** Runs test files, each `rounds` times; prints one line a file, or with `verbose` one a test, and every failure in full. */
-export async function runNodeTests(
-  files: readonly string[],
-  { verbose, name, rounds = 1, processes = 3 }: Options,
-): Promise<Outcome> {
+export async function runNodeTests(files: readonly string[], { verbose, name, rounds = 1, processes = 3 }: Options): Promise<Outcome> {
   const counts: Counts = { passed: 0, failed: 0 };
   const costs: Cost[] = [];
   const once = longestFirst(files).map((file): Job => ({ file, bare: name !== undefined }));
