@@ -19,7 +19,7 @@ registerHooks({
 process.on('disconnect', () => process.exit(1)); // nobody is there to hear the results
 process.channel?.unref();
 const awake = setInterval(() => {}, 60_000); // what a test waits for may hold no process open
-for (let job = await next(); job !== undefined; job = job.bare ? undefined : await next()) {
+for (let job = await next(); job !== undefined; job = job.bare || isFull() ? undefined : await next()) {
   const url = `${pathToFileURL(path.resolve(job.file)).href}?run=${++run}`;
   // Chosen by name: a test around the file would have to have that name too.
   if (job.bare) {
@@ -39,6 +39,11 @@ setTimeout(() => {
   console.error(`This process is still held a minute after its tests, by ${process.getActiveResourcesInfo().join(', ')}.`);
   process.exit(1);
 }, 60_000).unref();
+
+/** The runner keeps every test it has run: beyond this, collecting garbage costs more than loading the service again. */
+function isFull(): boolean {
+  return process.memoryUsage.rss() > 1_000_000_000;
+}
 
 async function next() {
   const { promise, resolve } = Promise.withResolvers<ToWorker>();

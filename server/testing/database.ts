@@ -9,7 +9,7 @@ import { wipeMaterial } from '#server/custody/material.ts';
 import { flushUses } from '#server/custody/uses.ts';
 import { closeDb } from '#server/platform/db.ts';
 import { wipeKeys } from '#server/platform/keys.ts';
-import { onFileEnd } from './file-end.ts';
+import { onFileEnd, rereadSettings } from './file-end.ts';
 
 type TestDatabase = { url: string; directory: string };
 
@@ -71,6 +71,7 @@ function lend(name: string, settings: Record<string, string> = {}): TestDatabase
     UPSTREAM_PRIVATE_ALLOWLIST: '127.0.0.0/8,::1/128',
     ...settings,
   });
+  rereadSettings();
   onFileEnd(async () => {
     ofFile = undefined;
     await Promise.all([flushUses(), writeCounts()]);

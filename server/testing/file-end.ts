@@ -1,5 +1,5 @@
 import { mock } from 'node:test';
-import { renewProcessState } from '#server/kernel/process-state.ts';
+import { processState, renewProcessState } from '#server/kernel/process-state.ts';
 
 // Test files run one after the other in processes that have loaded the service once (scripts/test-worker.ts). What a file opens ends with it, and the next
 // one finds the process as if it were new.
@@ -24,6 +24,12 @@ export function oncePerFile<T>(make: () => T): () => T {
     }
     return made.value;
   };
+}
+
+/** Has the settings read anew: something that a file before left behind may have read them meanwhile. */
+export function rereadSettings(): void {
+  for (const state of [processState('env', () => ({})), processState('egress', () => ({}))])
+    for (const name of Object.keys(state)) Reflect.deleteProperty(state, name);
 }
 
 /** Ends what the file opened and makes the process what it was before it. Every end is tried. @throws the first that failed */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { provisionTenant } from '#server/domain/operator/service.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { entrance } from './frame.ts';
 
-await testDatabase();
+await ownDatabase();
 
 test('the front door leads to sign-up on a fresh installation, and to sign-in once there is anybody', async () => {
   assert.equal(await entrance(), '/signup');
