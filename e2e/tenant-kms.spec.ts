@@ -86,6 +86,7 @@ test('S5: a key disabled at the provider seals the workspace; enabled again, it 
   await expect(banner).toBeVisible();
   await accessible(page, 'a sealed workspace');
   await page.getByRole('link', { name: 'Open Tenant KMS' }).click();
+  await page.waitForURL(`**/${slug}/settings/keys`); // the banner says the same
   await expect(page.getByText('access_denied: DisabledException').first()).toBeVisible();
   await accessible(page, 'Tenant KMS while sealed');
   await page.reload();
