@@ -45,6 +45,16 @@ test('a failed test, hook, import and process each fail the run, and the files a
     assert.match(printed, new RegExp(reason));
 });
 
+test('what is thrown after its test has ended fails the run, and is told with that test and where it was thrown', async (t) => {
+  const { failed, printed } = await run(t, {
+    a: `test('leaves behind', () => { setTimeout(function afterwards() { Promise.reject(new Error('too late')) }, 20); });`,
+    b: `test('passes', () => new Promise((resolve) => setTimeout(resolve, 100)));`,
+  });
+  assert.equal(failed, 1, printed);
+  assert.match(printed, /"leaves behind" at .*a\.test\.mjs/);
+  assert.match(printed, /Error: too late\n\s+at .*afterwards/);
+});
+
 test('a file without a test fails', async (t) => {
   const { passed, failed } = await run(t, { empty: 'export {};' });
   assert.deepEqual([passed, failed], [0, 1]);

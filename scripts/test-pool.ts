@@ -54,7 +54,8 @@ function runProcess(jobs: Job[], { execArgv, onFinished }: Options): Promise<voi
   let used = 0;
   let failed = false;
   const finish = ({ cpu = 0, began, ...one }: Running) => onFinished({ ...one, cpu, seconds: (performance.now() - began) / 1000 });
-  const isOver = ({ job, results, cpu }: Running) => cpu !== undefined && !job.bare && results.at(-1)?.nesting === 0;
+  const hasEnded = ({ results }: Running) => results.some(({ nesting }) => nesting === 0);
+  const isOver = (one: Running) => one.cpu !== undefined && !one.job.bare && hasEnded(one);
   const silence = setTimeout(() => child.kill('SIGKILL'), SILENCE_MS);
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (bytes: Buffer) => {
@@ -84,7 +85,7 @@ function runProcess(jobs: Job[], { execArgv, onFinished }: Options): Promise<voi
     child.on('close', (code, signal) => {
       clearTimeout(silence);
       for (const one of running) {
-        const ended = one.job.bare || one.results.at(-1)?.nesting === 0;
+        const ended = one.job.bare || hasEnded(one);
         // A failed test gives its process an exit code too.
         if (!ended || (code !== 0 && !failed)) one.results.push(lost(one.job, `The process ended with ${signal ?? `code ${code}`}.`));
         finish(one);

@@ -4,7 +4,10 @@ import type { FromWorker } from './test-pool.ts';
 
 /** Sends the results of a test process to the one that started it, which prints and counts them. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const thrown: unknown[] = [];
+  for (const happening of ['uncaughtException', 'unhandledRejection']) process.on(happening, (error) => thrown.push(error));
   for await (const event of events) {
+    if (event.type === 'test:diagnostic' && LATE.test(event.data.message)) process.send?.(late(event.data.message, thrown));
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue;
     const { name, nesting, file, line, details, skip, todo } = event.data;
     const skipped = skip !== undefined || todo !== undefined;
@@ -21,6 +24,23 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
     } satisfies FromWorker);
     yield '';
   }
+}
+
+/** What was thrown after its test had ended: the runner tells so when all files are over, with the name of that test if it knows it. */
+const LATE = /asynchronous activity after the test ended/;
+
+function late(message: string, thrown: readonly unknown[]): FromWorker {
+  const stacks = thrown.filter((error) => message.includes(String(error))).map((error) => inspect(error, { depth: 6 }));
+  return {
+    type: 'result',
+    name: 'nothing happens after the tests',
+    nesting: 1,
+    where: / at (\S+:\d+):\d+ generated/.exec(message)?.[1] ?? '',
+    suite: false,
+    ms: 0,
+    skipped: false,
+    failure: [message, ...new Set(stacks)].join('\n'),
+  };
 }
 
 /** The runner wraps what was thrown; the cause is what a reader wants. */
