@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import pg from 'pg';
 import { sql } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { roleProblem } from './database-role.ts';
 import { migrate, migrationState } from './schema.ts';
 
-const { url } = await testDatabase();
+const { url } = await ownDatabase();
 const made = `role_${process.pid}`;
 after(() => asSuperuser(`drop database if exists ${made} with (force)`, `drop role if exists ${made}`));
 

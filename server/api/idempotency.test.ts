@@ -3,10 +3,10 @@ import test from 'node:test';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 
-await testDatabase();
+await ownDatabase();
 
 const post = (key: string, name: string, idempotency: string, extra: Record<string, string> = {}) =>
   call('POST', '/environments', { key, body: { name }, headers: { 'x-idempotency-key': idempotency, ...extra } });

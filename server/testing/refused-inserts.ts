@@ -22,12 +22,14 @@ async function triggerOn(table: string, column: string): Promise<void> {
 }
 
 async function create(table: string, column: string): Promise<void> {
-  await sql().query(`create schema if not exists testing;
+  // Together with other files too: rows of theirs are not in the table.
+  await sql().query(`begin; set local session_replication_role = replica;
+    create schema if not exists testing;
     create table if not exists testing.refused (table_name text, column_name text, value text);
     create or replace function testing.refuse() returns trigger language plpgsql security definer as $$ begin
       if exists (select from testing.refused where table_name = tg_table_name and column_name = tg_argv[0] and value = to_jsonb(new) ->> tg_argv[0])
         then raise exception '% takes no row', tg_table_name; end if;
       return new;
     end $$;
-    create or replace trigger refuse_${column} before insert on ${table} for each row execute function testing.refuse('${column}')`);
+    create or replace trigger refuse_${column} before insert on ${table} for each row execute function testing.refuse('${column}'); commit`);
 }

@@ -10,14 +10,14 @@ import { textOf } from '#server/kernel/raw-body.ts';
 import { db } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { sql } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { browseCritical, exportCritical, verifyChainOf } from './chain-pages.ts';
 import { appendCritical } from './critical.ts';
 import { publicKeyDocument, signCheckpoints } from './signing.ts';
 import { verifyAllChains } from './verify.ts';
 
-const { directory } = await testDatabase();
+const { directory } = await ownDatabase();
 const run = promisify(execFile);
 
 const append = (ctx: Ctx, details: Record<string, unknown> = {}) =>

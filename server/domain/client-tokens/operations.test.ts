@@ -14,14 +14,14 @@ import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 import { connection, sql } from '#server/platform/sql.ts';
 import { type Answer, call } from '#server/testing/calls.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { destroyVersion, storedKey } from '#server/testing/stored-keys.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { payloadDigest } from './minting.ts';
 import { pruneClientTokens } from './revocation.ts';
 import { spendOnSealedValue } from './spending.ts';
 
-await testDatabase();
+await ownDatabase();
 
 const PAGE = 'https://shop.example.com';
 let addresses = 0;

@@ -6,11 +6,11 @@ import { forgetRules } from '#server/domain/policies/service.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { destroyVersion, storedKey } from '#server/testing/stored-keys.ts';
 import { workspace } from '#server/testing/workspace.ts';
 
-await testDatabase();
+await ownDatabase();
 
 async function arranged(plan: 'free' | 'enterprise' = 'enterprise') {
   const w = await workspace({ plan });

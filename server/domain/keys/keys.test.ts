@@ -12,7 +12,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { keyring, rootKeys, wipeKeys } from '#server/platform/keys.ts';
 import { sql } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { asPerson, enrolled } from '#server/testing/step-up.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { resumeRewraps, rewrap } from './rewrap.ts';
@@ -21,7 +21,7 @@ import { rotateRootKey } from './root-rotation.ts';
 import { SEALED_TABLES } from './sealed-tables.ts';
 import { listTenantKeys, rotateTenantKey } from './service.ts';
 
-await testDatabase();
+await ownDatabase();
 
 const placeOf = (ctx: Ctx, id: string): SealedPlace => ({
   tenant_id: ctx.tenant_id,

@@ -9,7 +9,7 @@ import { expandScopes } from '#server/kernel/scopes.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { asPerson, enrolled, verified } from '#server/testing/step-up.ts';
 import { tokenActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 import * as operations from './operations.ts';
@@ -17,7 +17,7 @@ import { accessOf, grantOf } from './samples.fixture.ts';
 import { CreateOAuthClient, RotateOAuthClientSecret, UpdateOAuthClient } from './schema.ts';
 import * as clients from './service.ts';
 
-await testDatabase();
+await ownDatabase();
 
 const create = (ctx: Ctx, input: object = {}) => clients.createClient(ctx, CreateOAuthClient.parse({ name: 'app', ...input }));
 const update = (ctx: Ctx, id: string, input: object) => clients.updateClient(ctx, UpdateOAuthClient.parse({ id, ...input }));

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { insertRows } from '#server/gateway/core/log/insert.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { sql } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { LogFacets, LogFacetsQuery } from './browse.schema.ts';
@@ -14,7 +14,7 @@ import { logFailures } from './failures.ts';
 import { LogDaysQuery, LogFailures, LogFailuresQuery } from './figures.schema.ts';
 import { insert, row } from './rows.fixture.ts';
 
-await testDatabase();
+await ownDatabase();
 const HOUR = 3_600_000;
 const ago = (hours: number) => new Date(Date.now() - hours * HOUR);
 const failures = async (ctx: Ctx, query: Record<string, string> = {}) =>

@@ -4,7 +4,7 @@ import { insertRows } from '#server/gateway/core/log/insert.ts';
 import type { LogRow } from '#server/gateway/core/log/row.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { sql } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { call } from './call.fixture.ts';
@@ -12,7 +12,7 @@ import { maintainPartitions, pruneRequestLogs } from './retention.ts';
 import { ListRouteLogs } from './schema.ts';
 import { listRouteLogs } from './service.ts';
 
-await testDatabase();
+await ownDatabase();
 const DAY = 86_400_000;
 const MINUTE = 60_000;
 

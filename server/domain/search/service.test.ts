@@ -8,7 +8,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { made, operationById } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { searchableResources } from './searchable.ts';
@@ -17,7 +17,7 @@ const NEEDS: Readonly<Record<string, Capability>> = Object.fromEntries(
   searchableResources(families).map(({ type, search }) => [type, search.needs]),
 );
 
-await testDatabase();
+await ownDatabase();
 
 type Item = { id: string; title: string; url: string; subtitle: string | null; badges: string[]; space: string; score: number };
 type Answer = { groups: { type: string; items: Item[] }[]; actions: { id: string; title: string; url: string }[]; took_ms: number };

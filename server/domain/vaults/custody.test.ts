@@ -7,11 +7,11 @@ import { findVault } from '#server/custody/vaults/vaults.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { sql } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { makeVault } from './vaults.fixture.ts';
 
-await testDatabase();
+await ownDatabase();
 
 const refused = (type: string) => (error: unknown) => error instanceof Refusal && error.type === type;
 const one = async (ctx: Ctx, vault: Awaited<ReturnType<typeof makeVault>>, value: string, more: object = {}) => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { sql } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import type { Tenant } from '../snapshot/model.ts';
 import { monthlyCounters } from './monthly.ts';
 
-await testDatabase();
+await ownDatabase();
 
 const LAST_OF_MAY = Date.parse('2026-05-31T23:59:59.999Z');
 const FIRST_OF_JUNE = Date.parse('2026-06-01T00:00:00.000Z');

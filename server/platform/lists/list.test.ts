@@ -9,12 +9,12 @@ import { createSecret, listSecrets } from '#server/domain/secrets/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { sql } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 
 // Pages and totals of lists that are larger than what is ever counted row by row.
 
-await testDatabase();
+await ownDatabase();
 const ROWS = 36_000;
 const clients = (ctx: Ctx, query: object) => listClients(ctx, ListClients.parse(query));
 const secrets = (ctx: Ctx, query: object) => listSecrets(ctx, ListSecrets.parse(query));

@@ -5,12 +5,12 @@ import { accessOf } from '#server/domain/oauth-clients/samples.fixture.ts';
 import { setLimit } from '#server/domain/operator/service.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import type { Workspace } from '#server/testing/workspace.ts';
 import { OAUTH_CLIENT_URN } from '../schema/oauth-client.ts';
 import { type Answer, directory } from '../scim.fixture.ts';
 
-await testDatabase();
+await ownDatabase();
 
 type Members = Record<string, unknown>;
 const body = (more: Members = {}) => ({ schemas: [OAUTH_CLIENT_URN], clientName: 'CI', ...more });

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
 import { connection } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { COLUMNS, logLine } from './columns.ts';
 import { array, type CopyColumns, copyIn, MESSAGE_HEAD, readCopyLine, text, word } from './copy.ts';
 import type { LogRow } from './row.ts';
 
-await testDatabase();
+await ownDatabase();
 
 type Thing = { id: number; text: string | null; list: string[]; data: object | null; flag: boolean | null };
 const columns: CopyColumns<Thing> = [
