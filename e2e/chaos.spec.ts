@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from '@playwright/test';
 import pg from 'pg';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import {
   admittedRevoked,
   brokenDeliveries,
@@ -24,7 +25,6 @@ import { json, until } from './running-system.ts';
  * run's order of faults.
  */
 const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e9));
-const THOROUGH = process.env.SALLYPORT_THOROUGH === '1';
 /** Faults go on for at least so long; each kind happens once whatever it takes. */
 const RUN_MS = THOROUGH ? 75_000 : 0;
 const PAUSE_MS = THOROUGH ? 10_000 : 2_000;

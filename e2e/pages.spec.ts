@@ -4,7 +4,7 @@ import { families } from '#components/families.ts';
 import type { FamilyPage, PageFamily, PageSamples } from '#components/shell/page-family.ts';
 import { accessible, signIn } from './person.ts';
 import { createWorkspace, json, operator, setting, unique } from './running-system.ts';
-import { kilobytes, loaded, neverSettles, scriptBytes } from './script-weight.ts';
+import { kilobytes, loaded, neverSettles, newTab, scriptBytes } from './script-weight.ts';
 
 /** Every page there is, as its owner opens it; with E2E_FAMILY set to folders of families, separated by commas, the pages of those. */
 const family = process.env.E2E_FAMILY?.split(',');
@@ -17,12 +17,13 @@ const slug = unique('pages');
 const person = { email: `owner@${slug}.example`, password: 'the connexion of the sciences' };
 /** Pages of what exists, below the space, by family. */
 const details = new Map([...samples].map(([name, sample]) => [name, [...(sample.details ?? [])]]));
-/** Playwright prepares once more after a test that failed. */
-const run = Date.now();
 
 /** What the scripts of a page weigh as the browser gets them, before anybody asked for more (70 §1). */
 const FIRST_LOAD = 220 * 1024;
 const FURTHER_PAGE = 64 * 1024;
+
+// In parts, one a worker: each signs in to a workspace of its own.
+test.describe.configure({ mode: 'parallel' });
 
 // Neither the zone nor the language of the server: text that was drawn there in its own would fail here.
 test.use({ timezoneId: 'Pacific/Auckland', locale: 'en-GB' });
@@ -48,9 +49,9 @@ test.beforeAll(async ({ browser }) => {
     return made.body.data;
   };
   for (const [name, { create, make, ofKey, paths, views = [] }] of samples) {
-    const made = [...(ofKey?.(keyId) ?? []), ...((await make?.(post, run)) ?? [])];
+    const made = [...(ofKey?.(keyId) ?? []), ...((await make?.(post)) ?? [])];
     if (create) {
-      const page = `${paths?.page ?? `/${name}`}/${(await post(paths?.api ?? `/${name}`, create(run))).id}`;
+      const page = `${paths?.page ?? `/${name}`}/${(await post(paths?.api ?? `/${name}`, create)).id}`;
       made.push(page, ...views.map((view) => `${page}${view}`));
     }
     details.get(name)?.push(...made);
@@ -75,7 +76,7 @@ async function walk(context: BrowserContext, visits: readonly Visit[]): Promise<
   const errors: string[] = [];
   const weights = new Map<string, number>();
   const tab = async (rest: IterableIterator<Visit>, weigh: boolean) => {
-    const page = await context.newPage();
+    const page = await newTab(context);
     page.on('pageerror', (error) => errors.push(error.message));
     page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
     if (weigh) await neverSettles(page);
@@ -140,7 +141,7 @@ for (const one of tested)
   });
 
 test('the way from one page to the next brings no more than 64 KB of scripts', async () => {
-  const page = await signedIn.newPage();
+  const page = await newTab(signedIn);
   await neverSettles(page);
   await page.goto(`/${slug}/test`);
   await loaded(page);

@@ -3,12 +3,12 @@ import type { PageSamples } from '#components/shell/page-family.ts';
 const TABS = ['connect', 'tokens', 'activity', 'upstream', 'models', 'budget', 'privacy', 'firewall', 'output', 'cache', 'general'];
 
 export const samples: PageSamples = {
-  make: async (post, run) => {
-    const gateway = await post('/ai-gateway/gateways', { name: `Page test ${run}`, slug: `page-test-${run}` });
-    const secret = await post('/secrets', { name: `AI_PAGE_TEST_${run}`, value: 'a provider’s key' });
+  make: async (post) => {
+    const gateway = await post('/ai-gateway/gateways', { name: 'Page test', slug: 'page-test' });
+    const secret = await post('/secrets', { name: 'AI_PAGE_TEST', value: 'a provider’s key' });
     const agent = await post(`/ai-gateway/gateways/${gateway.id}/agents`, {
-      name: `Page test ${run}`,
-      slug: `page-test-${run}`,
+      name: 'Page test',
+      slug: 'page-test',
       provider: 'openai',
       upstream_secret_id: secret.id,
     });

@@ -1,7 +1,7 @@
 import type { PageSamples } from '#components/shell/page-family.ts';
 
 export const samples: PageSamples = {
-  create: (run) => ({ name: `page-test-${run}`, key_type: 'ed25519' }),
+  create: { name: 'page-test', key_type: 'ed25519' },
   paths: { api: '/crypto/keys', page: '/crypto' },
   views: ['?tab=versions', '?tab=try', '?tab=usage', '?tab=policies'],
 };

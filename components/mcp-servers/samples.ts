@@ -1,11 +1,11 @@
 import type { PageSamples } from '#components/shell/page-family.ts';
 
 export const samples: PageSamples = {
-  make: async (post, run) => {
-    const gateway = await post('/ai-gateway/gateways', { name: `Tools ${run}`, slug: `tools-${run}` });
+  make: async (post) => {
+    const gateway = await post('/ai-gateway/gateways', { name: 'Tools', slug: 'tools' });
     const server = await post(`/ai-gateway/gateways/${gateway.id}/mcp-servers`, {
-      name: `Tools ${run}`,
-      slug: `tools-${run}`,
+      name: 'Tools',
+      slug: 'tools',
       server_type: 'collection',
     });
     const page = `/ai/mcp/${server.id}`;

@@ -1,3 +1,3 @@
 import type { PageSamples } from '#components/shell/page-family.ts';
 
-export const samples: PageSamples = { create: (run) => ({ name: `PARTNER_KEY_${run}`, value: 'a value' }) };
+export const samples: PageSamples = { create: { name: 'PARTNER_KEY', value: 'a value' } };

@@ -60,14 +60,12 @@ export type FamilyResource = {
 export type PageSamples = {
   /** Paths below the space. */
   details?: readonly string[];
-  /** The body of a `POST /v1/{family}`; `/{family}/{id}` is opened for the result. `run` is different in each run. */
-  create?: (run: number) => Record<string, unknown>;
+  /** The body of a `POST /v1/{family}`; `/{family}/{id}` is opened for the result. */
+  create?: Record<string, unknown>;
   /** Where that is when the family's name isn't its path: below `/v1`, and the page below the space. */
   paths?: { api: string; page: string };
-  /**
-   * Makes what takes more calls than one, by `POST /v1{path}`, which answers the `data`, and answers paths below the space. `run` is different in each run.
-   */
-  make?: (post: (path: string, body: object) => Promise<{ id: string; request_id?: string }>, run: number) => Promise<readonly string[]>;
+  /** Makes what takes more calls than one, by `POST /v1{path}`, which answers the `data`, and answers paths below the space. */
+  make?: (post: (path: string, body: object) => Promise<{ id: string; request_id?: string }>) => Promise<readonly string[]>;
   /** What of the page of the result is opened besides: `?tab=usage`. */
   views?: readonly string[];
   /** Paths below the space, of what an API key with this key_id brings. */

@@ -1,6 +1,6 @@
 import type { PageSamples } from '#components/shell/page-family.ts';
 
 export const samples: PageSamples = {
-  create: (run) => ({ name: `page-test-${run}`, token_format: 'pan' }),
+  create: { name: 'page-test', token_format: 'pan' },
   views: ['?tab=tokens', '?tab=key', '?tab=policies', '?tab=settings'],
 };

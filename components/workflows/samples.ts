@@ -23,8 +23,8 @@ const definition = {
 };
 
 export const samples: PageSamples = {
-  make: async (post, run) => {
-    const { id } = await post('/workflows', { name: `page-test-${run}`, definition });
+  make: async (post) => {
+    const { id } = await post('/workflows', { name: 'page-test', definition });
     const started = await post(`/workflows/${id}/execute`, { input: { total: 120 } });
     const page = `/workflows/${id}`;
     return [page, ...['runs', 'versions', 'activity', 'settings'].map((tab) => `${page}?tab=${tab}`), `/runs/${started.id}`];

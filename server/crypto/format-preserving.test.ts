@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import test from 'node:test';
 import fc from 'fast-check';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import { formatPreserving, minLength } from './format-preserving.ts';
 
 const digits = '0123456789';
 const letters = `${digits}abcdefghijklmnopqrstuvwxyz`;
 const keyOf = (hex: string) => createSecretKey(hex, 'hex');
 const key256 = keyOf('2b7e151628aed2a6abf7158809cf4f3cef4359d8d580aa4f7f036d6f04fc6a94');
-const runs = process.env.SALLYPORT_THOROUGH ? 5_000 : 60;
+const runs = THOROUGH ? 5_000 : 60;
 
 test('the nine samples of NIST SP 800-38G come out', () => {
   const keys = ['2b7e151628aed2a6abf7158809cf4f3c', '2b7e151628aed2a6abf7158809cf4f3cef4359d8d580aa4f', key256.export().toString('hex')];

@@ -52,21 +52,12 @@ export class TenantKeyUnavailable extends Error {
     super(`the tenant key is unavailable (${reason})`, options);
     this.reason = reason;
   }
-
-  /** By name: the keyring is one object for all copies of this module (kernel/process-state.ts), so the error may come from another copy. */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return value instanceof Error && value.name === 'TenantKeyUnavailable';
-  }
 }
 
 /** The workspace is sealed: the KMS that holds its key refuses, or doesn't answer (interface rule 31 §9). It ends when the KMS answers again. */
 export class TenantSealed extends TenantKeyUnavailable {
   constructor(options?: ErrorOptions) {
     super('sealed', options);
-  }
-
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return value instanceof TenantKeyUnavailable && value.reason === 'sealed';
   }
 }
 

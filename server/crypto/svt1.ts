@@ -19,11 +19,6 @@ export class DecryptFailed extends Error {
   constructor() {
     super('the stored value cannot be decrypted');
   }
-
-  /** By name: the keyring is one object for all copies of this module (kernel/process-state.ts), so the error may come from another copy. */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return value instanceof Error && value.name === 'DecryptFailed';
-  }
 }
 
 const magic = Buffer.from('SVT1', 'latin1');

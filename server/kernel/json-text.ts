@@ -6,8 +6,7 @@ import { newId } from './ids.ts';
  */
 export type JsonText = { readonly [TEXT]: string; toJSON: () => unknown };
 
-// The web process loads this module several times; all copies know the same mark.
-const TEXT = Symbol.for('sallyport.json-text');
+const TEXT = Symbol('json text');
 
 /** `text` must be valid JSON. Where an answer isn't written around it, `toJSON` gives the plain value. */
 export const jsonText = (text: string): JsonText => ({ [TEXT]: text, toJSON: () => JSON.parse(text) as unknown }) as JsonText;

@@ -28,18 +28,3 @@ test('whoever holds state sees it renewed, but for what lasts', () => {
   renewProcessState();
   assert.deepEqual([object, [...map], [...set], lasting], [{ n: 1 }, [['a', 1]], [], { n: 2 }]);
 });
-
-test('an error of the shared keyring is recognised by every copy of its class', async () => {
-  const [keys, otherKeys] = [
-    await import('../crypto/keyring.ts'),
-    (await import(`../crypto/keyring.ts?copy=${1}`)) as typeof import('../crypto/keyring.ts'),
-  ];
-  assert.notEqual(keys.TenantKeyUnavailable, otherKeys.TenantKeyUnavailable);
-  assert.ok(new otherKeys.TenantKeyUnavailable('missing') instanceof keys.TenantKeyUnavailable);
-  assert.ok(!(new Error('x') instanceof keys.TenantKeyUnavailable));
-  const [svt, otherSvt] = [
-    await import('../crypto/svt1.ts'),
-    (await import(`../crypto/svt1.ts?copy=${1}`)) as typeof import('../crypto/svt1.ts'),
-  ];
-  assert.ok(new otherSvt.DecryptFailed() instanceof svt.DecryptFailed);
-});

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { stringify } from 'yaml';
 import { numbers } from '#server/testing/numbers.ts';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import { file, home } from './config.fixture.ts';
 
 // Random configurations one after the other: whatever was there, apply leads to what the file says, and what is exported then is the same file again.
 
-const thorough = process.env.SALLYPORT_THOROUGH === '1';
 const ROUNDS = 3;
-const first = thorough ? Date.now() % 2 ** 31 : 1;
-const starts = Array.from({ length: thorough ? 12 : 1 }, (_, at) => first + at * ROUNDS);
+const first = THOROUGH ? Date.now() % 2 ** 31 : 1;
+const starts = Array.from({ length: THOROUGH ? 12 : 1 }, (_, at) => first + at * ROUNDS);
 const ENVIRONMENTS = ['production', 'staging', 'qa'];
 const CLIENTS = ['One', 'Two', 'Three'];
 

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import { dataOf, MalformedFrame, nameOf, type StreamEvent } from './event.ts';
 import { writtenMessage } from './event-stream.ts';
 import { streamReader } from './reader.ts';
 import { streamWriter } from './writer.ts';
 
-const runs = process.env.SALLYPORT_THOROUGH ? 5_000 : 200;
+const runs = THOROUGH ? 5_000 : 200;
 const pieces = fc.constantFrom(
   'data: ',
   'data:',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import { openLeaf, sealLeaf } from '../portable/seal.ts';
 import { DATATYPES, type Datatype, parsePortable } from '../portable/text.ts';
 import { DecryptFailed, decrypt, encrypt, encryptConvergent, parseCipherText, rewrap } from './cipher-text.ts';
@@ -10,7 +11,7 @@ import { deriveMaterial, type Material } from './material.ts';
 import { rawPoint } from './public-keys.ts';
 import { parseSignature, sign, signingOptions, verify } from './signatures.ts';
 
-const numRuns = process.env.SALLYPORT_THOROUGH ? 20_000 : 60;
+const numRuns = THOROUGH ? 20_000 : 60;
 const bytes = fc.uint8Array({ maxLength: 200 });
 const version = fc.integer({ min: 1, max: 999_999_999 });
 const keys = [materialOf('aes256-gcm', run(0, 32)), materialOf('aes256-gcm', run(1, 32))] as const;

@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { testDatabase } from '#server/testing/database.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import { splitStatements } from './statements.shared.ts';
 
 // The splitter against the lexer of PostgreSQL: the server gets whole scripts, and their statements one by one. Where it accepts a script, both must
 // give the same rows; what the splitter finds unfinished, the server must refuse.
 
-const thorough = process.env.SALLYPORT_THOROUGH === '1';
-const RUNS = thorough ? 30_000 : 1_500;
-const seed = thorough ? Date.now() % 2 ** 31 : 20_261_123;
+const RUNS = THOROUGH ? 30_000 : 1_500;
+const seed = THOROUGH ? Date.now() % 2 ** 31 : 20_261_123;
 
 const { url } = await testDatabase();
 const client = new pg.Client({ connectionString: url, statement_timeout: 60_000 });

@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import fc from 'fast-check';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import { judgeName, type NameRules, normalizeIp, normalizeName, normalizePattern } from './names.shared.ts';
 
 // A role whose patterns have no asterisk allows what a name constraint of RFC 5280 §4.2.1.10 permits: the name itself and all below it. So its verdicts are
@@ -123,8 +124,8 @@ const related = fc
   );
 
 test("a pattern without asterisks allows the names that Go's verifier finds permitted by it", { skip: missing }, () => {
-  const seed = process.env.SALLYPORT_THOROUGH ? {} : { seed: 43 };
-  const numRuns = process.env.SALLYPORT_THOROUGH ? 5_000 : 300;
+  const seed = THOROUGH ? {} : { seed: 43 };
+  const numRuns = THOROUGH ? 5_000 : 300;
   const pairs = [...fc.sample(pair, { numRuns, ...seed }), ...fc.sample(related, { numRuns, ...seed })].filter(
     ([permitted, one]) => normalizePattern(permitted) === permitted && normalizeName(one) === one,
   );

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import test from 'node:test';
 import fc from 'fast-check';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import { normalizeName } from './names.shared.ts';
 
 // Which characters a name may hold, and their A-labels, beside Python's `idna`, which implements IDNA2008 by tables of its own. Without it the test is skipped.
@@ -30,10 +31,8 @@ const label = fc.oneof(
 );
 
 test("names are normalised as Python's idna does", { skip: missing }, () => {
-  const numRuns = process.env.SALLYPORT_THOROUGH ? 200_000 : 5_000;
-  const labels = fc
-    .sample(label, { numRuns, ...(process.env.SALLYPORT_THOROUGH ? {} : { seed: 43 }) })
-    .filter((one) => !/^[\x00-\x7f]*$/.test(one));
+  const numRuns = THOROUGH ? 200_000 : 5_000;
+  const labels = fc.sample(label, { numRuns, ...(THOROUGH ? {} : { seed: 43 }) }).filter((one) => !/^[\x00-\x7f]*$/.test(one));
   const answers = JSON.parse(
     execFileSync('python3', ['-c', judge], { input: JSON.stringify(labels), encoding: 'utf8', maxBuffer: 1 << 28 }),
   ) as [boolean, string | null][];

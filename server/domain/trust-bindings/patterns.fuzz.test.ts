@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import { LONGEST_PATTERN, LONGEST_TEXT, matchesPattern } from './patterns.shared.ts';
 
 // Against the definition, read as literally as it can be written down: exponential, and obviously right.
 
-const thorough = process.env.SALLYPORT_THOROUGH === '1';
-const seed = thorough ? Date.now() % 2 ** 31 : 20_261_123;
+const seed = THOROUGH ? Date.now() % 2 ** 31 : 20_261_123;
 
 function naive(pattern: string, text: string): boolean {
   if (pattern === '') return text === '';
@@ -28,7 +28,7 @@ test('patterns match what their definition says', () => {
       matched += expected ? 1 : 0;
       assert.equal(matchesPattern(pattern, text), expected, `${pattern} on ${text}`);
     }),
-    { numRuns: thorough ? 200_000 : 4_000, seed },
+    { numRuns: THOROUGH ? 200_000 : 4_000, seed },
   );
   assert.ok(matched > 100, 'the generator finds texts that match');
 });
@@ -43,7 +43,7 @@ test('a text made from a pattern matches it, unless * had to cross a separator',
       const legal = apart.every((one, i) => one !== '*' || !/[:/]/.test(filled[i] as string));
       if (legal) assert.ok(matchesPattern(apart.join(''), filled.join('')), `${apart.join('')} on ${filled.join('')}`);
     }),
-    { numRuns: thorough ? 20_000 : 1_000, seed },
+    { numRuns: THOROUGH ? 20_000 : 1_000, seed },
   );
 });
 

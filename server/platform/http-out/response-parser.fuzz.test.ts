@@ -4,6 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import { ResponseParser } from './response-parser.ts';
 import { type RawResponse, rawResponses } from './responses.fixture.ts';
 import { keyOf, listen, poolsOf } from './upstream.fixture.ts';
@@ -11,9 +12,8 @@ import { keyOf, listen, poolsOf } from './upstream.fixture.ts';
 // Our upstream client against Node's, over real sockets. Either both read the same status, headers and body, or ours refuses the response. It may refuse
 // more than Node, for the reasons in STRICTER, and accepts more only as `withoutTab`, `withoutSurplus` and `withoutChunkDetails` say.
 
-const thorough = process.env.SALLYPORT_THOROUGH === '1';
-const CASES = thorough ? 10_000 : 400;
-const seed = thorough ? Date.now() % 2 ** 31 : 20_261_122;
+const CASES = THOROUGH ? 10_000 : 400;
+const seed = THOROUGH ? Date.now() % 2 ** 31 : 20_261_122;
 const AT_ONCE = 24;
 const HEAD_LIMIT = 64 * 1024;
 

@@ -26,11 +26,6 @@ export class KmsFailure extends Error {
     this.reason = reason;
     this.detail = detail;
   }
-
-  /** By name: the keyring of a process is shared by all copies of this module. */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return value instanceof Error && value.name === 'KmsFailure';
-  }
 }
 
 /** The AAD of a binding: what ties a ciphertext to one version of one workspace's key. */

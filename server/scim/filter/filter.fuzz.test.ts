@@ -6,6 +6,7 @@ import { fold } from '#server/kernel/fold.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import { ScimProblem } from '../problem.ts';
 import { userColumns } from '../resources/user-columns.ts';
 import { userType } from '../schema/user.ts';
@@ -17,9 +18,8 @@ import { type Column, toSql } from './sql.ts';
 // filter of the scimmy package finds where the two agree on the rules. Corrupted filters find nothing, whatever they were.
 
 await testDatabase();
-const thorough = process.env.SALLYPORT_THOROUGH === '1';
-const RUNS = thorough ? 5_000 : 300;
-const seed = thorough ? Date.now() % 2 ** 31 : 20_261_123;
+const RUNS = THOROUGH ? 5_000 : 300;
+const seed = THOROUGH ? Date.now() % 2 ** 31 : 20_261_123;
 
 // --- The people -------------------------------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { type ScimPatchOperation, type ScimResource, scimPatch } from 'scim-patch';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import { ScimProblem } from '../problem.ts';
 import type { ScimObject } from '../schema/read.ts';
 import { ENTERPRISE_URN, USER_URN, userType } from '../schema/user.ts';
@@ -10,9 +11,8 @@ import { applyPatch, type SentOperation } from './patch.ts';
 // Generated operations on generated people: where the scim-patch package knows the rules we know, both come to the same person. Anything else is refused
 // with a SCIM error, and what is left is always a person that could be stored.
 
-const thorough = process.env.SALLYPORT_THOROUGH === '1';
-const RUNS = thorough ? 20_000 : 1_000;
-const seed = thorough ? Date.now() % 2 ** 31 : 20_261_123;
+const RUNS = THOROUGH ? 20_000 : 1_000;
+const seed = THOROUGH ? Date.now() % 2 ** 31 : 20_261_123;
 
 /** Generated objects have no prototype, which comparison would mind. */
 const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;

@@ -38,6 +38,7 @@ import { egressSettings } from '#server/platform/http-out/settings.ts';
 import { parseTarget } from '#server/platform/http-out/target-url.ts';
 import { scrub } from '#server/platform/log.ts';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
+import { THOROUGH } from '#server/testing/thorough.ts';
 
 // What strangers, callers and upstreams write is read on the event loop that serves everyone. Each parser gets a megabyte, or as much as its caller
 // lets through, of the text that it is slowest on.
@@ -53,7 +54,7 @@ type Parser = {
 const MEGABYTE = 1_000_000;
 const MOST_HEADER = 32 * 1024;
 /** Characters that every text is tried with, and the slowest text of a parser. */
-const [SAMPLE, LONGEST] = process.env.SALLYPORT_THOROUGH ? [16_384, MEGABYTE] : [1_024, 16 * 1024];
+const [SAMPLE, LONGEST] = THOROUGH ? [16_384, MEGABYTE] : [1_024, 16 * 1024];
 
 const PIECES = [
   ...' \t,;=&%#/:.@-_0aA<([{}])?!*+|~$\\"\'`\n\u2028\ufffdé',

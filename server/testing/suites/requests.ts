@@ -38,7 +38,7 @@ export function requests({ byKey, sample, fixture }: Subject): void {
         const fits = validatorOf(schema);
         const bodies = valuesOf(schema, resolved) as fc.Arbitrary<Record<string, unknown>>;
         const { key, ids } = await place(op);
-        for (const body of sampled(
+        for (const body of generated(
           bodies.filter((one) => fits(one)),
           RUNS,
         )) {
@@ -48,7 +48,7 @@ export function requests({ byKey, sample, fixture }: Subject): void {
         }
         const names = Object.keys(schema.properties ?? {});
         // Filtered after sampling: a body that takes any value has no wrong one.
-        const wrong = sampled(mutationsOf(bodies, names), 20 * RUNS).filter((one) => !fits(one));
+        const wrong = generated(mutationsOf(bodies, names), 20 * RUNS).filter((one) => !fits(one));
         for (const body of wrong.slice(0, 3 * RUNS)) {
           const answer = await send(op, ids, key, { body });
           assert.ok(
@@ -67,7 +67,7 @@ export function requests({ byKey, sample, fixture }: Subject): void {
         const { key, ids } = await place(op);
         for (const { name, schema } of inQuery) {
           const fits = validatorOf(schema);
-          for (const value of sampled(
+          for (const value of generated(
             valuesOf(schema, resolved).filter((one) => fits(one)),
             RUNS,
           )) {
@@ -85,7 +85,7 @@ export function requests({ byKey, sample, fixture }: Subject): void {
   });
 }
 
-const sampled = <T>(values: fc.Arbitrary<T>, numRuns: number) => fc.sample(values, { numRuns, seed: SEED });
+const generated = <T>(values: fc.Arbitrary<T>, numRuns: number) => fc.sample(values, { numRuns, seed: SEED });
 const isInvalid = (answer: Answer) => answer.body?.error?.type === 'validation_error';
 
 async function send(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { randomDigits, randomInteger, randomOf } from '#server/crypto/random.ts';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import { countryCodeLength } from './country-codes.ts';
 import { type Format, FormatMismatch } from './format.ts';
 import { checkDigits, mod97 } from './iban.ts';
@@ -9,7 +10,7 @@ import { pan } from './pan.ts';
 import { phone } from './phone.ts';
 import { FORMATS } from './table.ts';
 
-const RUNS = process.argv.includes('--thorough') ? 20_000 : 300;
+const RUNS = THOROUGH ? 20_000 : 300;
 const card = (length: number) => solveLuhn(`${randomDigits(length - 1)}0`, length - 1);
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const account = () => `WEST${randomDigits(6)}${randomOf(LETTERS, 2)}${randomDigits(6)}`;

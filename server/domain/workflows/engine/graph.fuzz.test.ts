@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { newId } from '#server/kernel/ids.ts';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import { configOf, type Definition, type NodeStatus, type WorkflowNode } from '../definition.shared.ts';
 import { isPublishable, problemsOf } from '../publishable.shared.ts';
 import { structureOf } from '../structure.shared.ts';
@@ -192,7 +193,7 @@ function interpreted({ definition: { nodes, edges }, fate }: Plan): { states: St
   return { failed: frame(null, ''), states };
 }
 
-const runs = process.env.SALLYPORT_THOROUGH ? 20_000 : 1_500;
+const runs = THOROUGH ? 20_000 : 1_500;
 const seeds = fc.integer({ min: 1, max: 2 ** 31 });
 
 test('generated definitions are publishable', () => {

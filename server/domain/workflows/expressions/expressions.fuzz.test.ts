@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import { holds, parseCondition } from './condition.shared.ts';
 import { FILTERS, TooLarge } from './filters.shared.ts';
 import { type Scope, SyntaxProblem } from './reference.shared.ts';
 import { satisfies } from './rules.shared.ts';
 import { evaluateText, evaluateValue, parseTemplate, Unresolved } from './template.shared.ts';
 
-const runs = process.env.SALLYPORT_THOROUGH ? 50_000 : 3_000;
+const runs = THOROUGH ? 50_000 : 3_000;
 const data = { n: 7, text: 'abc', list: [1, { deep: 'x' }], empty: '', nothing: null, 'a b': true, constructor: 'mine' };
 const scope: Scope = (node) => (node === 'trigger-node' ? data : node === 'none' ? undefined : { length: node.length });
 const evaluate = (text: string) => evaluateText(text, { scope, hash: (given) => `#${given.length}` });

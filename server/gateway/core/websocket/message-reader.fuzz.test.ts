@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as ws from 'ws';
 import { numbers } from '#server/testing/numbers.ts';
+import { THOROUGH } from '#server/testing/thorough.ts';
 import { type Incoming, MessageReader } from './message-reader.ts';
 
 // Our reader against the one of ws, on the same bytes: valid streams however they are cut, and streams with a byte changed.
@@ -9,9 +10,8 @@ import { type Incoming, MessageReader } from './message-reader.ts';
 type Theirs = NodeJS.WritableStream & { on(event: string, take: (...args: never[]) => void): Theirs };
 const { Receiver } = ws as unknown as { Receiver: new (options: object) => Theirs };
 const MOST = 70_000;
-const thorough = process.env.SALLYPORT_THOROUGH === '1';
-const rounds = thorough ? 20_000 : 150;
-const seed = thorough ? Date.now() % 2 ** 31 : 20_261_128;
+const rounds = THOROUGH ? 20_000 : 150;
+const seed = THOROUGH ? Date.now() % 2 ** 31 : 20_261_128;
 
 const random = numbers(seed);
 const below = (n: number): number => Math.floor(random() * n);
