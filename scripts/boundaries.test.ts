@@ -182,9 +182,12 @@ test('settings, randomness and requests keep their one home', () => {
   assert.equal(codeViolations('server/platform/env.ts', 'process.env').length, 0);
   assert.equal(codeViolations('server/domain/a.ts', 'Math.random()').length, 1);
   assert.equal(
-    codeViolations('server/domain/a.ts', '\n\nawait fetch(url)')[0],
+    codeViolations('server/domain/a.ts', '\n\n  await fetch(url)')[0],
     'server/domain/a.ts:3 requests go out through server/platform/http-out',
   );
+  for (const waits of ['await ready();', 'export const keys = await load();'])
+    assert.match(codeViolations('server/domain/a.ts', waits)[0] ?? '', /no module that waits at its top/);
+  assert.equal(codeViolations('server/domain/a.ts', '  const keys = await load();').length, 0);
   assert.equal(codeViolations('server/domain/a.ts', '// process.env is not read here').length, 0);
   assert.equal(codeViolations('server/domain/a.ts', 'cache.fetch(url); this.#fetch(url)').length, 0);
 });

@@ -82,6 +82,12 @@ const codeRules: readonly { pattern: RegExp; applies: (file: string) => boolean;
     applies: (file) => file.startsWith('server/') && areaOf(file) !== 'platform',
     why: 'requests go out through server/platform/http-out',
   },
+  {
+    pattern: /^(?:(?:export )?(?:const|let) .*= )?await /,
+    // Entries alone are nobody's import.
+    applies: (file) => file.startsWith('server/') && file !== 'server/web.ts',
+    why: 'pages load the server by require (scripts/server-loader.mjs), which takes no module that waits at its top',
+  },
 ];
 
 /** All violations in the checkout, one sentence each; empty when the house is in order. */

@@ -21,8 +21,14 @@ async function nextBuild(how: Beside): Promise<void> {
   const next = `${root}/node_modules/next/dist/bin/next`;
   const { code, output } = await run(process.execPath, [next, 'build'], { env: { NODE_ENV: 'production' }, ...how });
   if (code !== 0) throw new Problem(`Building the dashboard failed:\n${output.trim().slice(-6000)}`);
+  const chunks = fs.readdirSync('.next/server/chunks').filter((file) => file.endsWith('.js'));
+  if (!chunks.some((file) => LEFT_TO_NODE.test(fs.readFileSync(`.next/server/chunks/${file}`, 'utf8'))))
+    throw new Problem('next.config.ts leaves no file of server/ to Node: each page would have a database client and a keyring of its own.');
   await compressFiles('.next/static');
 }
+
+/** As scripts/server-loader.mjs writes it, made small. */
+const LEFT_TO_NODE = /createRequire\(process\.cwd\(\) ?\+ ?"\/"\)\("\.\/server\//;
 
 /** Compiled whole, or what compiling goes by. */
 const sources = ['app', 'components', 'public', 'proxy.ts', 'scripts/server-loader.mjs', 'next.config.ts', 'postcss.config.mjs'];
