@@ -1,4 +1,5 @@
-import { Logger, type Runner, run, type TaskList } from 'graphile-worker';
+import { EventEmitter } from 'node:events';
+import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker';
 import pg from 'pg';
 import type { Job } from '#server/kernel/family.ts';
 import { log } from '#server/platform/log.ts';
@@ -28,6 +29,10 @@ export function startWorker(): Worker {
   let pool: pg.Pool | undefined;
   let stopping = false;
   let wake = () => {};
+  /** Those whose pools of workers have ended: the last is running. */
+  const names: string[] = [];
+  const events: WorkerEvents = new EventEmitter();
+  events.on('pool:create', ({ workerPool }) => void names.push(workerPool.id));
   const started = Promise.withResolvers<void>();
 
   const serve = async () => {
@@ -43,7 +48,12 @@ export function startWorker(): Worker {
           noHandleSignals: true,
           pollInterval: 2_000,
           logger,
+          events,
+          // The end of a job is waited for when the queue stops, and one that the database doesn't take stops the queue. Without the delays it is
+          // sent off: a failure is nobody's, and the job, with all of its name, stays locked for four hours.
+          preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
         });
+        await unlockJobs(pool, names.splice(0, names.length - 1));
         await removeRetiredJobs(pool);
         for (const [name] of Object.entries(jobs).filter(([, { atStart }]) => atStart))
           await runner.addJob(name, {}, { jobKey: name, jobKeyMode: 'preserve_run_at', queueName: name, maxAttempts: 3 });
@@ -80,6 +90,9 @@ export function startWorker(): Worker {
     },
   };
 }
+
+/** What a pool of workers held when the database went away. */
+const unlockJobs = (pool: pg.Pool, names: readonly string[]) => pool.query('select graphile_worker.force_unlock_workers($1)', [names]);
 
 const removeRetiredJobs = (pool: pg.Pool) =>
   pool.query('select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs where task_identifier = any($1)))', [
