@@ -6,7 +6,14 @@ import { sql } from '#server/platform/sql.ts';
 import { assertOwnDatabase, testDatabase } from './database.ts';
 import { refuseInserts } from './refused-inserts.ts';
 
-await testDatabase();
+// As something that a file before left behind may do, when no database is lent.
+sql();
+const { url } = await testDatabase();
+
+test('every connection of the file is one to its database', async () => {
+  const { rows } = await sql().query<{ name: string }>('select current_database() as name');
+  assert.equal(rows[0]?.name, new URL(url).pathname.slice(1));
+});
 
 test('a file that has its database together with others may not change the schema', async () => {
   for (const change of ['drop policy own_space on secrets', 'create table left_behind (n int)', 'alter table secrets disable row level security'])

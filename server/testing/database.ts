@@ -73,7 +73,7 @@ async function fixSchema(name: string): Promise<string> {
 const urlOf = (name: string) => server().replace(/\/postgres(\?|$)/, `/${name}$1`);
 
 /** Makes a database that of the file that runs, until the file ends. */
-function lend(name: string, settings: Record<string, string> = {}): TestDatabase {
+async function lend(name: string, settings: Record<string, string> = {}): Promise<TestDatabase> {
   const url = urlOf(name);
   const directory = mkdtempSync(path.join(tmpdir(), 'sallyport-file-'));
   Object.assign(process.env, {
@@ -83,7 +83,9 @@ function lend(name: string, settings: Record<string, string> = {}): TestDatabase
     UPSTREAM_PRIVATE_ALLOWLIST: '127.0.0.0/8,::1/128',
     ...settings,
   });
+  // What a file before left behind may have read settings and connected meanwhile.
   rereadSettings();
+  await closeDb();
   onFileEnd(async () => {
     ofFile = undefined;
     await Promise.all([flushUses(), writeCounts()]);

@@ -26,7 +26,7 @@ export function oncePerFile<T>(make: () => T): () => T {
   };
 }
 
-/** Has the settings read anew: something that a file before left behind may have read them meanwhile. */
+/** Has the settings read anew. */
 export function rereadSettings(): void {
   for (const state of [processState('env', () => ({})), processState('egress', () => ({}))])
     for (const name of Object.keys(state)) Reflect.deleteProperty(state, name);
