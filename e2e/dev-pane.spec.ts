@@ -110,12 +110,27 @@ test('the inspector says what a pasted id is and leads there; of a pasted key no
   await hidden.press('Enter');
   await page.getByRole('button', { name: 'Send in Live' }).click();
   await expect(pane.getByText('201 in')).toBeVisible();
+  await expect(line).toBeFocused();
   await line.press('ArrowUp');
   await expect(line).toHaveValue('secrets create --name SHELL_SECRET --value -');
   await line.fill('secrets get SHELL_SECRET');
   await line.press('Enter');
   await expect(pane.getByText('200 in')).toBeVisible();
   await accessible(page);
+  // A name that can't be looked up is not sent as it stands: what went wrong is said, also while it is being completed.
+  const lookups = /\/admin\/trpc\/[^?]*\bsecrets\.list\b/;
+  await page.route(lookups, (route) => route.abort());
+  await line.fill('secrets get SHELL_SECRET');
+  await line.press('Enter');
+  await expect(pane.getByText('Not sent: Names couldn’t be looked up.')).toBeVisible();
+  await line.fill('secrets get SHELL_S');
+  await line.press('Tab');
+  await expect(pane.getByRole('alert')).toContainText('Names couldn’t be looked up.');
+  await accessible(page);
+  await page.unroute(lookups);
+  await line.press('Tab');
+  await expect(line).toHaveValue('secrets get SHELL_SECRET ');
+  await expect(pane.getByRole('alert')).toHaveCount(0);
   const left = await page.evaluate(() => JSON.stringify([document.documentElement.outerHTML, { ...localStorage }, { ...sessionStorage }]));
   expect(left).toContain('SHELL_SECRET');
   expect(left).not.toContain(canary);

@@ -30,7 +30,7 @@ const rows: Record<string, Record<string, unknown>[]> = {
 };
 const sources: Sources = {
   commands,
-  listed: listedOperations(),
+  listed: async () => listedOperations(),
   ask: async (procedure, input) => {
     asked.push([procedure, input]);
     return { data: rows[procedure] ?? [] };

@@ -14,7 +14,7 @@ type Props = {
 
 /** What the word at the caret may become, over the line. */
 export function Completions({ completion, listId, optionId, onTake, onDone }: Props) {
-  const { options, chosen, looking } = completion;
+  const { options, chosen, looking, problem } = completion;
   const row = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen one comes into view.
   useEffect(() => {
@@ -47,6 +47,11 @@ export function Completions({ completion, listId, optionId, onTake, onDone }: Pr
         ))}
       </div>
       {looking && <p className="px-2 py-1 text-ink-3 text-xs">Searching…</p>}
+      {problem && (
+        <p role="alert" className="px-2 py-1 text-bad-ink text-xs">
+          {problem.message} {problem.next}
+        </p>
+      )}
     </div>
   );
 }

@@ -9,9 +9,17 @@ import { isPrivate } from './redact-line.ts';
 export type NameList = { op: ApiOperation; by: 'id' | 'name'; noun: string };
 /** A thing as a line may name it: by its slug or name where no other has it, else by its id. */
 export type Named = { id: string; names: string[]; title: string };
-/** Asks a procedure of the dashboard, as the person. */
+/** Asks a procedure of the dashboard, as the person; undefined where it has nothing for them. @throws LookupFailed */
 export type Ask = (procedure: string, input: Record<string, unknown>) => Promise<unknown>;
-export type Sources = { commands: readonly Command[]; listed: readonly ListedOperation[]; ask: Ask };
+export type Sources = { commands: readonly Command[]; listed: () => Promise<readonly ListedOperation[]>; ask: Ask };
+
+/** A list that names are found in could not be asked, so nobody knows what the line means. */
+export class LookupFailed extends Error {
+  constructor(cause: unknown) {
+    super('a name could not be looked up', { cause });
+    this.name = 'LookupFailed';
+  }
+}
 
 const MOST = 100;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -34,14 +42,14 @@ export function listOf({ op }: Command, { place, name }: Flag, commands: readonl
   return { op: list, by: isEnvironment ? 'name' : 'id', noun: spelled(list.tag).replace(/s$/, '').replaceAll('-', ' ') };
 }
 
-/** What the list holds that has `q` in it, the first hundred; `all` when there is no more. */
+/** What the list holds that has `q` in it, the first hundred; `all` when there is no more. @throws LookupFailed */
 export async function namesIn(
   list: NameList,
   parents: Record<string, string>,
   q: string,
   { listed, ask }: Sources,
 ): Promise<{ all: boolean; found: Named[] }> {
-  const procedure = listed.find(({ id }) => id === list.op.id)?.procedure;
+  const procedure = (await listed()).find(({ id }) => id === list.op.id)?.procedure;
   if (!procedure) return { all: false, found: [] };
   const takes = new Set(list.op.inQuery.map(({ name }) => name));
   const inPath = Object.fromEntries(list.op.inPath.flatMap(({ name }) => (parents[name] ? [[name, parents[name]]] : [])));
@@ -65,7 +73,7 @@ function namedBy(row: Record<string, unknown>): Named | undefined {
 export const wordFor = (one: Named, all: readonly Named[], by: NameList['by']): string =>
   (by === 'name' ? one.names[0] : one.names.find((name) => all.filter(({ names }) => names.includes(name)).length === 1)) ?? one.id;
 
-/** The call with ids where names stood. What no list knows goes as it is: the service answers. @throws LineProblem for a name of two things */
+/** The call with ids where names stood. What no list knows goes as it is: the service answers. @throws LineProblem for a name of two things, LookupFailed */
 export async function withIds(command: Command, call: TypedCall, sources: Sources): Promise<TypedCall> {
   const path = await idsOf(command, call.path, sources);
   const resolved = { ...call, path, query: { ...call.query }, ...(call.body ? { body: { ...call.body } } : {}) };

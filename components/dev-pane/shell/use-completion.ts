@@ -5,8 +5,9 @@ import { useState } from 'react';
 import { useSettledText } from '#components/ui/use-settled.ts';
 import type { Command } from './commands.ts';
 import { commonStart, completed, type Option, type Slot, slotAt } from './complete.ts';
+import { lookupProblem } from './failure.ts';
 import { isPrivate } from './redact-line.ts';
-import { idsOf, namesIn, type Sources, wordFor } from './resource-names.ts';
+import { idsOf, LookupFailed, namesIn, type Sources, wordFor } from './resource-names.ts';
 
 const PAUSE_MS = 150;
 
@@ -32,9 +33,10 @@ export function useCompletion(text: string, commands: readonly Command[], source
   const found = settled === wanted ? (names.data ?? []) : [];
   const options = [...slot.options, ...(wanted === '' ? [] : found)];
   const chosen = Math.min(at, options.length - 1);
-  const isMissing = wanted !== '' && (settled !== wanted || names.isPending);
+  const isMissing = wanted !== '' && (settled !== wanted || names.isPending || (names.isError && names.isFetching));
+  const problem = wanted !== '' && settled === wanted && !names.isFetching && names.error ? lookupProblem(names.error) : undefined;
   const [only, ...others] = options;
-  const sure = only && others.length === 0 && !isMissing ? completed(text, slot, only.value) : undefined;
+  const sure = only && others.length === 0 && !isMissing && !problem ? completed(text, slot, only.value) : undefined;
   const close = () => {
     setOpen(false);
     setWaited(undefined);
@@ -42,12 +44,14 @@ export function useCompletion(text: string, commands: readonly Command[], source
   return {
     options,
     chosen,
-    open: open && (options.length > 0 || isMissing),
+    open: open && (options.length > 0 || isMissing || problem !== undefined),
     looking: isMissing,
+    /** Why the person's things are not among the options. */
+    problem,
     /** The text completed to the only option there is, which came after Tab was pressed for it. */
     late: waited === text ? sure : undefined,
     close,
-    move: (step: number) => setAt((chosen + step + options.length) % options.length),
+    move: (step: number) => options.length > 0 && setAt((chosen + step + options.length) % options.length),
     /** The text with the option in it. */
     take: (option: Option) => {
       close();
@@ -60,6 +64,8 @@ export function useCompletion(text: string, commands: readonly Command[], source
       setAt(0);
       setOpen(true);
       setWaited(text);
+      // Tab again asks again.
+      if (problem && open) void names.refetch();
       if (isMissing) return text;
       const start = commonStart(options.map(({ value }) => value));
       return start.length > slot.typed.length && /^[\w-]+$/.test(start) ? text.slice(0, slot.from) + start : text;
@@ -70,7 +76,10 @@ export function useCompletion(text: string, commands: readonly Command[], source
 async function namesOf({ names, typed }: Slot, sources: Sources): Promise<Option[]> {
   if (!names) return [];
   const { command, list } = names;
-  const parents = await idsOf(command, names.parents, sources).catch(() => ({}));
+  const parents = await idsOf(command, names.parents, sources).catch((error: unknown) => {
+    if (error instanceof LookupFailed) throw error;
+    return {}; // the line as it stands can't be sent; Enter says why
+  });
   const { found } = await namesIn(list, parents, typed, sources);
   const like = typed.toLowerCase();
   return found

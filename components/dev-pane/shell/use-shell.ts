@@ -6,13 +6,14 @@ import { useEffect, useMemo } from 'react';
 import { refusalIn } from '#components/explorer/answer.ts';
 import { forbiddenCall } from '#components/explorer/forbidden.ts';
 import { useOperations, useSend } from '#components/explorer/use-explorer.ts';
-import { useListedOperations } from '#components/trpc/listed-operations.ts';
+import { listedOperationsQuery } from '#components/trpc/listed-operations.ts';
 import { useScope, useTRPCClient } from '#components/trpc/provider.tsx';
-import { nextStepOf, refusalOf } from '#components/trpc/refusal.ts';
+import { nextStepOf } from '#components/trpc/refusal.ts';
 import { type Command, commandsOf, helpLine } from './commands.ts';
-import { type Call, carryOut, type Steps, Stopped } from './execute.ts';
+import { type Call, carryOut, type Steps } from './execute.ts';
+import { outputOfFailure, whatOf } from './failure.ts';
 import { forgetLines, keepLine, keptLines } from './line-history.ts';
-import { LineProblem } from './line-problem.ts';
+import { nameSources } from './name-sources.ts';
 import { shownOf } from './output.ts';
 import { readLine } from './parse-line.ts';
 import { type Sources, withIds } from './resource-names.ts';
@@ -75,7 +76,7 @@ export function useShell() {
   const start = async (call: Call, key: number) => {
     const controller = new AbortController();
     change(place, { running: { controller, sent: false } });
-    const output = await outputOf(call, controller).catch((error: unknown) => failed(error, call.command));
+    const output = await outputOf(call, controller).catch((error: unknown) => outputOfFailure(error, call.command));
     // What was sent may hold a secret: nothing here remembers it.
     send.reset();
     setOutput(place, key, output);
@@ -128,39 +129,18 @@ export function useShell() {
   };
 }
 
-function failed(error: unknown, { op }: Command): Output {
-  if (error instanceof LineProblem) return { kind: 'problem', what: 'Not sent', message: error.message, next: error.next };
-  if (error instanceof Stopped) {
-    const mayBeDone = error.sent && op.method !== 'GET';
-    const late = op.shownOnce.length > 0 ? ' You’ll still get any value that is shown once.' : '';
-    const text = `Canceled. The call may still have gone through; check before you repeat it.${late}`;
-    return { kind: 'note', text: mayBeDone ? text : 'Canceled.' };
-  }
-  const { message, code, status, request_id } = refusalOf(error);
-  return { kind: 'problem', what: whatOf(status), message, next: nextStepOf(code), requestId: request_id || undefined };
-}
-
-const whatOf = (status: number) => (status >= 400 && status < 500 ? 'Refused' : 'Failed');
-
-/** Where names come from: the lists of the dashboard, asked as the person and kept for a moment. A list they may not see has no names. */
+/** The lists of the dashboard, for the names on a line. */
 function useSources(commands: readonly Command[]): Sources {
   const cache = useQueryClient();
   const client = useTRPCClient();
-  const listed = useListedOperations();
   return useMemo(
-    () => ({
-      commands,
-      listed: listed.data ?? [],
-      ask: (procedure, input) =>
-        cache
-          .fetchQuery({
-            queryKey: ['shell-names', procedure, input],
-            staleTime: 10_000,
-            retry: false,
-            queryFn: ({ signal }) => getUntypedClient(client).query(procedure, input, { signal }),
-          })
-          .catch(() => undefined),
-    }),
-    [cache, client, commands, listed.data],
+    () =>
+      nameSources({
+        commands,
+        cache,
+        query: (procedure, input, signal) => getUntypedClient(client).query(procedure, input, { signal }),
+        listed: () => cache.ensureQueryData(listedOperationsQuery),
+      }),
+    [cache, client, commands],
   );
 }
