@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import test from 'node:test';
 import { approval, type HeldCall } from '#server/custody/mcp/approvals.ts';
 import { sealTokens } from '#server/custody/mcp/grants.ts';
@@ -199,11 +200,11 @@ test('an approval passes one call, of identical arguments, whoever waits', async
     requestId: newId(),
     ...over,
   });
-  const parked = Promise.all(Array.from({ length: 5 }, () => approval(w.live, call())));
-  const waiting = await until(async () => {
-    const pending: { id: string; arguments: unknown }[] = await made(w.live, 'mcp_servers.approvals.list', { status: 'pending' });
-    return pending.length > 0 && pending;
-  }, 'a call waits');
+  const callers = Array.from({ length: 5 }, () => new AbortController().signal);
+  const parked = Promise.all(callers.map((signal) => approval(w.live, call(), { signal })));
+  // All of them, each listening for its caller to hang up: one that came after the decision would ask for another, and wait out its two minutes.
+  await until(() => callers.every((signal) => getEventListeners(signal, 'abort').length > 0), 'the calls wait');
+  const waiting: { id: string; arguments: unknown }[] = await made(w.live, 'mcp_servers.approvals.list', { status: 'pending' });
   assert.deepEqual(
     waiting.map((one) => one.arguments),
     [{ to: '[redacted]', amount: 5 }],
