@@ -16,7 +16,11 @@ test('every connection of the file is one to its database', async () => {
 });
 
 test('a file that has its database together with others may not change the schema', async () => {
-  for (const change of ['drop policy own_space on secrets', 'create table left_behind (n int)', 'alter table secrets disable row level security'])
+  for (const change of [
+    'drop policy own_space on secrets',
+    'create table left_behind (n int)',
+    'alter table secrets disable row level security',
+  ])
     await assert.rejects(sql().query(change), /the file must call ownDatabase/, change);
 });
 
