@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { PoolClient } from 'pg';
 import { sql } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 
 // What the second line behind own(ctx) holds against a statement that reaches it, read from the database's own catalogue.
 
-await testDatabase();
+await ownDatabase();
 const rows = async <T extends object>(text: string) => (await sql().query<T>(text)).rows;
 
 /** Runs `work` as a tenant-scoped transaction does, and rolls it back. */

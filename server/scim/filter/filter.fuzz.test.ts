@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Filter as ScimmyFilter } from 'scimmy/types';
 import { fold } from '#server/kernel/fold.ts';
 import { sql } from '#server/platform/sql.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { THOROUGH } from '#server/testing/thorough.ts';
 import { ScimProblem } from '../problem.ts';
@@ -17,7 +17,7 @@ import { type Column, toSql } from './sql.ts';
 // Generated filters over a few dozen people: what PostgreSQL finds is what an evaluator finds that knows neither our parser nor our SQL, and what the
 // filter of the scimmy package finds where the two agree on the rules. Corrupted filters find nothing, whatever they were.
 
-await testDatabase();
+await ownDatabase();
 const RUNS = THOROUGH ? 5_000 : 300;
 const seed = THOROUGH ? Date.now() % 2 ** 31 : 20_261_123;
 
