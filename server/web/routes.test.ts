@@ -14,6 +14,7 @@ for (const file of [
   'oauth/consent/[handle]/page.tsx',
   '(plain)/hooks/in/[label]/[name]/route.ts',
   'pub/[...path]/route.ts',
+  '.well-known/[...path]/route.ts',
   '[workspace]/[space]/page.tsx',
 ]) {
   fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
@@ -32,6 +33,7 @@ test('the most literal route answers a path', async () => {
   assert.deepEqual(await found('/v1/oauth/token'), ['v1/oauth/token/route.ts', {}]);
   assert.deepEqual(await found('/v1/oauth/tokens'), ['v1/[[...path]]/route.ts', { path: 'oauth/tokens' }]);
   assert.deepEqual(await found('/v1'), ['v1/[[...path]]/route.ts', { path: '' }]);
+  assert.deepEqual(await found('/.well-known/jwks.json'), ['.well-known/[...path]/route.ts', { path: 'jwks.json' }]);
   assert.deepEqual(await found('/pub/a/b'), ['pub/[...path]/route.ts', { path: 'a/b' }]);
 });
 

@@ -16,7 +16,7 @@ export type Route = { handlers: Handlers; params: Params };
  */
 export async function loadRoutes(folder: string): Promise<(pathname: string) => Route | undefined> {
   const byFirstSegment = new Map<string, Mounted[]>();
-  const files = fs.globSync(`${folder}/**/{route.ts,page.tsx}`);
+  const files = fs.globSync([`${folder}/**/{route.ts,page.tsx}`, `${folder}/.well-known/**/route.ts`]);
   for (const file of files) {
     const segments = segmentsOf(path.relative(folder, path.dirname(file)));
     const first = segments[0] ?? '';
