@@ -13,6 +13,7 @@ import { withScratchDatabase } from './test-database.ts';
 // npm run check -- --fix also formats and applies safe fixes.
 
 const fix = process.argv.includes('--fix');
+const FIXED = new Set(['format and lint', 'regular expressions run in linear time']);
 await generateClient();
 await generateSdk();
 const everything = [
@@ -60,7 +61,10 @@ async function step(name: string, work: () => Promise<Result>, inputs: readonly 
     output: error instanceof Problem ? error.message : String(error),
   }));
   console.log(`${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
-  if (code !== 0) console.log(output.trimEnd());
+  if (code !== 0)
+    console.log(
+      output.trimEnd() + (FIXED.has(name) && !fix ? '\n`npm run check -- --fix` formats, applies safe fixes and records expressions.' : ''),
+    );
   else if (inputs.length > 0 && !fix) {
     fs.mkdirSync(path.dirname(stamp), { recursive: true });
     fs.writeFileSync(stamp, wanted);

@@ -47,8 +47,9 @@ test('a failed test, hook, import and process each fail the run, and the files a
 
 test('what is thrown after its test has ended fails the run, and is told with that test and where it was thrown', async (t) => {
   const { failed, printed } = await run(t, {
-    a: `test('leaves behind', () => { setTimeout(function afterwards() { Promise.reject(new Error('too late')) }, 20); });`,
-    b: `test('passes', () => new Promise((resolve) => setTimeout(resolve, 100)));`,
+    a: `import { AsyncResource } from 'node:async_hooks';
+      test('leaves behind', () => { process.once('later', AsyncResource.bind(function afterwards() { Promise.reject(new Error('too late')) })); });`,
+    b: `test('passes', () => new Promise((resolve) => { process.once('unhandledRejection', resolve); process.emit('later'); }));`,
   });
   assert.equal(failed, 1, printed);
   assert.match(printed, /"leaves behind" at .*a\.test\.mjs/);

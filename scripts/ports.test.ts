@@ -23,4 +23,6 @@ test('without plane ports there is the one public port', () => {
     publicPorts({ PLANE_PORTS: { api: 1, admin: 2 }, PORT: 8080 }).map(({ port }) => port),
     [1, 2],
   );
+  // Followed word by word, the advice keeps the ports of the other planes.
+  assert.match(publicPorts({ PLANE_PORTS: { api: 1, admin: 2 }, PORT: 8080 })[1]?.setting ?? '', /PLANE_PORTS=api:1,admin:102$/);
 });

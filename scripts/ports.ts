@@ -5,7 +5,10 @@ export type PublicPort = { port: number; setting: string };
 
 /** The TCP ports that the gateway of this environment will open, each with the setting that moves it. */
 export function publicPorts(env: Pick<Env, 'PLANE_PORTS' | 'PORT'>): PublicPort[] {
-  const planes = Object.entries(env.PLANE_PORTS).map(([plane, port]) => ({ port, setting: `PLANE_PORTS (${plane}:${port})` }));
+  const all = Object.entries(env.PLANE_PORTS);
+  // The variable is the whole list: a plane that it doesn't name has no port.
+  const moved = (plane: string) => all.map(([name, port]) => `${name}:${name === plane ? port + 100 : port}`).join(',');
+  const planes = all.map(([plane, port]) => ({ port, setting: `PLANE_PORTS, such as PLANE_PORTS=${moved(plane)}` }));
   return planes.length > 0 ? planes : [{ port: env.PORT, setting: 'PORT' }];
 }
 

@@ -53,7 +53,7 @@ try {
     await allConnect();
   });
   if (build && !build.exists) {
-    greet(`Calls, /v1 and sign-up work after ${elapsed()} s. The dashboard follows.`);
+    greet(`Calls, /v1 and sign-up through the API work, ${elapsed()} s after the packages. The dashboard follows.`);
     await step('Build the dashboard', () => build.make({ niceness: BUILD_NICENESS, signal: building.signal }));
   }
   if (build) await step('Load the dashboard', () => pagesReady.promise);

@@ -23,6 +23,10 @@ import { startLoad } from './test-load.ts';
 // Test files get TEST_PG_URL (the `postgres` database of a throw-away server) and TEST_PG_TEMPLATE (a migrated database): they make databases of their own
 // from the template, through server/testing/database.ts.
 
+const OPTIONS = /^--(?:name=.+|thorough|steady)$/;
+const unknown = process.argv.slice(2).filter((argument) => argument.startsWith('--') && !OPTIONS.test(argument));
+if (unknown.length > 0) fail(`There is no option ${unknown.join(' ')}: --name=text, --thorough and --steady are known.`);
+
 const started = performance.now();
 const given = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const name = process.argv.find((argument) => argument.startsWith('--name='))?.slice('--name='.length);
@@ -69,6 +73,7 @@ try {
   await end();
 }
 if (all || steady) printSlowest();
+if (name !== undefined && totals.passed + totals.failed === 0) console.log(`No test has a name that matches "${name}".`);
 console.log(`\n${elapsed()}`);
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 process.exit(totals.failed === 0 && totals.passed > 0 ? 0 : 1);

@@ -13,16 +13,11 @@ import { until } from '../testing/until.ts';
 // A server of its own, because it is stopped under the worker's feet.
 const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'sallyport-worker-'));
 const key = randomBytes(32).toString('base64');
-let server: Database;
-let url = '';
 const children: ChildProcess[] = [];
-
-test.before(async () => {
-  server = await startDatabase(directory, ['fsync=off']);
-  await server.create('app');
-  url = server.url('app');
-  await migrate(url);
-});
+const server: Database = await startDatabase(directory, ['fsync=off']);
+await server.create('app');
+const url = server.url('app');
+await migrate(url);
 test.after(async () => {
   for (const child of children) if (child.exitCode === null) child.kill('SIGKILL');
   await server.stop();

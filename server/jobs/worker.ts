@@ -29,7 +29,7 @@ export function startWorker(): Worker {
   let pool: pg.Pool | undefined;
   let stopping = false;
   let wake = () => {};
-  /** Those whose pools of workers have ended: the last is running. */
+  /** Of pools of workers: the last runs, those before it have ended and may have left jobs locked. */
   const names: string[] = [];
   const events: WorkerEvents = new EventEmitter();
   events.on('pool:create', ({ workerPool }) => void names.push(workerPool.id));
@@ -53,7 +53,8 @@ export function startWorker(): Worker {
           // sent off: a failure is nobody's, and the job, with all of its name, stays locked for four hours.
           preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
         });
-        await unlockJobs(pool, names.splice(0, names.length - 1));
+        await unlockJobs(pool, names.slice(0, -1));
+        names.splice(0, names.length - 1);
         await removeRetiredJobs(pool);
         for (const [name] of Object.entries(jobs).filter(([, { atStart }]) => atStart))
           await runner.addJob(name, {}, { jobKey: name, jobKeyMode: 'preserve_run_at', queueName: name, maxAttempts: 3 });

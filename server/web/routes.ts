@@ -16,8 +16,9 @@ export type Route = { handlers: Handlers; params: Params };
  */
 export async function loadRoutes(folder: string): Promise<(pathname: string) => Route | undefined> {
   const byFirstSegment = new Map<string, Mounted[]>();
-  const files = fs.globSync([`${folder}/**/{route.ts,page.tsx}`, `${folder}/.well-known/**/route.ts`]);
-  for (const file of files) {
+  // Not by a glob, which passes over folders such as .well-known.
+  const files = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => path.join(folder, file));
+  for (const file of files.filter((one) => /^(route\.ts|page\.tsx)$/.test(path.basename(one)))) {
     const segments = segmentsOf(path.relative(folder, path.dirname(file)));
     const first = segments[0] ?? '';
     byFirstSegment.set(first, [...(byFirstSegment.get(first) ?? []), { ...matcherOf(segments), ...(await handlersOf(file)) }]);
