@@ -59,7 +59,7 @@ test('a person signs up and a call goes through the gateway before the dashboard
   for (const stream of [system.stdout, system.stderr])
     createInterface(stream).on('line', (line) => {
       printed.push(line);
-      if (line.includes('sign-up work')) canCall.resolve();
+      if (line.includes('Calls, /v1 and sign-up')) canCall.resolve();
     });
   await Promise.race([canCall.promise, ended.then((code) => assert.fail(`it ended with ${code}:\n${printed.join('\n')}`))]);
 

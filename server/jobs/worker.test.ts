@@ -26,11 +26,12 @@ async function openDatabase(open: boolean): Promise<void> {
   await client.connect();
   const name = new URL(url).pathname.slice(1);
   await client.query(`alter database ${name} allow_connections ${open}`);
-  if (!open)
-    await client.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and application_name = 'sallyport-worker'`,
-      [name],
-    );
+  // Until they have ended: a connection on its way out still carries out what it gets.
+  const cut = () =>
+    client.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and application_name = 'sallyport-worker'`, [
+      name,
+    ]);
+  if (!open) await until(async () => (await cut()).rowCount === 0, 'the connections end');
   await client.end();
 }
 

@@ -29,10 +29,11 @@ test('nor may it work on all workspaces there are', () => {
 });
 
 test('rows with the refused value alone are refused, and after the release none', async () => {
+  const [refused, other] = [`${newId()}@database.example`, `${newId()}@database.example`];
   const insert = (email: string) => db().users.create({ data: { id: newId(), email } });
-  const release = await refuseInserts('users', 'email', 'refused@database.example');
-  await insert('other@database.example');
-  await assert.rejects(insert('refused@database.example'), /users takes no row/);
+  const release = await refuseInserts('users', 'email', refused);
+  await insert(other);
+  await assert.rejects(insert(refused), /users takes no row/);
   await release();
-  await insert('refused@database.example');
+  await insert(refused);
 });
