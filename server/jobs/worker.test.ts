@@ -17,8 +17,9 @@ function declare(name: string, run: Job['run']): void {
   onFileEnd(() => Reflect.deleteProperty(jobs, name));
 }
 
-/** As scheduled jobs stand in the queue: no two of one name run at once. */
-const addJob = (name: string) => sql().query('select graphile_worker.add_job($1, queue_name := $1)', [name]);
+/** As scheduled jobs stand in the queue: no two of one name run at once. Answers its ID. */
+const addJob = async (name: string) =>
+  (await sql().query<{ id: string }>('select id from graphile_worker.add_job($1, queue_name := $1)', [name])).rows[0]?.id;
 
 /** Closed, it lets nobody in, and the worker's connections end. */
 async function openDatabase(open: boolean): Promise<void> {
@@ -44,8 +45,9 @@ test('a job whose end the database did not take runs again once it is back, and 
   const worker = startWorker();
   t.after(() => worker.stop(20_000));
   await worker.started;
-  await addJob('cut_off');
-  await until(() => failures.mock.calls.some(({ arguments: [, message] }) => /complete jobs/.test(String(message))), 'its end was refused');
+  const id = await addJob('cut_off');
+  const refused = ({ arguments: [, message] }: { arguments: unknown[] }) => new RegExp(`complete jobs .*'${id}'`).test(String(message));
+  await until(() => failures.mock.calls.some(refused), 'its end was refused');
   await openDatabase(true);
   await until(() => runs === 2, 'it runs again');
   await addJob('cut_off');

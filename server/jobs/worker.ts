@@ -22,6 +22,8 @@ const seconds = tally({ name: 'sallyport_job_run_seconds', help: 'Time spent in 
 
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 10_000;
+/** What a queue that the database failed gets to end its jobs: as long as graphile-worker waits before it tells them to. */
+const ENDING_MS = 5_000;
 
 /** Runs the queue until stopped: migrates its schema, and restarts with backoff when the database goes away. The queue then reruns interrupted jobs. */
 export function startWorker(): Worker {
@@ -33,6 +35,9 @@ export function startWorker(): Worker {
   const names: string[] = [];
   const events: WorkerEvents = new EventEmitter();
   events.on('pool:create', ({ workerPool }) => void names.push(workerPool.id));
+  /** Resolves when the running queue has failed and had its time to end. */
+  let late = Promise.withResolvers<void>();
+  events.on('pool:fatalError', () => setTimeout(late.resolve, ENDING_MS).unref());
   const started = Promise.withResolvers<void>();
 
   const serve = async () => {
@@ -40,6 +45,7 @@ export function startWorker(): Worker {
       const began = Date.now();
       try {
         pool = openPool();
+        late = Promise.withResolvers();
         runner = await run({
           pgPool: pool,
           taskList: taskList(),
@@ -59,13 +65,13 @@ export function startWorker(): Worker {
         for (const [name] of Object.entries(jobs).filter(([, { atStart }]) => atStart))
           await runner.addJob(name, {}, { jobKey: name, jobKeyMode: 'preserve_run_at', queueName: name, maxAttempts: 3 });
         started.resolve();
-        await runner.promise;
+        await Promise.race([runner.promise, late.promise]);
       } catch (error) {
         if (!stopping) log.warn({ err: error, retry_in_ms: delay }, 'cannot run the job queue');
       }
-      await runner?.stop().catch(() => {}); // it has stopped by itself
+      // It has stopped by itself, or waits for connections that are lost, which may be for ever: another begins beside it.
+      await Promise.race([close(runner, pool), late.promise]);
       runner = undefined;
-      await pool?.end().catch(() => {});
       if (Date.now() - began > 60_000) delay = FIRST_DELAY_MS;
       if (stopping) return;
       await new Promise<void>((resolve) => {
@@ -83,13 +89,18 @@ export function startWorker(): Worker {
       wake();
       const ended = runner ? runner.stop().catch(() => {}) : Promise.resolve();
       let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
+      const tooLong = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, withinMs);
       });
-      await Promise.race([Promise.all([ended, served]), late]);
+      await Promise.race([Promise.all([ended, served]), tooLong]);
       clearTimeout(timer);
     },
   };
+}
+
+async function close(runner: Runner | undefined, pool: pg.Pool | undefined): Promise<void> {
+  await runner?.stop().catch(() => {});
+  await pool?.end().catch(() => {});
 }
 
 /** What a pool of workers held when the database went away. */
