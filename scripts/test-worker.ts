@@ -36,8 +36,10 @@ for (let job = await next(); job !== undefined; job = job.bare || isFull() ? und
 clearInterval(awake);
 // A server that a test left open would hold this process, and with it the whole run, for ever.
 setTimeout(() => {
-  console.error(`This process is still held a minute after its tests, by ${process.getActiveResourcesInfo().join(', ')}.`);
-  process.exit(1);
+  // Beside the pipes to the runner. A thread of a library may hold it too, which Node doesn't name: every result has been sent, so that fails nothing.
+  const held = process.getActiveResourcesInfo().filter((one) => one !== 'PipeWrap');
+  if (held.length > 0) console.error(`This process is still held a minute after its tests, by ${held.join(', ')}.`);
+  process.exit(held.length > 0 ? 1 : 0);
 }, 60_000).unref();
 
 /** The runner keeps every test it has run: beyond this, collecting garbage costs more than loading the service again. */
