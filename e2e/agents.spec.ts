@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
-import net, { type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { type BrowserContext, expect, type Page, test } from '@playwright/test';
+import { freePort } from '../scripts/ports.ts';
 import { addPasskey, virtualAuthenticator } from './authenticator.ts';
 import { accessible, signIn } from './person.ts';
 import { createWorkspace, json, operator, setting, unique } from './running-system.ts';
@@ -51,12 +51,7 @@ test.beforeAll(async () => {
     upstream.once('error', () => resolve(false));
     upstream.listen(80, '127.0.0.1', () => resolve(true));
   });
-  port = await new Promise<number>((resolve) => {
-    const server = net.createServer().listen(0, '127.0.0.1', () => {
-      const { port: free } = server.address() as AddressInfo;
-      server.close(() => resolve(free));
-    });
-  });
+  port = await freePort();
   await createWorkspace(slug, person);
 });
 test.afterAll(() => {

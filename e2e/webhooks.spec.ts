@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from '@playwright/test';
+import { freePort } from '../scripts/ports.ts';
 import { accessible, signIn } from './person.ts';
 import { createWorkspace, json, logged, operator, setting, startUpstream, unique, until } from './running-system.ts';
 
@@ -21,7 +21,7 @@ type Got = { event: string; body: string; signature: string };
 async function receiver() {
   const seen: Got[] = [];
   let server: http.Server | undefined;
-  let port = 0;
+  const port = await freePort();
   const start = async () => {
     server = http.createServer(async (req, res) => {
       const body = Buffer.concat(await req.toArray()).toString();
@@ -34,7 +34,6 @@ async function receiver() {
       res.end();
     });
     await new Promise<void>((listening) => server?.listen(port, '127.0.0.1', listening));
-    port = (server.address() as AddressInfo).port;
   };
   const stop = () => {
     server?.close();

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import net from 'node:net';
 import { test } from 'node:test';
-import { accepts, publicPorts, whyNotFree } from './ports.ts';
+import { accepts, freePorts, publicPorts, whyNotFree } from './ports.ts';
 
 test('a port in use is one sentence with the port and the setting that moves it', async (t) => {
   const server = net.createServer().listen(0, '127.0.0.1');
@@ -26,3 +27,27 @@ test('without plane ports there is the one public port', () => {
   // Followed word by word, the advice keeps the ports of the other planes.
   assert.match(publicPorts({ PLANE_PORTS: { api: 1, admin: 2 }, PORT: 8080 })[1]?.setting ?? '', /PLANE_PORTS=api:1,admin:102$/);
 });
+
+test('a free port is in a row, is given to one caller alone, and to no server that asks for any', async (t) => {
+  const ports = await freePorts(40);
+  assert.deepEqual(
+    ports,
+    ports.map((_, place) => (ports[0] ?? 0) + place),
+  );
+  const another = await execFileOf(`
+    const { freePorts } = await import('./scripts/ports.ts');
+    const given = [];
+    for (let n = 0; n < 300; n++) given.push(...(await freePorts(1)));
+    process.stdout.write(JSON.stringify(given));
+  `);
+  assert.equal(new Set([...ports, ...(JSON.parse(another) as number[])]).size, 340);
+  const anyPorts = Array.from({ length: 200 }, () => net.createServer().listen(0, '127.0.0.1'));
+  t.after(() => anyPorts.forEach((server) => void server.close()));
+  await Promise.all(anyPorts.map((server) => server.listening || new Promise((resolve) => server.once('listening', resolve))));
+  for (const server of anyPorts) assert.ok((server.address() as net.AddressInfo).port > 32_000);
+});
+
+const execFileOf = (code: string) =>
+  new Promise<string>((resolve, reject) => {
+    execFile(process.execPath, ['--input-type=module-typescript', '-e', code], (error, out) => (error ? reject(error) : resolve(out)));
+  });

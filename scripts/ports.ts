@@ -1,3 +1,4 @@
+import dgram from 'node:dgram';
 import net from 'node:net';
 import type { Env } from '../server/platform/env.ts';
 
@@ -43,16 +44,38 @@ export function accepts(target: net.NetConnectOpts): Promise<boolean> {
   });
 }
 
-/** Ports nobody listens on now. Held together until all are known, so that they differ. */
+// Below what Linux and macOS give to connections and to servers that ask for any port, so that none of those takes a port between its choice and its use.
+const FIRST = 20_000;
+const LAST = 32_000;
+
+/**
+ * Ports in a row on loopback that nobody listens on, for a server that must know its port before it starts. They are this process's until it ends: no other
+ * caller of this function is given them.
+ */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = net.createServer();
-      await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as net.AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+  for (let tries = 0; tries < 1000; tries++) {
+    const first = FIRST + Math.floor(Math.random() * (LAST - FIRST));
+    const ports = Array.from({ length: count }, (_, place) => first + place);
+    const claims = await Promise.all(ports.map(claim));
+    if (claims.every((one) => one !== undefined)) return ports;
+    for (const one of claims) one?.close();
+  }
+  throw new Error(`There are no ${count} free ports in a row from ${FIRST} to ${LAST}`);
+}
+
+export async function freePort(): Promise<number> {
+  const [port] = (await freePorts(1)) as [number];
+  return port;
+}
+
+/** Claims a port by keeping the UDP port of its number, which ends with this process however that ends. Undefined when it is claimed or listened on. */
+async function claim(port: number): Promise<dgram.Socket | undefined> {
+  const socket = dgram.createSocket('udp4').unref();
+  const bound = await new Promise<boolean>((resolve) => {
+    socket.once('error', () => resolve(false));
+    socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(true));
+  });
+  if (bound && (await whyNotFree({ port, setting: '' }, '127.0.0.1')) === undefined) return socket;
+  socket.close();
+  return undefined;
 }

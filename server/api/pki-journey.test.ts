@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import fs from 'node:fs';
-import net, { type AddressInfo } from 'node:net';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import test, { after, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
+import { freePort } from '#scripts/ports.ts';
 import { signStaleCrls } from '#server/domain/pki/schedules.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
@@ -154,12 +155,4 @@ const listens = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = net.connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
     socket.on('connect', () => socket.destroy());
-  });
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = net.createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
   });

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
-import { createServer } from 'node:net';
 import path from 'node:path';
+import { freePort } from '#scripts/ports.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { until } from '#server/testing/until.ts';
 
@@ -95,13 +95,4 @@ export function callers(n: number, port: number, host: string, target: string, k
       agent.destroy();
     },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -5,10 +5,11 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp, type IncomingMessage } from 'node:http';
 import { createServer as createHttps } from 'node:https';
-import { type AddressInfo, createServer as createTcp, type Server } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
+import { freePorts } from '#scripts/ports.ts';
 import { nameServer } from '#server/platform/dns-names.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
 
@@ -20,14 +21,6 @@ const has = (program: string) => spawnSync(program, ['--version'], { stdio: 'ign
 const lego = has(LEGO) ? false : 'lego is not installed: set LEGO to its path';
 const certbot = has('certbot') ? false : 'certbot is not installed';
 
-/** Ports that were free a moment ago, for servers of the clients. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createTcp());
-  await Promise.all(servers.map((server) => once(server.listen(0, '127.0.0.1'), 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
-}
 const [front = 0, http = 0, tls = 0] = await freePorts(3);
 const dns = await nameServer();
 const folder = mkdtempSync(path.join(tmpdir(), 'acme-clients-'));

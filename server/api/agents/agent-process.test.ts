@@ -3,11 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import http from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '#scripts/ports.ts';
 import { inspectAgent } from '#server/domain/agents/browsing.ts';
 import { listCommands, sendCommand } from '#server/domain/agents/commands.ts';
 import { resetFingerprint, revokeAgent, rotateAgentSecret, tamperEvents } from '#server/domain/agents/service.ts';
@@ -67,14 +68,6 @@ after(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 type Host = { home: string; env: Record<string, string> };
 type Run = { child: ChildProcess; said: () => string; code: Promise<number | null> };
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 function run({ env }: Host, args: string[], input = ''): Run {
   const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...env }, stdio: 'pipe' });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
-import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
+import { freePort } from '#scripts/ports.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { stripeSettings } from '#server/testing/stripe-server.ts';
 import { until } from '#server/testing/until.ts';
@@ -58,12 +58,4 @@ function isExecutable(file: string): boolean {
   } catch {
     return false;
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }

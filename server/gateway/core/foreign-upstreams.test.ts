@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import Fastify from 'fastify';
+import { freePort } from '#scripts/ports.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
@@ -131,11 +131,3 @@ http {
   );
   return { at, text };
 }
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port: at } = server.address() as { port: number };
-      server.close(() => resolve(at));
-    });
-  });

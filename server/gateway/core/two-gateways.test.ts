@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import test from 'node:test';
-import { freePort, startRedis, withoutRedis } from '#server/platform/counters/redis.fixture.ts';
+import { freePort } from '#scripts/ports.ts';
+import { startRedis, withoutRedis } from '#server/platform/counters/redis.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';

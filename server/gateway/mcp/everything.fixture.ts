@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { after } from 'node:test';
+import { freePort } from '#scripts/ports.ts';
 import { until } from '#server/testing/until.ts';
 
 /** `@modelcontextprotocol/server-everything` on a loopback port: a foreign upstream over real sockets. */
@@ -14,15 +14,6 @@ export async function startEverything(transport: 'streamableHttp' | 'sse'): Prom
   after(() => child.kill());
   await until(() => answers(port));
   return `http://127.0.0.1:${port}${transport === 'sse' ? '/sse' : '/mcp'}`;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 const answers = (port: number): Promise<boolean> =>

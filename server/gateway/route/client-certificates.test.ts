@@ -4,11 +4,12 @@ import { hash, X509Certificate } from 'node:crypto';
 import fs from 'node:fs';
 import { request as plainRequest } from 'node:http';
 import { createServer, request } from 'node:https';
-import { type AddressInfo, createServer as createSocket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import type { TLSSocket } from 'node:tls';
+import { freePort } from '#scripts/ports.ts';
 import { createClientCa, issueClientCertificate, openedClientCa } from '#server/crypto/client-certificate.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
@@ -340,12 +341,4 @@ function fromAddress(localAddress: string, w: Workspace, headers: Record<string,
     req.on('error', reject);
     req.end();
   });
-}
-
-async function freePort(): Promise<number> {
-  const socket = createSocket();
-  await new Promise<void>((resolve) => socket.listen(0, '127.0.0.1', resolve));
-  const { port } = socket.address() as AddressInfo;
-  await new Promise((resolve) => socket.close(resolve));
-  return port;
 }

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSyn
 import path from 'node:path';
 import test, { after } from 'node:test';
 import pg from 'pg';
+import { freePort } from '#scripts/ports.ts';
 import { db } from '#server/platform/db.ts';
 import { egressSettings } from '#server/platform/http-out/settings.ts';
 import { rootKeys } from '#server/platform/keys.ts';
@@ -13,7 +14,7 @@ import { workspace } from '#server/testing/workspace.ts';
 import { assemble } from '../assemble.ts';
 import { databaseDoor } from '../database-door.fixture.ts';
 import { ask, makeRoute, makeSecret, startUpstream } from '../gateway.fixture.ts';
-import { freePort, startGatewayProcess } from '../gateway-process.fixture.ts';
+import { startGatewayProcess } from '../gateway-process.fixture.ts';
 import { createDisk } from './disk.ts';
 import type { SpaceRows } from './slices.ts';
 import { Snapshots } from './store.ts';

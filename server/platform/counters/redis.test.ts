@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import test, { after, type TestContext } from 'node:test';
+import { freePort } from '#scripts/ports.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import { type Counters, openCounters, type Rule, type Verdict } from '#server/platform/counters.ts';
 import { COUNTER_DEADLINE_MS } from '#server/platform/redis.ts';
 import { redisWindows } from '#server/platform/window-counter.ts';
 import { until } from '#server/testing/until.ts';
-import { freePort, withoutRedis as skip, startRedis } from './redis.fixture.ts';
+import { withoutRedis as skip, startRedis } from './redis.fixture.ts';
 
 // What is promised while Redis holds the counters, while it is away, and when it comes back. Redis itself is used where it is installed;
 // a store that accepts and never answers needs none.

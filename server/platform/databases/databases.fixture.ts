@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { createResolver, type ResolveFamily } from '../http-out/resolver.ts';
 import { loopback, toLoopback } from '../http-out/upstream.fixture.ts';
 import type { DatabaseFault } from './fault.ts';
@@ -10,16 +8,6 @@ export const here = createResolver({ settings: loopback, resolve: toLoopback });
 export const hereAt = (address: string) =>
   resolving(async (_, family) => (family === 4 ? [{ address, ttl: 60 }] : Promise.reject(new Error('ENODATA'))));
 export const resolving = (resolve: ResolveFamily) => createResolver({ settings: loopback, resolve });
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** What the work failed with. */
 export async function faultOf(work: Promise<unknown>): Promise<DatabaseFault> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createServer } from 'node:net';
 import test, { after } from 'node:test';
+import { freePort } from '#scripts/ports.ts';
 import type { KmsPlace } from '#server/crypto/keyring.ts';
 import { until } from '#server/testing/until.ts';
 import { startKmsServer } from './kms-server.fixture.ts';
@@ -185,12 +185,3 @@ test('aws: moto’s KMS and STS, with IAM enforced: a role that loses its policy
     child.kill();
   }
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import test, { after } from 'node:test';
+import { freePort } from '#scripts/ports.ts';
 import { until } from '#server/testing/until.ts';
 import { type AwsGrant, aws } from './aws.ts';
 import type { StoreHttp } from './http.ts';
@@ -15,15 +15,6 @@ const skip = BIN ? false : 'MOTO_SERVER names no moto server';
 Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'operator', AWS_SECRET_ACCESS_KEY: 'operator' });
 let server: ChildProcess | undefined;
 after(() => void server?.kill('SIGKILL'));
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer();
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 
 async function started(): Promise<{ endpoint: string; hosts: Set<string>; http: StoreHttp }> {
   const port = await freePort();

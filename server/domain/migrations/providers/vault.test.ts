@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import test, { after } from 'node:test';
+import { freePort } from '#scripts/ports.ts';
 import { discover } from '#server/domain/migrations/discovery.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
@@ -20,15 +21,6 @@ const skip = BIN ? false : 'VAULT_BIN names no Vault';
 const ROOT = 'root-of-the-test';
 let server: ChildProcess | undefined;
 after(() => void server?.kill('SIGKILL'));
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer();
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 
 let address: Promise<string> | undefined;
 const started = () => {

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql, { type RowDataPacket } from 'mysql2/promise';
+import { freePort } from '#scripts/ports.ts';
 import { certificate } from '../certificates.fixture.ts';
-import { freePort } from '../databases.fixture.ts';
 
 const binary = [process.env.MARIADBD, '/usr/sbin/mariadbd', '/usr/local/bin/mariadbd'].find((file) => file && fs.existsSync(file));
 

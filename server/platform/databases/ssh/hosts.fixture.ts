@@ -5,8 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { after } from 'node:test';
 import ssh2 from 'ssh2';
+import { freePort } from '#scripts/ports.ts';
 import { until } from '#server/testing/until.ts';
-import { freePort } from '../databases.fixture.ts';
 import type { SshTarget } from './ssh-target.ts';
 
 /** The driver's generator drops leading zeros of Ed25519 keys, once in 300: such a key is no key. */
