@@ -207,18 +207,9 @@ const NOTHING_HERE =
 /** Connections that carried a request with a refused head (RFC 9112 §6.3: framing that cannot be trusted ends the connection). */
 const spoiled = new WeakSet<Duplex>();
 
-/** Hangs up after the answer, but not before the body was read off: a reset could take the answer from the caller. */
 function spoil(req: IncomingMessage, res: GatewayResponse): void {
-  const { socket } = req;
-  spoiled.add(socket);
-  if (req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0) {
-    res.setHeader('Connection', 'close');
-    return;
-  }
-  res.once('finish', () => {
-    if (req.complete) socket.destroySoon();
-    else req.once('close', () => socket.destroySoon());
-  });
+  spoiled.add(req.socket);
+  res.setHeader('Connection', 'close');
 }
 
 type TenantMatch = Extract<PlaneMatch, { plane: 'tenant' }>;

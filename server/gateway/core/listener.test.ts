@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import test from 'node:test';
 import { until } from '#server/testing/until.ts';
 import { acceptBody, createListener, discardBody, inspectHead, type ListenerOptions } from './listener.ts';
@@ -173,6 +173,25 @@ test('a caller that keeps sending after a refusal still gets to read it', async 
   const big = Buffer.alloc(700_000, 'a');
   const answer = await exchange(port, [`POST /#x HTTP/1.1\r\n${H}Content-Length: ${big.length}\r\n\r\n`, big], 100);
   assert.equal(answer.status, 400);
+});
+
+test('who asked to close gets to read a refusal that came before it had sent its body, and then the connection ends', async () => {
+  const { port, server } = await edge();
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const caller = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).pause();
+  const body = Buffer.alloc(700_000, 'a');
+  caller.write(`POST /#x HTTP/1.1\r\n${H}Connection: close\r\nContent-Length: ${body.length}\r\n\r\n`);
+  const [socket] = await accepted;
+  await once(socket, 'finish'); // the refusal is written, and its end
+  await new Promise(setImmediate);
+  caller.write(body);
+  let text = '';
+  caller.on('data', (chunk: Buffer) => (text += chunk.toString())).resume();
+  await once(caller, 'end'); // and no error
+  assert.match(text, /^HTTP\/1\.1 400 .*\r\n\r\n/s);
+  assert.match(text, /^connection: close\r$/im);
+  if (!socket.closed) await once(socket, 'close');
+  caller.end();
 });
 
 test('connections above the cap are closed at once and the others go on', async () => {

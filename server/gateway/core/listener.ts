@@ -73,6 +73,7 @@ export function createListener(options: ListenerOptions): Server {
       if (!socket.destroyed) onRequest(req, res, arrivedAt);
     });
   };
+  server.on('connection', (socket: Socket) => closeAfterReading(socket, () => open.get(socket)?.req));
   endStalledCallers(server, options.stalledMs ?? 30_000, (socket) => open.get(socket));
   boundIdleConnections(server, {
     most: options.maxPerNetwork ?? server.maxConnections / 10,
@@ -123,6 +124,21 @@ export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTION
 /** Says 100 Continue when the caller waits for it. Call before the first read of a body, after everything that may refuse it. */
 export function acceptBody(req: IncomingMessage, res: ServerResponse): void {
   if (req.headers.expect?.toLowerCase() === '100-continue' && req.httpVersionMinor > 0) res.writeContinue();
+}
+
+/**
+ * node closes a connection as soon as its last answer is written. What the caller is still sending then brings a reset, which most clients report instead of
+ * the answer: such a connection is closed for writing only, until its request was read off (RFC 9112 §9.6).
+ */
+function closeAfterReading(socket: Socket, current: () => IncomingMessage | undefined): void {
+  const close = socket.destroySoon.bind(socket);
+  socket.destroySoon = () => {
+    const req = current();
+    if (!req || req.complete || req.destroyed) return close();
+    socket.end();
+    req.once('close', close);
+    discardBody(req);
+  };
 }
 
 /**
