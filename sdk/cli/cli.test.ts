@@ -245,6 +245,10 @@ test('profiles are listed and chosen by name', async () => {
   assert.match((await cli(['whoami'])).out, new RegExp(`profile +${w.tenant.slug}`));
   assert.equal((await cli(['whoami', '--profile', 'third'])).code, 3);
   assert.equal((await runCli(['login', '--api-key', '--profile', '../x'], { env, input: key })).code, 2);
+  for (const misplaced of [['login', '--api-key', key], [key], ['routes', key], ['whoami', `--${key}`]]) {
+    const { code, out, err } = await runCli(misplaced, { env, input: '' });
+    assert.deepEqual([code, (out + err).includes(key)], [2, false], `${misplaced[0]}: a key in a wrong place is not printed back`);
+  }
 });
 
 test('the installed command runs from any folder, and completes words', () => {
