@@ -10,6 +10,7 @@ import { SCOPE_CATALOGUE } from '#server/kernel/scopes.ts';
 import { db } from '#server/platform/db.ts';
 import { type Answer, call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { stillClock } from '#server/testing/still-clock.ts';
 import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { authenticate } from './authenticate.ts';
@@ -129,7 +130,8 @@ test('scopes of the second factor last eight hours after it, and are not for mac
   assert.equal(await create('d', hoursAgo(1), {}), 403, 'a machine has no second factor');
 });
 
-test('a token of a key is bound by what binds the key', async () => {
+test('a token of a key is bound by what binds the key', async (t) => {
+  stillClock(t);
   const w = await workspace();
   const key = await w.key('live', 'Key - Editor', { rate_limit_requests: 3, rate_limit_window_sec: 60, ip_allowlist: ['127.0.0.1/32'] });
   const of = await db().oauth_clients.findUniqueOrThrow({ where: { source_api_key_id: key.row.id } });

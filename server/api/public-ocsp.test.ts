@@ -16,6 +16,7 @@ import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
+import { stillClock } from '#server/testing/still-clock.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { askPublic, publicEdge, servePublic } from './public-pki.fixture.ts';
 
@@ -246,7 +247,8 @@ test('a root that is unknown, of the other space, or not published, is the same 
   assert.equal((await ask(asked, place(inTest).replace('/pki/', '/test/pki/'))).status, 200);
 });
 
-test('one address may ask so often a minute', async () => {
+test('one address may ask so often a minute', async (t) => {
+  stillClock(t);
   const edge = publicEdge('192.0.2.77');
   const asked = { method: 'POST', body: new Uint8Array(Buffer.of(0)) };
   let status = 200;

@@ -7,6 +7,7 @@ import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { browser } from '#server/testing/people.ts';
+import { stillClock } from '#server/testing/still-clock.ts';
 import { devicePageState } from './consent-pages.ts';
 import { activation, headersOf, issuer, member, sent, set } from './logins.fixture.ts';
 
@@ -126,7 +127,8 @@ test('the command line needs no client of its own: the workspace is that of whoe
   assert.match(tokens.body.client_id, /^svc_cli_/);
 });
 
-test('a code is entered by its own page only, ten wrong ones and then no more', async () => {
+test('a code is entered by its own page only, ten wrong ones and then no more', async (t) => {
+  stillClock(t);
   const ip = newIp();
   const page = await activation(ip);
   assert.match(page.html, /value="BCDF-GHJK"/); // filled in, not sent

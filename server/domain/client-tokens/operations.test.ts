@@ -15,6 +15,7 @@ import { env } from '#server/platform/env.ts';
 import { connection, sql } from '#server/platform/sql.ts';
 import { type Answer, call } from '#server/testing/calls.ts';
 import { ownDatabase } from '#server/testing/database.ts';
+import { stillClock } from '#server/testing/still-clock.ts';
 import { destroyVersion, storedKey } from '#server/testing/stored-keys.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { payloadDigest } from './minting.ts';
@@ -396,7 +397,8 @@ test('bindings are exclusive, and what does not exist in this space is one answe
   assert.deepEqual(told(await mint({ action: 'tokenize', vault: vault.name, origins: [PAGE] })), [409, 'vault_disabled']);
 });
 
-test('whoever guesses tokens by minting for them is stopped like whoever detokenizes', async () => {
+test('whoever guesses tokens by minting for them is stopped like whoever detokenizes', async (t) => {
+  stillClock(t);
   const { w, minter, mint } = await arranged();
   const vault = await makeVault(w.live);
   const [issued] = await tokenize(w.live, vault, [{ value: 'v' }]);
@@ -499,7 +501,8 @@ test('pages of any site may call, without cookies, and nothing else of the API a
   assert.match(headers.get('vary') ?? '', /Origin/);
 });
 
-test('an address has sixty spends a minute, also of tokens that do not exist', async () => {
+test('an address has sixty spends a minute, also of tokens that do not exist', async (t) => {
+  stillClock(t);
   const { spend, minted, sealed } = await arranged();
   const data = await sealed('secret');
   const token = await minted({ action: 'decrypt', data });

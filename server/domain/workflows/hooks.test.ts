@@ -12,6 +12,7 @@ import { env } from '#server/platform/env.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
+import { stillClock } from '#server/testing/still-clock.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { startWorkflows } from './engine/worker.ts';
@@ -239,7 +240,8 @@ test('a query is signed by no format, and a secret that a URL needs stays as lon
   await assert.rejects(made(w.live, 'secrets.delete', { id: secretId }), { type: 'in_use' });
 });
 
-test('sixty calls a minute, each workflow by itself; who does not authenticate uses none of them', async () => {
+test('sixty calls a minute, each workflow by itself; who does not authenticate uses none of them', async (t) => {
+  stillClock(t);
   const w = await workspace();
   const [busy, calm] = [
     await hook(w.live, { auth: { type: 'header', name: 'X-Token', secret: await secretIn(w.live, 'right') } }),

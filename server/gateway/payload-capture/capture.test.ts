@@ -11,6 +11,7 @@ import { db } from '#server/platform/db.ts';
 import { dashboardPerson } from '#server/testing/dashboard.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { verified } from '#server/testing/step-up.ts';
+import { stillClock } from '#server/testing/still-clock.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { ask, makeRoute, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 
@@ -78,7 +79,8 @@ test('unknown, used, expired and foreign links are one answer, and so is a link 
   assert.deepEqual(await words(send('short')), unknown);
 });
 
-test('only JSON and forms of at most 1 MiB are taken, a refused one leaves the link usable, and one address sends twenty a minute', async () => {
+test('only JSON and forms of at most 1 MiB are taken, a refused one leaves the link usable, and one address sends twenty a minute', async (t) => {
+  stillClock(t);
   const { start, send, status } = await linked();
   const { token } = await start();
   const code = async (over: Parameters<typeof send>[1]) => (await send(token, over)).status;

@@ -4,6 +4,7 @@ import { mintApiKey } from '#server/crypto/tokens.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { stillClock } from '#server/testing/still-clock.ts';
 import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { ADMISSION, admission } from '../core/admission.ts';
@@ -144,7 +145,8 @@ test('keys of other workspaces, spaces, states and rights are told apart only wh
   }
 });
 
-test('after thirty failures in a minute an address is throttled, and its good callers are not', async () => {
+test('after thirty failures in a minute an address is throttled, and its good callers are not', async (t) => {
+  stillClock(t);
   const w = await workspace();
   await makeRoute(w, 'r', upstream.url);
   const { text: key } = await w.key();

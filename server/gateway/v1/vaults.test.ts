@@ -6,6 +6,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made, operationById } from '#server/testing/factories.ts';
+import { stillClock } from '#server/testing/still-clock.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { ask, startGateway } from '../gateway.fixture.ts';
@@ -64,7 +65,8 @@ test('tokenize and detokenize are answered without web', async () => {
   assert.equal(await db().audit_logs.count({ where: { tenant_id: w.tenant.id, action: 'vault.detokenize' } }), 3);
 });
 
-test('a credential with a rate limit stores nothing that it is not told of', async () => {
+test('a credential with a rate limit stores nothing that it is not told of', async (t) => {
+  stillClock(t);
   await made(w.live, 'vaults.create', { name: 'limited' });
   const { text } = await w.key('live', 'Key - Infrastructure', { rate_limit_requests: 2, rate_limit_window_sec: 60 });
   const answers = [];
@@ -74,7 +76,8 @@ test('a credential with a rate limit stores nothing that it is not told of', asy
   assert.equal(stats.token_count, 2);
 });
 
-test('guesses are counted once, though web answers them after the gateway', async () => {
+test('guesses are counted once, though web answers them after the gateway', async (t) => {
+  stillClock(t);
   await made(w.live, 'vaults.create', { name: 'guessed' });
   const { text } = await w.key();
   const { token } = (await vault('POST', 'guessed/tokens', { value: 'v' }, text)).body.data;

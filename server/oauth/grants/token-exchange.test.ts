@@ -13,6 +13,7 @@ import { db } from '#server/platform/db.ts';
 import { connection } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
+import { stillClock } from '#server/testing/still-clock.ts';
 import { tokenActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 import { handle } from '../handle.ts';
 
@@ -285,7 +286,8 @@ test('strangers fill no audit log: one entry for a reason and a network, and non
   assert.deepEqual(await failed(), [2, 1]);
 });
 
-test('after sixty refusals a network waits', async () => {
+test('after sixty refusals a network waits', async (t) => {
+  stillClock(t);
   const from = { ip: '203.0.113.77' };
   for (let i = 0; i < 60; i++) assert.equal((await exchange('no token', {}, from)).status, 400);
   const { status, body, headers } = await exchange('no token', {}, from);

@@ -6,6 +6,7 @@ import test from 'node:test';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
+import { stillClock } from '#server/testing/still-clock.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { selfSigned } from './certificate.fixture.ts';
 
@@ -71,7 +72,8 @@ test('a look follows no redirect', async () => {
   assert.equal((await probe(`http://127.0.0.1:${port}`)).status, 302);
 });
 
-test('nobody looks at more than thirty upstreams a minute', async () => {
+test('nobody looks at more than thirty upstreams a minute', async (t) => {
+  stillClock(t);
   const mine = await workspace();
   for (let i = 0; i < 30; i++) await probe('not a url', mine.live);
   await assert.rejects(probe('not a url', mine.live), { type: 'rate_limited' });
