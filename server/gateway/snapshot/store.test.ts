@@ -95,17 +95,15 @@ test('a call sees one version of the configuration whole, while it changes under
     }
   })();
   const from = upstream.seen.length;
-  const began = Date.now();
   const versions = () => new Set(upstream.seen.slice(from).map((s) => s.url)).size;
   // A busy machine needs longer until it has served several versions; a test that looks at one version proves nothing.
   try {
-    while (Date.now() < began + 700 || (versions() < 4 && Date.now() < began + 20_000))
+    for (let round = 0; round < 100 || versions() < 4; round++)
       await Promise.all(Array.from({ length: 4 }, () => ask(port, w.tenant.slug, '/r', { key })));
   } finally {
     done = true;
     await changer;
   }
-  assert.ok(versions() > 3, 'the change was seen on the way');
   const seen = upstream.seen.slice(from);
   for (const s of seen) assert.equal(s.url, `/v${s.headers['x-version']}`);
 });
