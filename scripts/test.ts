@@ -26,6 +26,8 @@ import { startLoad } from './test-load.ts';
 const OPTIONS = /^--(?:name=.+|thorough|steady)$/;
 const unknown = process.argv.slice(2).filter((argument) => argument.startsWith('--') && !OPTIONS.test(argument));
 if (unknown.length > 0) fail(`There is no option ${unknown.join(' ')}: --name=text, --thorough and --steady are known.`);
+const kept = ['name', 'thorough', 'steady'].filter((option) => process.env[`npm_config_${option}`]);
+if (kept.length > 0) fail(`npm kept --${kept.join(' --')} for itself. Write two dashes before the options: npm test -- --${kept[0]}`);
 
 const started = performance.now();
 const given = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
