@@ -194,6 +194,29 @@ test('who asked to close gets to read a refusal that came before it had sent its
   caller.end();
 });
 
+test('a request behind an answer that closes the connection ends as broken, never as whole', async () => {
+  const events: string[] = [];
+  const { promise: both, resolve: arrived } = Promise.withResolvers<void>();
+  const { promise: gone, resolve: over } = Promise.withResolvers<void>();
+  const { port } = await edge({
+    onRequest(req, res) {
+      if (req.url === '/first') return void both.then(() => res.setHeader('Connection', 'close').end('first'));
+      req.on('data', (chunk: Buffer) => events.push(chunk.toString()));
+      req.on('end', () => events.push('end'));
+      req.on('error', () => events.push('error'));
+      req.on('close', over);
+      req.once('data', () => arrived());
+    },
+  });
+  const caller = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  caller.on('error', () => undefined);
+  caller.write(`GET /first HTTP/1.1\r\n${H}\r\nPOST /second HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\n\r\n5\r\nbegun\r\n`);
+  await once(caller, 'data');
+  caller.write('4\r\nmore\r\n0\r\n\r\n');
+  await gone;
+  assert.deepEqual(events, ['begun', 'error']);
+});
+
 test('connections above the cap are closed at once and the others go on', async () => {
   const { port, server } = await edge({ maxConnections: 2 });
   const held = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];

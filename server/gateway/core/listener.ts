@@ -70,10 +70,10 @@ export function createListener(options: ListenerOptions): Server {
     open.set(socket, res);
     const arrivedAt = performance.now();
     afterReads(() => {
-      if (!socket.destroyed) onRequest(req, res, arrivedAt);
+      if (socket.writable) onRequest(req, res, arrivedAt); // not behind an answer that closed the connection
     });
   };
-  server.on('connection', (socket: Socket) => closeAfterReading(socket, () => open.get(socket)?.req));
+  server.on('connection', (socket: Socket) => closeAfterReading(socket, () => open.get(socket)));
   endStalledCallers(server, options.stalledMs ?? 30_000, (socket) => open.get(socket));
   boundIdleConnections(server, {
     most: options.maxPerNetwork ?? server.maxConnections / 10,
@@ -88,8 +88,8 @@ export function createListener(options: ListenerOptions): Server {
   server.on('checkContinue', take);
   server.on('checkExpectation', (req: IncomingMessage, res: GatewayResponse) => {
     const body = bareRefusal('invalid_request', 'The only supported Expect header is 100-continue.', newRequestId());
+    open.set(req.socket, res);
     res.writeHead(417, { ...body.headers, connection: 'close' }).end(body.text);
-    req.resume();
   });
   if (onUpgrade)
     server.on('upgrade', (req, socket, head) => {
@@ -130,11 +130,13 @@ export function acceptBody(req: IncomingMessage, res: ServerResponse): void {
  * node closes a connection as soon as its last answer is written. What the caller is still sending then brings a reset, which most clients report instead of
  * the answer: such a connection is closed for writing only, until its request was read off (RFC 9112 §9.6).
  */
-function closeAfterReading(socket: Socket, current: () => IncomingMessage | undefined): void {
+function closeAfterReading(socket: Socket, newest: () => GatewayResponse | undefined): void {
   const close = socket.destroySoon.bind(socket);
   socket.destroySoon = () => {
-    const req = current();
-    if (!req || req.complete || req.destroyed) return close();
+    const answer = newest();
+    const req = answer?.req;
+    // A request that came behind the answered one ends as broken: its body is not ours to read off.
+    if (!req || !answer.writableFinished || req.complete || req.destroyed) return close();
     socket.end();
     req.once('close', close);
     discardBody(req);
