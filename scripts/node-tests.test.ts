@@ -6,7 +6,7 @@ import test, { type TestContext } from 'node:test';
 import { runNodeTests } from './node-tests.ts';
 
 /** Runs files with these texts, in this order; the runner's lines are not printed among those of this file. */
-async function run(t: TestContext, files: Record<string, string>, options: { name?: string; rounds?: number } = {}) {
+async function run(t: TestContext, files: Record<string, string>, options: { name?: string; rounds?: number; heldMs?: number } = {}) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'sallyport-runner-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
   const paths = Object.entries(files).map(([name, text]) => {
@@ -54,6 +54,36 @@ test('what is thrown after its test has ended fails the run, and is told with th
   assert.equal(failed, 1, printed);
   assert.match(printed, /"leaves behind" at .*a\.test\.mjs/);
   assert.match(printed, /Error: too late\n\s+at .*afterwards/);
+});
+
+test('what holds a process after its tests fails the run, and so does what was thrown in a process that is held by nothing Node can name', async (t) => {
+  const held = await run(
+    t,
+    {
+      connection: `import net from 'node:net';
+      test('leaves a connection', (t) => { const path = import.meta.dirname + '/held'; net.createServer().unref().listen(path, () => net.connect(path)); });`,
+    },
+    { heldMs: 500 },
+  );
+  assert.equal(held.failed, 1, held.printed);
+  assert.match(held.printed, /still held a while after its tests/);
+  const thrown = await run(
+    t,
+    {
+      thread: `import { Worker } from 'node:worker_threads';
+      test('throws late', () => { new Worker('setInterval(() => {}, 1000)', { eval: true }); setTimeout(() => Promise.reject(new Error('too late')), 50); });`,
+    },
+    { heldMs: 500 },
+  );
+  assert.equal(thrown.failed, 1, thrown.printed);
+  const thread = await run(
+    t,
+    {
+      thread: `import { Worker } from 'node:worker_threads'; test('ends', () => { new Worker('setInterval(() => {}, 1000)', { eval: true }); });`,
+    },
+    { heldMs: 500 },
+  );
+  assert.deepEqual([thread.passed, thread.failed], [1, 0], thread.printed);
 });
 
 test('a file without a test fails', async (t) => {

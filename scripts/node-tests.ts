@@ -9,13 +9,14 @@ export type Cost = { file: string; seconds: number; cpu?: number };
 export type Outcome = { counts: Counts; costs: Cost[] };
 
 /** On two cores three processes run at once: many tests mostly wait. */
-type Options = { verbose: boolean; name?: string | undefined; rounds?: number; processes?: number };
+type Options = { verbose: boolean; name?: string | undefined; rounds?: number; processes?: number; heldMs?: number };
 
 /** The first line of a file that can't run in a process with others, and why. */
 const OWN_PROCESS = /^\/\/ own process: ./;
 
 /** Runs test files, each `rounds` times; prints one line a file, or with `verbose` one a test, and every failure in full. */
-export async function runNodeTests(files: readonly string[], { verbose, name, rounds = 1, processes = 3 }: Options): Promise<Outcome> {
+export async function runNodeTests(files: readonly string[], options: Options): Promise<Outcome> {
+  const { verbose, name, rounds = 1, processes = 3, heldMs = 60_000 } = options;
   const counts: Counts = { passed: 0, failed: 0 };
   const costs: Cost[] = [];
   const once = longestFirst(files).map((file): Job => ({ file, bare: name !== undefined }));
@@ -26,6 +27,7 @@ export async function runNodeTests(files: readonly string[], { verbose, name, ro
     jobs.filter((job) => !alone(job)),
     {
       processes,
+      heldMs,
       // Prisma's WebAssembly runs as it is first compiled: to optimise it costs more than it brings. Room for young objects saves processor time, since what
       // a test makes is garbage soon.
       execArgv: [

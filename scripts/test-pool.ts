@@ -22,7 +22,7 @@ export type Result = {
 /** What became of a file: `output` is what its process printed meanwhile, `cpu` the processor time of that process in seconds. */
 export type Finished = { job: Job; results: readonly Result[]; output: string; seconds: number; cpu: number };
 
-type Options = { processes: number; execArgv: readonly string[]; onFinished: (finished: Finished) => void };
+type Options = { processes: number; heldMs: number; execArgv: readonly string[]; onFinished: (finished: Finished) => void };
 
 /** So long a process may say nothing: a test that hangs is a test that failed. */
 const SILENCE_MS = 600_000;
@@ -44,8 +44,8 @@ export async function runPool(alone: readonly Job[], together: readonly Job[], o
 type Running = { job: Job; results: Result[]; output: string; began: number; cpu: number | undefined };
 
 /** One process that takes jobs from the front of the list until none is left, or until it ends. */
-function runProcess(jobs: Job[], { execArgv, onFinished }: Options): Promise<void> {
-  const child = fork(path.join(root, 'scripts/test-worker.ts'), {
+function runProcess(jobs: Job[], { execArgv, heldMs, onFinished }: Options): Promise<void> {
+  const child = fork(path.join(root, 'scripts/test-worker.ts'), [String(heldMs)], {
     execArgv: [...execArgv, `--test-reporter=${path.join(root, 'scripts/test-reporter.ts')}`, '--test-reporter-destination=stdout'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -10,6 +10,8 @@ import type { FromWorker, ToWorker } from './test-pool.ts';
 
 // Fixtures keep what they open for a file in variables: each file gets its own.
 let run = 0;
+for (const stream of [process.stdout, process.stderr]) stream.write(''); // Node opens them at their first use
+const ownPipes = pipes();
 registerHooks({
   resolve(specifier, context, next) {
     const found = next(specifier, context);
@@ -36,11 +38,17 @@ for (let job = await next(); job !== undefined; job = job.bare || isFull() ? und
 clearInterval(awake);
 // A server that a test left open would hold this process, and with it the whole run, for ever.
 setTimeout(() => {
-  // Beside the pipes to the runner. A thread of a library may hold it too, which Node doesn't name: every result has been sent, so that fails nothing.
   const held = process.getActiveResourcesInfo().filter((one) => one !== 'PipeWrap');
-  if (held.length > 0) console.error(`This process is still held a minute after its tests, by ${held.join(', ')}.`);
-  process.exit(held.length > 0 ? 1 : 0);
-}, 60_000).unref();
+  if (pipes() > ownPipes) held.push('a connection over a socket file, such as to a database');
+  if (held.length > 0) console.error(`This process is still held a while after its tests, by ${held.join(', ')}.`);
+  // A thread of a library may hold it too, which Node doesn't name: that fails nothing. What was thrown after the tests has set the exit code.
+  process.exit(held.length > 0 ? 1 : process.exitCode);
+}, Number(process.argv[2])).unref();
+
+/** How many pipes and connections over socket files hold this process. */
+function pipes(): number {
+  return process.getActiveResourcesInfo().filter((one) => one === 'PipeWrap').length;
+}
 
 /** The runner keeps every test it has run: beyond this, collecting garbage costs more than loading the service again. */
 function isFull(): boolean {
