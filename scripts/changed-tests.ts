@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import { fail } from './command.ts';
 
 /** Tests of what has changed since the last commit, or in it when nothing has: the changed tests, and those that stand beside a changed file. */
 export function changedTests(): string[] {
@@ -10,4 +11,8 @@ export function changedTests(): string[] {
   return [...new Set(tests)].filter((file) => /\.(?:test|spec)\.ts$/.test(file) && fs.existsSync(file));
 }
 
-const lines = (args: readonly string[]) => execFileSync('git', args, { encoding: 'utf8' }).split('\n').filter(Boolean);
+function lines(args: readonly string[]): string[] {
+  const { status, stdout } = spawnSync('git', args, { encoding: 'utf8' });
+  if (status !== 0) fail("Git can't say what has changed here. Name the files: npm test -- --steady server/platform/throttle.test.ts");
+  return stdout.split('\n').filter(Boolean);
+}

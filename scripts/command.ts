@@ -37,6 +37,9 @@ export function run(
   const settings: SpawnOptions = { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.env }, signal: options.signal };
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, settings);
+    const end = () => child.kill();
+    process.once('exit', end);
+    child.once('close', () => process.removeListener('exit', end));
     if (options.niceness !== undefined && child.pid) os.setPriority(child.pid, options.niceness);
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
@@ -104,23 +107,35 @@ export async function alone<T>(lock: string, work: () => Promise<T>): Promise<T>
 }
 
 async function acquire(lock: string): Promise<void> {
-  for (;;) {
-    try {
-      fs.writeFileSync(lock, String(process.pid), { flag: 'wx' });
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    if (!isAlive(Number(readIfThere(lock)))) fs.rmSync(lock, { force: true });
-    else await sleep(100);
+  while (!mine(lock)) {
+    const holder = readIfThere(lock);
+    if (isAlive(Number(holder))) await sleep(100);
+    // One at a time, and only what is still there: of two who find the same dead holder, the slower one would remove the lock of the faster one.
+    else if (holder) await alone(`${lock}.taken-over`, async () => void (readIfThere(lock) === holder && fs.rmSync(lock)));
   }
 }
+
+/** Makes the lock file if there is none. It comes into being with its text, so that nobody reads an empty one. */
+function mine(lock: string): boolean {
+  const own = `${lock}.${process.pid}-${++attempts}`;
+  fs.writeFileSync(own, String(process.pid));
+  try {
+    fs.linkSync(own, lock);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    fs.rmSync(own);
+  }
+}
+let attempts = 0;
 
 export function isAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0) && !isZombie(pid);
-  } catch {
-    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // somebody else's
   }
 }
 

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { alone } from './command.ts';
+import { alone, isAlive } from './command.ts';
 
 // The embedded database: real PostgreSQL out of a package, on a unix socket in a private directory, with no TCP port.
 
@@ -32,6 +32,8 @@ export async function startDatabase(directory: string, settings: readonly string
   if (!fs.existsSync(native))
     throw new Error(`There is no embedded PostgreSQL for ${process.platform}-${process.arch}. Set DATABASE_URL to your own server.`);
   linkLibraries();
+  // What libpq and its like read of a server elsewhere, such as PGSSLMODE, would keep this process and its children from this one.
+  for (const name of Object.keys(process.env)) if (/^PG[A-Z]/.test(name)) delete process.env[name];
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
   const account = accountFor(directory);
   const data = path.join(directory, 'data');
@@ -194,10 +196,20 @@ export function postmaster(data: string): { pid: number; ready: boolean } | unde
     const lines = fs.readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n');
     const pid = Number(lines[0]);
     if (!(pid > 1)) return undefined; // a half-written file: signals to 0 would go to this whole process group
-    process.kill(pid, 0);
+    if (!isPostgres(pid)) return undefined;
     return { pid, ready: lines[7]?.trim() === 'ready' };
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a process of that number runs, and is a server as far as the system tells: after a restart of the machine it may be anybody's. */
+function isPostgres(pid: number): boolean {
+  if (!isAlive(pid)) return false;
+  try {
+    return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('postgres');
+  } catch {
+    return !fs.existsSync('/proc/self/cmdline');
   }
 }
 

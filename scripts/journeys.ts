@@ -12,9 +12,13 @@ import { type TestDatabase, template } from './test-database.ts';
 
 /**
  * Runs Playwright files in a real browser against the whole system, started on free ports with a fresh database. A journey that fails fails the run.
- * `times`: how often each runs, one at a time and on this system.
+ * `rounds`: how often each runs, one at a time and on this system. `name`: an expression that the names of tests match.
  */
-export async function runJourneys(files: readonly string[], database: TestDatabase, times = 1): Promise<Outcome> {
+export async function runJourneys(
+  files: readonly string[],
+  database: TestDatabase,
+  { rounds = 1, name: chosen }: { rounds?: number; name?: string | undefined } = {},
+): Promise<Outcome> {
   const name = 'journeys';
   await database.create(name, template);
   const [api, sandbox, admin, proxy, kms] = await freePorts(5);
@@ -46,8 +50,9 @@ export async function runJourneys(files: readonly string[], database: TestDataba
   try {
     desk = await startOperatorDesk(settings, operator);
     const playwright = path.join(root, 'node_modules/@playwright/test/cli.js');
-    const repeated = times > 1 ? [`--repeat-each=${times}`, '--workers=1'] : [];
-    const { output } = await run(process.execPath, [playwright, 'test', '--reporter=json', ...repeated, ...files], {
+    const repeated = rounds > 1 ? [`--repeat-each=${rounds}`, '--workers=1'] : [];
+    const named = chosen === undefined ? [] : [`--grep=${chosen}`];
+    const { output } = await run(process.execPath, [playwright, 'test', '--reporter=json', ...repeated, ...named, ...files], {
       env: {
         ...settings,
         FORCE_COLOR: '0',
@@ -116,7 +121,7 @@ async function startSystem(settings: Record<string, string>, log: string): Promi
   const file = fs.openSync(log, 'w', 0o600);
   const child = spawn(process.execPath, [path.join(root, 'scripts/start.ts')], {
     env: { ...process.env, ...settings },
-    stdio: ['ignore', file, file],
+    stdio: ['ignore', file, file, 'ipc'],
   });
   fs.closeSync(file);
   const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()));

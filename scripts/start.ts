@@ -31,6 +31,7 @@ let ready = false;
 const pagesReady = Promise.withResolvers<void>();
 const building = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
+process.on('disconnect', () => void stop(0)); // who started it over a channel, as the browser tests do, is gone
 
 try {
   // Others may pass through and not look around: the database server may have to run as another account (see database.ts).

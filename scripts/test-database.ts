@@ -79,8 +79,9 @@ function copyTree(from: string, to: string): void {
 function sweep(): void {
   for (const name of fs.readdirSync(os.tmpdir())) {
     const [, owner] = /^sallyport-test-(\d+)-/.exec(name) ?? [];
-    if (!owner || isAlive(Number(owner))) continue;
     const directory = path.join(os.tmpdir(), name);
+    // Another account's are its own to sweep, and another run may be sweeping the same one.
+    if (!owner || isAlive(Number(owner)) || fs.statSync(directory, { throwIfNoEntry: false })?.uid !== process.getuid?.()) continue;
     const server = postmaster(path.join(directory, 'data'));
     if (server) process.kill(server.pid, 'SIGQUIT');
     fs.rmSync(directory, { recursive: true, force: true });

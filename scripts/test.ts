@@ -23,6 +23,8 @@ import { startLoad } from './test-load.ts';
 // Test files get TEST_PG_URL (the `postgres` database of a throw-away server) and TEST_PG_TEMPLATE (a migrated database): they make databases of their own
 // from the template, through server/testing/database.ts.
 
+/** What the caller's settings would change: those of the service, of clouds and of Node. Judges are named by variables of their own. */
+const FOREIGN = /^(?:AWS_|AZURE_|GOOGLE_|NODE_OPTIONS$|NODE_TLS_REJECT_UNAUTHORIZED$|NODE_EXTRA_CA_CERTS$|SALLYPORT_THOROUGH$)/;
 const OPTIONS = /^--(?:name=.+|thorough|steady)$/;
 const unknown = process.argv.slice(2).filter((argument) => argument.startsWith('--') && !OPTIONS.test(argument));
 if (unknown.length > 0) fail(`There is no option ${unknown.join(' ')}: --name=text, --thorough and --steady are known.`);
@@ -32,28 +34,34 @@ if (kept.length > 0) fail(`npm kept --${kept.join(' --')} for itself. Write two 
 const started = performance.now();
 const given = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const name = process.argv.find((argument) => argument.startsWith('--name='))?.slice('--name='.length);
+const pattern = name?.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'); // it is text; Node and Playwright take expressions
 const steady = process.argv.includes('--steady');
 const paths = steady && given.length === 0 ? changedTests() : given;
 const all = paths.length === 0 && !steady;
 const rounds = steady ? 20 : 1;
-if (process.argv.includes('--thorough')) process.env.SALLYPORT_THOROUGH = '1';
-const chosen = (all ? ['server', 'scripts', 'components', 'sdk', 'e2e'] : paths).flatMap((one) =>
-  filesUnder(path.relative('.', path.resolve(one)) || '.'),
-);
-const nodeFiles = chosen.filter((file) => /^(server|scripts|components|sdk)\/.*\.test\.ts$/.test(file)).sort();
-const journeys = name === undefined ? chosen.filter((file) => /^e2e\/.*\.(spec|test)\.ts$/.test(file)).sort() : [];
-if (nodeFiles.length + journeys.length === 0)
-  fail(`No test files under ${paths.join(', ') || (steady ? 'what has changed' : 'server, scripts, components, sdk, e2e')}.`);
+const NODE_TEST = /^(server|scripts|components|sdk)\/.*\.test\.ts$/;
+const JOURNEY = /^e2e\/.*\.(spec|test)\.ts$/;
+const testsUnder = (one: string) =>
+  filesUnder(path.relative('.', path.resolve(one)) || '.').filter((file) => NODE_TEST.test(file) || JOURNEY.test(file));
+const empty = paths.filter((one) => testsUnder(one).length === 0);
+if (empty.length > 0 || (paths.length === 0 && !all)) fail(`No test files under ${empty.join(', ') || 'what has changed'}.`);
+const chosen = [...new Set((all ? ['server', 'scripts', 'components', 'sdk', 'e2e'] : paths).flatMap(testsUnder))].sort();
+const nodeFiles = chosen.filter((file) => NODE_TEST.test(file));
+// The system is not started to find out whether a journey has that name, unless it is asked for.
+const journeys = name === undefined || given.length > 0 ? chosen.filter((file) => JOURNEY.test(file)) : [];
 
 isolateEnvironment();
 await phase('Preparation', () => Promise.all([generateClient(), generateSdk(), buildElements(), buildAgent()])).catch(fail);
 const database = await phase('Database', startTestDatabase).catch(fail);
 const load = steady ? startLoad() : undefined;
-const end = async () => {
+let ending: Promise<void> | undefined;
+const end = () => {
   load?.stop();
-  await database.remove();
+  ending ??= database.remove();
+  return ending;
 };
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void end().finally(() => process.exit(130)));
+// A signal often comes twice, from the terminal and from the process above: the second must not cut the end short.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end().finally(() => process.exit(130)));
 const totals: Counts = { passed: 0, failed: 0 };
 const costs: Cost[] = [];
 try {
@@ -63,10 +71,10 @@ try {
   fs.mkdirSync(process.env.DATA_DIR);
   // Before the tests and not beside them, which would take it each other's time.
   if (journeys.length > 0) await phase('Build', buildWeb);
-  add(await phase('Node tests', () => runNodeTests(nodeFiles, { verbose: !all && !steady, name, rounds })));
+  add(await phase('Node tests', () => runNodeTests(nodeFiles, { verbose: !all && !steady, name: pattern, rounds })));
   if (journeys.length > 0) {
     const { runJourneys } = await import('./journeys.ts');
-    add(await phase('Journeys', () => runJourneys(journeys, database, rounds)));
+    add(await phase('Journeys', () => runJourneys(journeys, database, { rounds, name: pattern })));
   }
 } catch (error) {
   console.error(error);
@@ -107,7 +115,9 @@ function printSlowest(): void {
 
 /** The operator's settings must not decide whether a test passes: each run starts from defaults and a root key of its own. */
 function isolateEnvironment(): void {
-  for (const variable of variableNames) delete process.env[variable];
+  for (const variable of [...variableNames, ...Object.keys(process.env).filter((name) => FOREIGN.test(name))]) delete process.env[variable];
+  if (all) delete process.env.E2E_FAMILY;
+  if (process.argv.includes('--thorough')) process.env.SALLYPORT_THOROUGH = '1';
   Object.assign(process.env, { NODE_ENV: 'test' }); // Next's types make it read-only
   process.env.LOG_LEVEL = 'error';
   process.env.MASTER_KEY_B64 = randomBytes(32).toString('base64');
