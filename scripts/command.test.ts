@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { isFresh, refresh } from './command.ts';
+import { isFresh, refresh, run } from './command.ts';
 
 function stampIn(t: TestContext, name: string): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'sallyport-stamp-'));
@@ -37,26 +36,29 @@ test('different results are made at the same time', async (t) => {
 });
 
 test('of processes that find the lock of a dead one, one at a time goes on', async (t) => {
-  const folder = path.dirname(stampIn(t, 'lock'));
+  const [folder, meeting] = [path.dirname(stampIn(t, 'lock')), path.dirname(stampIn(t, 'meeting'))];
   const rounds = 60;
-  for (let round = 0; round < rounds; round++) fs.writeFileSync(path.join(folder, `lock-${round}`), '999999999');
-  // All meet each lock in the same moment, which only makes it likelier that one is slower between its look and its hand.
+  for (let round = 0; round < rounds; round++) {
+    fs.writeFileSync(path.join(folder, `lock-${round}`), '999999999');
+    fs.mkdirSync(path.join(meeting, String(round)));
+  }
+  // All come to each lock together, which makes it likelier that one is slower between its look and its hand.
   const code = `
     import fs from 'node:fs';
     import { alone } from './scripts/command.ts';
-    const folder = ${JSON.stringify(folder)};
+    const [folder, meeting] = ${JSON.stringify([folder, meeting])};
     for (let round = 0; round < ${rounds}; round++) {
-      while (Date.now() < ${Date.now() + 1_000} + round * 10);
+      fs.writeFileSync(meeting + '/' + round + '/' + process.pid, '');
+      while (fs.readdirSync(meeting + '/' + round).length < 4);
       await alone(folder + '/lock-' + round, async () => {
-        fs.mkdirSync(folder + '/inside-' + round); // fails where another is
-        await new Promise((resolve) => setTimeout(resolve, 2));
-        fs.rmdirSync(folder + '/inside-' + round);
+        const inside = folder + '/inside-' + round;
+        if (fs.existsSync(inside)) console.log('two at once');
+        fs.writeFileSync(inside, '');
+        await new Promise(setImmediate);
+        fs.rmSync(inside, { force: true });
       });
     }`;
-  const one = () =>
-    new Promise<string>((resolve) => {
-      execFile(process.execPath, ['--input-type=module-typescript', '-e', code], (error, _out, err) => resolve(error ? err : 'done'));
-    });
-  assert.deepEqual(await Promise.all([one(), one(), one(), one()]), ['done', 'done', 'done', 'done']);
+  const one = () => run(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module-typescript', '-e', code]);
+  assert.deepEqual(await Promise.all([one(), one(), one(), one()]), Array(4).fill({ code: 0, output: '' }));
   assert.deepEqual(fs.readdirSync(folder), [], 'no lock is left');
 });

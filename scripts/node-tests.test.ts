@@ -71,7 +71,7 @@ test('what holds a process after its tests fails the run, and so does what was t
     t,
     {
       thread: `import { Worker } from 'node:worker_threads';
-      test('throws late', () => { new Worker('setInterval(() => {}, 1000)', { eval: true }); setTimeout(() => Promise.reject(new Error('too late')), 50); });`,
+      test('throws late', () => { new Worker('setInterval(() => {}, 1000)', { eval: true }).once('online', () => void Promise.reject(new Error('too late'))); });`,
     },
     { heldMs: 500 },
   );

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import { test } from 'node:test';
+import { run } from './command.ts';
 import { accepts, freePorts, publicPorts, whyNotFree } from './ports.ts';
 
 test('a port in use is one sentence with the port and the setting that moves it', async (t) => {
@@ -35,13 +35,14 @@ test('a free port is in a row, and is given to one caller alone', async () => {
     ports,
     ports.map((_, place) => (ports[0] ?? 0) + place),
   );
-  const another = await execFileOf(`
+  const code = `
     const { freePorts } = await import('./scripts/ports.ts');
     const given = [];
     for (let n = 0; n < 300; n++) given.push(...(await freePorts(1)));
     process.stdout.write(JSON.stringify(given));
-  `);
-  assert.equal(new Set([...ports, ...(JSON.parse(another) as number[])]).size, 340);
+  `;
+  const { output } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module-typescript', '-e', code]);
+  assert.equal(new Set([...ports, ...(JSON.parse(output) as number[])]).size, 340);
 });
 
 const RANGE = '/proc/sys/net/ipv4/ip_local_port_range';
@@ -54,8 +55,3 @@ test('a server that asks for any port is given none of those', {
   await Promise.all(anyPorts.map((server) => server.listening || new Promise((resolve) => server.once('listening', resolve))));
   for (const server of anyPorts) assert.ok((server.address() as net.AddressInfo).port > 32_000);
 });
-
-const execFileOf = (code: string) =>
-  new Promise<string>((resolve, reject) => {
-    execFile(process.execPath, ['--input-type=module-typescript', '-e', code], (error, out) => (error ? reject(error) : resolve(out)));
-  });

@@ -63,6 +63,7 @@ export async function freePorts(count: number): Promise<number[]> {
   throw new Error(`There are no ${count} free ports in a row from ${FIRST} to ${LAST}`);
 }
 
+/** One of them. */
 export async function freePort(): Promise<number> {
   const [port] = (await freePorts(1)) as [number];
   return port;

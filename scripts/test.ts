@@ -24,7 +24,7 @@ import { startLoad } from './test-load.ts';
 // from the template, through server/testing/database.ts.
 
 /** What the caller's settings would change: those of the service, of clouds and of Node. Judges are named by variables of their own. */
-const FOREIGN = /^(?:AWS_|AZURE_|GOOGLE_|NODE_OPTIONS$|NODE_TLS_REJECT_UNAUTHORIZED$|NODE_EXTRA_CA_CERTS$|SALLYPORT_THOROUGH$)/;
+const FOREIGN = /^(?:AWS_|AZURE_|GOOGLE_|NODE_OPTIONS$|NODE_TLS_REJECT_UNAUTHORIZED$|SALLYPORT_THOROUGH$)/;
 const OPTIONS = /^--(?:name=.+|thorough|steady)$/;
 const unknown = process.argv.slice(2).filter((argument) => argument.startsWith('--') && !OPTIONS.test(argument));
 if (unknown.length > 0) fail(`There is no option ${unknown.join(' ')}: --name=text, --thorough and --steady are known.`);
