@@ -55,7 +55,7 @@ test('E2: a workflow started by a real 5xx event posts to a receiver with a secr
   await expect(trigger.getByRole('checkbox', { name: 'Server error (5xx)' })).toBeChecked();
   await accessible(page, 'the trigger');
 
-  // What takes the place of a stand-in while a dialog is open is not hidden from assistive technology with the rest: the field itself first.
+  // A field that replaces its stand-in behind an open dialog isn't hidden from assistive technology with the rest of the page, so it must be there first.
   await expect(trigger.getByRole('combobox', { name: 'Routes' })).toHaveAttribute('aria-autocomplete', 'list');
   // With the pointer from the trigger's outlet, then by the keyboard alone.
   await canvas.getByRole('button', { name: 'Add a step after Start' }).click();

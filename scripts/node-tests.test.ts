@@ -71,7 +71,10 @@ test('what holds a process after its tests fails the run, and so does what was t
     t,
     {
       thread: `import { Worker } from 'node:worker_threads';
-      test('throws late', () => { new Worker('setInterval(() => {}, 1000)', { eval: true }).once('online', () => void Promise.reject(new Error('too late'))); });`,
+      test('throws late', () => {
+        new Worker('setInterval(() => {}, 1000)', { eval: true });
+        setTimeout(() => void Promise.reject(new Error('too late')), 100); // before the 500 ms are over, however slow this process is
+      });`,
     },
     { heldMs: 500 },
   );
