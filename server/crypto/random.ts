@@ -1,4 +1,5 @@
 import { randomFillSync, randomInt } from 'node:crypto';
+import { processState } from '#server/kernel/process-state.ts';
 
 const base62Digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const base32Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
@@ -65,8 +66,7 @@ export function publicRandom(bytes: number): Buffer {
 const publicReserve = Buffer.alloc(12_000);
 let publicAt = publicReserve.length;
 
-let lastMillisecond = 0;
-let counter = 0;
+const newest = processState('newest-uuid', () => ({ ms: 0, counter: 0 }));
 
 /**
  * A lower-case UUID version 7 (RFC 9562 §5.7). Ids of one process increase strictly: the 12 bits after the
@@ -80,15 +80,15 @@ export function uuidV7(now = Date.now()): string {
   }
   const at = reserveAt;
   reserveAt += 10;
-  if (now > lastMillisecond) {
-    lastMillisecond = now;
-    counter = reserve.readUInt16BE(at) & 0x7ff;
-  } else if (++counter > 0xfff) {
-    lastMillisecond += 1;
-    counter = reserve.readUInt16BE(at) & 0x7ff;
+  if (now > newest.ms) {
+    newest.ms = now;
+    newest.counter = reserve.readUInt16BE(at) & 0x7ff;
+  } else if (++newest.counter > 0xfff) {
+    newest.ms += 1;
+    newest.counter = reserve.readUInt16BE(at) & 0x7ff;
   }
-  id.writeUIntBE(lastMillisecond, 0, 6);
-  id.writeUInt16BE(0x7000 | counter, 6);
+  id.writeUIntBE(newest.ms, 0, 6);
+  id.writeUInt16BE(0x7000 | newest.counter, 6);
   reserve.copy(id, 8, at + 2, at + 10);
   id.writeUInt8((id.readUInt8(8) & 0x3f) | 0x80, 8);
   let place = 0;

@@ -1,5 +1,7 @@
-let lastMs = 0;
-let inThisMs = 0;
+import { processState } from './process-state.ts';
+
+/** The millisecond of the newest id, and how many were made in it before. */
+const newest = processState('newest-id', () => ({ ms: 0, inThisMs: 0 }));
 
 /**
  * A new row id: UUID version 7 (RFC 9562 §5.7), so that rows made together lie together in the index. The 12 bits after the time count within the
@@ -8,16 +10,18 @@ let inThisMs = 0;
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const now = Date.now();
-  inThisMs = now > lastMs ? 0 : inThisMs + 1;
+  const later = now > newest.ms;
+  newest.inThisMs = later ? 0 : newest.inThisMs + 1;
   // 4,096 in one millisecond, or a clock that went back: time goes on where it was.
-  lastMs = now > lastMs ? now : inThisMs > 0xfff ? lastMs + 1 : lastMs;
-  inThisMs &= 0xfff;
-  bytes[0] = lastMs / 2 ** 40;
-  bytes[1] = lastMs / 2 ** 32;
-  bytes[2] = lastMs / 2 ** 24;
-  bytes[3] = lastMs / 2 ** 16;
-  bytes[4] = lastMs / 2 ** 8;
-  bytes[5] = lastMs;
+  newest.ms = later ? now : newest.inThisMs > 0xfff ? newest.ms + 1 : newest.ms;
+  newest.inThisMs &= 0xfff;
+  const { ms, inThisMs } = newest;
+  bytes[0] = ms / 2 ** 40;
+  bytes[1] = ms / 2 ** 32;
+  bytes[2] = ms / 2 ** 24;
+  bytes[3] = ms / 2 ** 16;
+  bytes[4] = ms / 2 ** 8;
+  bytes[5] = ms;
   bytes[6] = 0x70 | (inThisMs >> 8);
   bytes[7] = inThisMs;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
