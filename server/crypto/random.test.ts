@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { renewProcessState } from '#server/kernel/process-state.ts';
 import { publicRandom, randomBase32, randomBase62, randomBase64url, randomBuffer, uuidV7 } from './random.ts';
 
 /** Pearson's statistic of observed characters against the uniform distribution over `alphabet`. */
@@ -47,10 +48,15 @@ test('uuid version 7 sorts in order of creation, even within a millisecond and w
   for (const id of ids) assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 
-test('uuid version 7 begins with the Unix time in milliseconds', () => {
+test('uuid version 7 begins with the Unix time in milliseconds, and within a process never goes back', () => {
   const madeAt = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
   const later = madeAt(uuidV7()) + 1;
   assert.equal(madeAt(uuidV7(later)), later);
+  const ahead = later + 3_600_000;
+  uuidV7(ahead);
+  assert.equal(madeAt(uuidV7(later)), ahead, 'when the clock goes back');
+  renewProcessState();
+  assert.equal(madeAt(uuidV7(later)), later, 'a new process believes its clock');
 });
 
 test('public random bytes are never handed out twice, and a caller may overwrite what it got', () => {

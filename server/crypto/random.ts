@@ -66,6 +66,7 @@ export function publicRandom(bytes: number): Buffer {
 const publicReserve = Buffer.alloc(12_000);
 let publicAt = publicReserve.length;
 
+/** The millisecond of the newest id, and its counter. */
 const newest = processState('newest-uuid', () => ({ ms: 0, counter: 0 }));
 
 /**

@@ -3,7 +3,7 @@ const kept = new Map<string, Kept>();
 
 /**
  * State of this process under a name; the first caller creates it. A module's own variable lasts as long, but `renewProcessState` finds only what is kept
- * here: whatever depends on settings, keys or the database belongs here. `lasting` state is not renewed.
+ * here: whatever depends on settings, keys, the database or the clock belongs here. `lasting` state is not renewed.
  */
 export function processState<T extends object>(name: string, create: () => T, { lasting = false } = {}): T {
   let found = kept.get(name);
