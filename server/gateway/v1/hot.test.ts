@@ -6,6 +6,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { type SpanFacts, setSpanSink } from '#server/platform/telemetry/spans.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { stillClock } from '#server/testing/still-clock.ts';
 import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { type Answer, type Ask, ask, startGateway } from '../gateway.fixture.ts';
@@ -122,7 +123,8 @@ test('a long answer is compressed as web compresses it', async () => {
   }
 });
 
-test('whatever is no plain success is web’s answer, and its only one', async () => {
+test('whatever is no plain success is web’s answer, and its only one', async (t) => {
+  stillClock(t); // Retry-After counts seconds
   const [other, suspended, oauthOnly, governed] = [
     await workspace(),
     await workspace({ status: 'past_due' }),
