@@ -58,7 +58,8 @@ test('seals the values of the example of the interface, and leaves the rest', as
     },
   );
   const everything = JSON.stringify(entries.map(({ details }) => details));
-  for (const secret of ['4242', 'J D', ciphertext.card.number]) assert.ok(!everything.includes(secret), 'no entry holds data');
+  assert.doesNotMatch(everything, /\b4242\b|J D/, 'no entry holds data');
+  assert.ok(!everything.includes(ciphertext.card.number));
 });
 
 const HOSTILE = `{"2":"two","1":1299.10,"__proto__":{"constructor":9007199254740993},"a":[],"b":{},"1":-0.0e+10,

@@ -46,7 +46,7 @@ test('a node calls a route of the workspace, which injects its secret; the run n
   );
   const runs = await runsOf(w.live, id);
   assert.equal(runs.find(({ node_id }) => node_id === 'done')?.output, true);
-  assert.ok(!JSON.stringify(runs).includes('3f9a'));
+  assert.ok(!JSON.stringify(runs).includes('3f9a-plain'));
   const pay = runs.find(({ node_id }) => node_id === 'pay');
   const requestId = (pay?.output as { request_id: string } | undefined)?.request_id;
   await until(

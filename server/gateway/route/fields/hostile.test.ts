@@ -70,7 +70,7 @@ test('request: names twice, escaped or hostile are all sealed, and numbers and b
   const body = `\r\n{ "n" : 1e400 , "ssn":"${CLEAR}", "\\u0073sn" :"${CLEAR}","ss\\u006E":${'9'.repeat(400)}, "__proto__":{"ssn":"${CLEAR}"},"x":"\\ud83d\\ude00" }\t`;
   assert.equal((await json(body)).status, 200);
   const sent = sink.seen.at(-1)?.body ?? '';
-  assert.ok(!sent.includes(CLEAR) && !sent.includes('999'));
+  assert.ok(!sent.includes(CLEAR) && !sent.includes('9'.repeat(20)));
   assert.equal(
     sent.replace(/"kc:[^"]+"/g, '*'),
     '\r\n{ "n" : 1e400 , "ssn":*, "\\u0073sn" :*,"ss\\u006E":*, "__proto__":{"ssn":*},"x":"\\ud83d\\ude00" }\t',

@@ -39,7 +39,7 @@ test('a trial goes to the upstream as a call does, and the person sees every sec
     res.writeHead(201, { 'x-echo': encodeURIComponent(raw), 'content-type': 'text/plain' }).end(`${echo.join('\n')}\n${body.toString()}`);
   });
   await makeSecret(w, 'TOKEN', { production: 'sk-live-3f9a-plain' });
-  await makeSecret(w, 'PIN', { production: '4711' });
+  await makeSecret(w, 'PIN', { production: 'kwtz' });
   const route = await makeRoute(w, 'echoing', upstream.url, {
     inject_headers_json: { 'X-Token': '{{secret:TOKEN}}' },
     inject_query_json: { pin: '{{secret:PIN}}' },
@@ -55,8 +55,8 @@ test('a trial goes to the upstream as a call does, and the person sees every sec
   });
   const [seen] = upstream.seen;
   assert.equal(seen?.headers['x-token'], 'sk-live-3f9a-plain', 'the upstream gets the value');
-  assert.equal(seen?.url, '/v1/things?a=1&b%20c=%C3%BC&pin=4711');
-  assert.deepEqual(JSON.parse(seen?.body ?? ''), { amount: 5, card: { pin: '4711' } });
+  assert.equal(seen?.url, '/v1/things?a=1&b%20c=%C3%BC&pin=kwtz');
+  assert.deepEqual(JSON.parse(seen?.body ?? ''), { amount: 5, card: { pin: 'kwtz' } });
   const text = JSON.stringify(report);
   for (const form of [
     'sk-live-3f9a-plain',
@@ -64,7 +64,7 @@ test('a trial goes to the upstream as a call does, and the person sees every sec
     Buffer.from('sk-live-3f9a-plain').toString('hex'),
   ])
     assert.ok(!text.includes(form), `${form} is shown`);
-  assert.ok(!JSON.stringify(report.request).includes('4711'), 'in what was put in, short values are masked too');
+  assert.ok(!JSON.stringify(report.request).includes('kwtz'), 'in what was put in, short values are masked too');
   assert.deepEqual(
     report.request.headers.find((h: { name: string }) => h.name === 'X-Token'),
     { name: 'X-Token', value: '[redacted:secret:TOKEN]' },
