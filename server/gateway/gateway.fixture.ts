@@ -173,7 +173,12 @@ export function ask(
   });
 }
 
-/** Everything written before is served after this, as after an answer of the control plane. */
+/**
+ * Everything written before is served after this, as after an answer of the control plane: the workspace, and those that share a secret with it, whose
+ * keys open it.
+ */
 export async function served(running: Running, w: Workspace): Promise<void> {
+  const owners = await db().secret_shares.findMany({ where: { recipient_tenant_id: w.tenant.id }, distinct: ['tenant_id'] });
+  for (const { tenant_id } of owners) await running.runtime.snapshots.refresh(tenant_id);
   await running.runtime.snapshots.refresh(w.tenant.id);
 }

@@ -355,15 +355,17 @@ test('a call never sees half of a transaction that changed several slices, howev
   await db().routes.update({ where: { id: route.id }, data: { name: 'Route n0' } });
   await served(running, w);
   look();
-  for (let i = 1; i <= 40; i++)
+  let written = 0;
+  while (written < 40 || seen <= 3) {
+    written++;
     await db().$transaction([
-      db().routes.update({ where: { id: route.id }, data: { name: `Route n${i}` } }),
-      db().collection_variables.update({ where: { id: variable.id }, data: { value: `n${i}` } }),
+      db().routes.update({ where: { id: route.id }, data: { name: `Route n${written}` } }),
+      db().collection_variables.update({ where: { id: variable.id }, data: { value: `n${written}` } }),
     ]);
-  await until(() => last === 'n40');
+  }
+  await until(() => last === `n${written}`);
   done = true;
   assert.equal(halves, 0);
-  assert.ok(seen > 3, `${seen} versions were seen`);
 });
 
 test('without its database the gateway goes on serving, keeps the logs, counts, and heals by itself', async () => {
@@ -412,6 +414,7 @@ test('without its database the gateway goes on serving, keeps the logs, counts, 
   await makeRoute(w, 'made-meanwhile', upstream.url);
   door.open();
   for (const one of [snapshots, reborn]) await until(() => one.byId(w.tenant.id)?.live.route('made-meanwhile') !== undefined);
+  await served(running, w);
   assert.equal((await ask(port, w.tenant.slug, '/r', { key })).status, 200);
 });
 
