@@ -15,6 +15,20 @@ test('state is created by the first caller and shared by all of one name', () =>
   );
 });
 
+test('a timer of before does nothing to what comes after, and one of what lasts does', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const begun = (what: string) => setTimeout(() => acted.push(what), 0);
+  const acted: string[] = [];
+  processState('test-timer', (): { timer?: NodeJS.Timeout } => ({})).timer = begun('own');
+  processState('test-timers', () => new Map<string, { timer: NodeJS.Timeout }>()).set('a', { timer: begun('of an entry') });
+  processState('test-held', () => ({ held: new Map<string, { timer: NodeJS.Timeout }>() })).held.set('a', { timer: begun('of a map') });
+  processState('test-lasting-timer', () => ({ timer: begun('lasting') }), { lasting: true });
+  renewProcessState();
+  setTimeout(resolve, 0); // timers of one length come in their order
+  await promise;
+  assert.deepEqual(acted, ['lasting']);
+});
+
 test('whoever holds state sees it renewed, but for what lasts', () => {
   const object = processState('test-object', (): { n: number; more?: string } => ({ n: 1 }));
   const map = processState('test-map', () => new Map([['a', 1]]));

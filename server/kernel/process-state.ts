@@ -14,10 +14,26 @@ export function processState<T extends object>(name: string, create: () => T, { 
   return found.state as T;
 }
 
-/** Makes all state what it was when the process began, for whoever holds it too: test files with settings of their own can share a process. */
+/**
+ * Makes all state what it was when the process began, for whoever holds it too: test files with settings of their own can share a process. Timers among its
+ * values, and in the entries of its maps, end: they would act on what comes after.
+ */
 export function renewProcessState(): void {
-  for (const { state, create, lasting } of kept.values()) if (!lasting) renew(state, create());
+  for (const { state, create, lasting } of kept.values()) {
+    if (lasting) continue;
+    endTimers([state, ...Object.values(state)]);
+    renew(state, create());
+  }
 }
+
+function endTimers(values: Iterable<unknown>): void {
+  for (const value of values) {
+    if (isTimer(value)) clearTimeout(value);
+    if (value instanceof Map) for (const entry of value.values()) endTimers(Object.values(entry ?? {}));
+  }
+}
+
+const isTimer = (value: unknown): value is NodeJS.Timeout => typeof value === 'object' && value !== null && 'hasRef' in value;
 
 function renew(state: object, fresh: object): void {
   if (state instanceof Map && fresh instanceof Map) {

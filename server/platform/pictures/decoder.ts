@@ -15,10 +15,10 @@ const MOST_OF_ONE = 2;
 /** What a square of 256 x 256 can never need. */
 const MOST_BYTES = 512 * 1024;
 
-type Decoder = { child: ChildProcess; ready: Promise<boolean> };
+/** `resting` ends it when no picture comes any more. */
+type Decoder = { child: ChildProcess; ready: Promise<boolean>; resting?: NodeJS.Timeout };
 type State = {
   decoder?: Decoder | undefined;
-  resting?: NodeJS.Timeout | undefined;
   last: Promise<unknown>;
   /** The owner of each picture that is being decoded or waits. */
   waiting: string[];
@@ -46,9 +46,10 @@ export async function squareOf(bytes: Uint8Array, person: string): Promise<Answe
 }
 
 async function decode(bytes: Uint8Array): Promise<Answer> {
-  clearTimeout(state.resting);
   state.decoder ??= begin();
-  const { child, ready } = state.decoder;
+  const { decoder } = state;
+  clearTimeout(decoder.resting);
+  const { child, ready } = decoder;
   const answer = new Promise<Answer>((resolve) => {
     state.tell = resolve;
   });
@@ -64,7 +65,7 @@ async function decode(bytes: Uint8Array): Promise<Answer> {
   } finally {
     state.tell = undefined;
     clearTimeout(timer);
-    state.resting = setTimeout(() => end(child, 'SIGTERM'), REST_MS).unref();
+    decoder.resting = setTimeout(() => end(child, 'SIGTERM'), REST_MS).unref();
   }
 }
 
