@@ -5,7 +5,8 @@ import { processState, renewProcessState } from '#server/kernel/process-state.ts
 // one finds the process as if it were new.
 
 const ends: (() => unknown)[] = [];
-const found = { env: { ...process.env }, globals: Object.entries(Object.getOwnPropertyDescriptors(globalThis)) };
+const descriptorsOf = (of: object): PropertyDescriptorMap => Object.getOwnPropertyDescriptors(of);
+const found = { env: { ...process.env }, globals: descriptorsOf(globalThis) };
 
 /** Ends something when all tests of the file are over; what came last ends first. */
 export function onFileEnd(end: () => unknown): void {
@@ -41,7 +42,16 @@ export async function endFile(): Promise<void> {
   renewProcessState();
   for (const name of Object.keys(process.env)) if (!(name in found.env)) delete process.env[name];
   Object.assign(process.env, found.env);
-  for (const [name, descriptor] of found.globals)
-    if ('value' in descriptor && Reflect.get(globalThis, name) !== descriptor.value) Object.defineProperty(globalThis, name, descriptor);
+  restoreGlobals();
   if (failures.length > 0) throw failures[0];
+}
+
+/** By these, libraries tell a page from a server. What libraries themselves add when they are loaded stays: they are loaded once. */
+const OF_PAGES = ['window', 'document', 'self', 'location', 'localStorage', 'sessionStorage'];
+
+function restoreGlobals(): void {
+  const now = descriptorsOf(globalThis);
+  for (const name of OF_PAGES) if (!(name in found.globals)) Reflect.deleteProperty(globalThis, name);
+  for (const [name, was] of Object.entries(found.globals))
+    if (now[name]?.value !== was.value || now[name]?.get !== was.get) Object.defineProperty(globalThis, name, was);
 }
