@@ -1,6 +1,6 @@
 import { isRetryableConflict } from './conflicts.ts';
 import type { Ctx } from './context.ts';
-import { runInFairQueue } from './fair-queue.ts';
+import { patience, runInFairQueue } from './fair-queue.ts';
 import type { Db, Tx } from './tx.ts';
 
 // Both types live in tx.ts because a context holds a client and a transaction.
@@ -41,7 +41,7 @@ export async function inTransaction<T>(
             if (changes && ctx.sandbox) await withSharedTestLock(tx, ctx);
             return work(tx);
           },
-          { maxWait: 5_000, timeout },
+          { maxWait: patience.ms, timeout },
         ),
       );
     } catch (error) {

@@ -5,10 +5,11 @@ import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { until } from '#server/testing/until.ts';
 import { memberActor, workspace } from '#server/testing/workspace.ts';
-import { CONNECTIONS, runInFairQueue } from './fair-queue.ts';
+import { CONNECTIONS, patience, runInFairQueue } from './fair-queue.ts';
 
 // The connections to the database belong to all workspaces: calls of one that wait for each other must not hold up the others.
 
+const outside = { ...patience }; // of tests
 await testDatabase();
 
 test('calls of a workspace that wait for their turn leave connections for every other workspace', async () => {
@@ -73,6 +74,7 @@ test('alone an owner gets half of the connections, beside others a fair share, e
 
 test('whoever waits for more than five seconds is told so, and nothing of theirs is done', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
+  patience.ms = outside.ms;
   const ends: (() => void)[] = [];
   const long = Array.from({ length: 5 }, () => runInFairQueue('slow', () => new Promise<void>((resolve) => ends.push(resolve))));
   let done = false;

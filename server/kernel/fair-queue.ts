@@ -6,7 +6,8 @@ import { processState } from './process-state.ts';
 
 /** Size of the domain's connection pool in one process. */
 export const CONNECTIONS = 10;
-const WAIT_MS = 5_000;
+/** How long a call waits for one of them. Tests wait longer: a slow machine is no fault of what they test. */
+export const patience = processState('connection-patience', () => ({ ms: 5_000 }));
 
 type Waiting = { start: () => void };
 
@@ -14,7 +15,7 @@ const queue = processState('fair-queue', () => ({ running: new Map<string, numbe
 
 /**
  * Runs the work once its owner may have another connection: up to half of those that other owners leave free, and always one while any is free.
- * First in, first out per owner; owners take turns. @throws Refusal dependency_unavailable after waiting five seconds
+ * First in, first out per owner; owners take turns. @throws Refusal dependency_unavailable after waiting for `patience`
  */
 export async function runInFairQueue<T>(owner: string, work: () => Promise<T>): Promise<T> {
   if (queue.waiting.has(owner) || !mayStart(owner)) await enqueue(owner);
@@ -67,7 +68,7 @@ function enqueue(owner: string): Promise<void> {
       else queue.waiting.delete(owner);
       const message = "This workspace has too many requests in progress. Your request wasn't processed. Try again.";
       reject(new Refusal('dependency_unavailable', message, { retryAfter: 5 }));
-    }, WAIT_MS);
+    }, patience.ms);
     const line = queue.waiting.get(owner);
     if (line) line.push(one);
     else queue.waiting.set(owner, [one]);

@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from '#server/generated/prisma/client.ts';
 import type { Db } from '#server/kernel/database.ts';
-import { CONNECTIONS } from '#server/kernel/fair-queue.ts';
+import { CONNECTIONS, patience } from '#server/kernel/fair-queue.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { closeSql, connection } from './sql.ts';
 
@@ -10,9 +10,9 @@ const held = processState('database', (): { prisma?: Db | undefined } => ({}));
 /** The Prisma client of this process; connects at first use. For the domain, never for a data plane. */
 export function db(): Db {
   held.prisma ??= new PrismaClient({
-    adapter: new PrismaPg({ ...connection(), max: CONNECTIONS }, { statementNameGenerator: statementName }),
+    adapter: new PrismaPg({ ...connection(), max: CONNECTIONS, connectionTimeoutMillis: patience.ms }, { statementNameGenerator: statementName }),
     // Prisma's own 2 and 5 s also end a transaction that does nothing but wait for a busy machine.
-    transactionOptions: { maxWait: 5_000, timeout: 20_000 },
+    transactionOptions: { maxWait: patience.ms, timeout: 20_000 },
   });
   return held.prisma;
 }

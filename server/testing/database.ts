@@ -7,6 +7,7 @@ import pg from 'pg';
 import { writeCounts } from '#server/custody/counts.ts';
 import { wipeMaterial } from '#server/custody/material.ts';
 import { flushUses } from '#server/custody/uses.ts';
+import { patience } from '#server/kernel/fair-queue.ts';
 import { closeDb } from '#server/platform/db.ts';
 import { wipeKeys } from '#server/platform/keys.ts';
 import { onFileEnd, rereadSettings } from './file-end.ts';
@@ -85,6 +86,7 @@ async function lend(name: string, settings: Record<string, string> = {}): Promis
   });
   // What a file before left behind may have read settings and connected meanwhile.
   rereadSettings();
+  patience.ms = 60_000;
   await closeDb();
   onFileEnd(async () => {
     ofFile = undefined;
