@@ -3,6 +3,7 @@ import { PrismaClient } from '#server/generated/prisma/client.ts';
 import type { Db } from '#server/kernel/database.ts';
 import { CONNECTIONS, patience } from '#server/kernel/fair-queue.ts';
 import { processState } from '#server/kernel/process-state.ts';
+import { closeListeners } from './notify.ts';
 import { closeSql, connection } from './sql.ts';
 
 const held = processState('database', (): { prisma?: Db | undefined } => ({}));
@@ -10,7 +11,10 @@ const held = processState('database', (): { prisma?: Db | undefined } => ({}));
 /** The Prisma client of this process; connects at first use. For the domain, never for a data plane. */
 export function db(): Db {
   held.prisma ??= new PrismaClient({
-    adapter: new PrismaPg({ ...connection(), max: CONNECTIONS, connectionTimeoutMillis: patience.ms }, { statementNameGenerator: statementName }),
+    adapter: new PrismaPg(
+      { ...connection(), max: CONNECTIONS, connectionTimeoutMillis: patience.ms },
+      { statementNameGenerator: statementName },
+    ),
     // Prisma's own 2 and 5 s also end a transaction that does nothing but wait for a busy machine.
     transactionOptions: { maxWait: patience.ms, timeout: 20_000 },
   });
@@ -18,7 +22,7 @@ export function db(): Db {
 }
 
 export async function closeDb(): Promise<void> {
-  await Promise.all([held.prisma?.$disconnect(), closeSql()]);
+  await Promise.all([held.prisma?.$disconnect(), closeListeners(), closeSql()]);
   held.prisma = undefined;
 }
 

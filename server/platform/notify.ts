@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { processState } from '#server/kernel/process-state.ts';
 import { log } from './log.ts';
 import { connection } from './sql.ts';
 
@@ -12,6 +13,11 @@ export type ListenOptions = {
   /** Milliseconds between questions to a silent connection; 10 s. */
   heartbeatMs?: number;
 };
+
+const listening = processState('listeners', () => new Set<Listener>());
+
+/** Closes all that are open, whoever has them: at the end of the process, or of a test file. */
+export const closeListeners = async (): Promise<void> => void (await Promise.all([...listening].map((listener) => listener.close())));
 
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5_000;
@@ -68,13 +74,16 @@ export function listen({ channels, onMessage, onConnect, heartbeatMs = 10_000 }:
   };
 
   void connect();
-  return {
+  const listener: Listener = {
     async close() {
       closed = true;
+      listening.delete(listener);
       clearTimeout(timer);
       const last = client;
       client = undefined;
       await last?.end().catch(() => {});
     },
   };
+  listening.add(listener);
+  return listener;
 }

@@ -53,7 +53,6 @@ async function* batches(ctx: Ctx, start: bigint, signal: AbortSignal): AsyncGene
 type Alarm = { rings: () => Promise<boolean>; leave: () => void };
 
 const tail = processState('tail', (): { rooms: Map<string, Set<() => void>>; listener?: Listener | undefined } => ({ rooms: new Map() }));
-const { rooms } = tail;
 
 /** Waits for announcements of one space; true when something may be new, false when the signal aborted. */
 function join(space: string, signal: AbortSignal): Alarm {
@@ -64,12 +63,12 @@ function join(space: string, signal: AbortSignal): Alarm {
     wake();
   };
   signal.addEventListener('abort', ring, { once: true });
-  const room = rooms.get(space) ?? new Set();
-  rooms.set(space, room.add(ring));
+  const room = tail.rooms.get(space) ?? new Set();
+  tail.rooms.set(space, room.add(ring));
   tail.listener ??= listen({
     channels: ['request_logged'],
-    onMessage: (_, payload) => ringAll(rooms.get(payload)),
-    onConnect: () => [...rooms.values()].forEach(ringAll), // announcements of the time between were lost
+    onMessage: (_, payload) => ringAll(tail.rooms.get(payload)),
+    onConnect: () => [...tail.rooms.values()].forEach(ringAll), // announcements of the time between were lost
   });
   return {
     async rings() {
@@ -83,8 +82,8 @@ function join(space: string, signal: AbortSignal): Alarm {
     leave() {
       signal.removeEventListener('abort', ring);
       room.delete(ring);
-      if (room.size === 0 && rooms.get(space) === room) rooms.delete(space);
-      if (rooms.size > 0) return;
+      if (room.size === 0 && tail.rooms.get(space) === room) tail.rooms.delete(space);
+      if (tail.rooms.size > 0) return;
       void tail.listener?.close();
       tail.listener = undefined;
     },
