@@ -2,6 +2,7 @@ import pg from 'pg';
 import { newId } from '#server/kernel/ids.ts';
 import { log } from '#server/platform/log.ts';
 import { startLoop } from '#server/platform/loop.ts';
+import { listen } from '#server/platform/notify.ts';
 import { connection } from '#server/platform/sql.ts';
 import { drive } from './drive.ts';
 import type { Held } from './drive-state.ts';
@@ -69,7 +70,8 @@ export function startWorkflows({ concurrency = 200, pauseMs = 1_000, clock = () 
     }
     return false;
   });
-  const ears = listen(() => loop.wake());
+  // New executions don't wait for a tick. Without this connection the loop's own pace has to do.
+  const ears = listen({ channels: ['workflow_executions'], onMessage: () => loop.wake(), onConnect: () => loop.wake() });
 
   return {
     async stop() {
@@ -78,35 +80,6 @@ export function startWorkflows({ concurrency = 200, pauseMs = 1_000, clock = () 
       await Promise.all(running);
       await giveBack(pool, owner).catch(() => {});
       await pool.end();
-    },
-  };
-}
-
-/** Hears of new executions, so that whoever waits for one doesn't wait for a tick. Without its connection the loop's own pace has to do. */
-function listen(heard: () => void): { close(): Promise<void> } {
-  let [closed, client] = [false, undefined as pg.Client | undefined];
-  const connect = async (): Promise<void> => {
-    if (closed) return;
-    const next = new pg.Client({ ...connection(), application_name: 'sallyport-workflows' });
-    next.on('error', () => {});
-    next.on('notification', heard);
-    next.on('end', () => {
-      if (!closed) setTimeout(() => void connect(), 5_000).unref();
-    });
-    client = next;
-    try {
-      await next.connect();
-      await next.query('listen workflow_executions');
-    } catch {
-      await next.end().catch(() => {});
-    }
-  };
-  const opening = connect();
-  return {
-    async close() {
-      closed = true;
-      await opening;
-      await client?.end().catch(() => {});
     },
   };
 }
