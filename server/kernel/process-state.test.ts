@@ -22,7 +22,7 @@ test('a timer of before does nothing to what comes after, and one of what lasts 
   processState('test-timer', (): { timer?: NodeJS.Timeout } => ({})).timer = begun('own');
   processState('test-timers', () => new Map<string, { timer: NodeJS.Timeout }>()).set('a', { timer: begun('of an entry') });
   processState('test-held', () => ({ held: new Map<string, { timer: NodeJS.Timeout }>() })).held.set('a', { timer: begun('of a map') });
-  processState('test-lasting-timer', () => ({ timer: begun('lasting') }), { lasting: true });
+  processState('test-lasting-timer', (): { timer?: NodeJS.Timeout } => ({}), { lasting: true }).timer = begun('lasting');
   renewProcessState();
   setTimeout(resolve, 0); // timers of one length come in their order
   await promise;
