@@ -37,16 +37,23 @@ function waitAfterLoading(page: Page): void {
   };
 }
 
+/** A browser may stop drawing a tab that nobody looks at: what waits for a frame, as polling does unless told otherwise, would wait for ever. */
+const UNDRAWN = { polling: 50 };
+
 /** The root is hydrated before what is inside of its boundaries: React marks each element once it has props, and so listeners. Editors make their own controls. */
 export async function hydrated(page: Page): Promise<void> {
-  await page.waitForFunction(() => {
-    if (!document.querySelector('script[src*="/_next/"]')) return true;
-    const isMarked = (node: object, mark: string) => Object.keys(node).some((key) => key.startsWith(mark));
-    const controls = [...document.querySelectorAll('button, input, select, textarea')].filter((one) => !one.closest('.cm-editor'));
-    return isMarked(document, '__reactContainer$') && controls.every((one) => isMarked(one, '__reactProps$'));
-  });
-  // The effects that listen for keys run after that, before the page is idle.
-  await page.evaluate(() => new Promise((idle) => requestIdleCallback(idle)));
+  await page.waitForFunction(
+    () => {
+      if (!document.querySelector('script[src*="/_next/"]')) return true;
+      const isMarked = (node: object, mark: string) => Object.keys(node).some((key) => key.startsWith(mark));
+      const controls = [...document.querySelectorAll('button, input, select, textarea')].filter((one) => !one.closest('.cm-editor'));
+      return isMarked(document, '__reactContainer$') && controls.every((one) => isMarked(one, '__reactProps$'));
+    },
+    undefined,
+    UNDRAWN,
+  );
+  // The effects that listen for keys run after that, and before what is least urgent.
+  await page.evaluate(() => scheduler.postTask(() => {}, { priority: 'background' }));
 }
 
 /** Fills in and sends the form that stands there. */
@@ -57,18 +64,13 @@ export async function fillIn(page: Page, person: { email: string; password: stri
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-/** That axe finds nothing on the page as it stands, once whatever fades or slides in is there: in between a colour is none of ours. */
+/** That axe finds nothing on the page as it stands, with whatever fades or slides in at its end: in between a colour is none of ours. */
 export async function accessible(page: Page, what?: string): Promise<void> {
-  await page.evaluate(() =>
-    Promise.allSettled(
-      document
-        .getAnimations()
-        .filter((one) => one.effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY)
-        .map((one) => one.finished),
-    ),
-  );
+  await page.evaluate(() => {
+    for (const one of document.getAnimations()) if (one.effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY) one.finish();
+  });
   // A page that is streamed gets its title after its first content.
-  await page.waitForFunction(() => document.title !== '');
+  await page.waitForFunction(() => document.title !== '', undefined, UNDRAWN);
   for (const frame of page.frames()) if (!(await frame.evaluate(() => 'axe' in window))) await frame.evaluate(AXE);
   const violations = await page.evaluate(async () => {
     const { violations } = await (window as unknown as { axe: Axe }).axe.run(document, { resultTypes: ['violations'], preload: false });
