@@ -1,5 +1,5 @@
 import { digest } from '#server/crypto/tokens.ts';
-import { type StepUpDigest, scopeFor } from '#server/kernel/action-scopes.ts';
+import { type StepUpDigest, scopeFor, scopesByVerb } from '#server/kernel/action-scopes.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { AnyOperation, AnyPersonOperation } from '#server/kernel/operation.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
@@ -27,7 +27,7 @@ export async function confirmed<T>(
   if (scope === undefined || userId === undefined) return run();
   const token_digest = ctx.step_up_digest ?? null;
   if (typeof op.step_up === 'object' && 'by_verb' in op.step_up) {
-    ctx.step_up = { scope, token_digest, used: null, by_verb: true };
+    ctx.step_up = { scope, token_digest, used: null, by_verb: scopesByVerb(op.step_up) };
     return run();
   }
   if (!(await hasFactor(ctx.db, userId))) {

@@ -26,6 +26,9 @@ export const ACTION_SCOPES = {
   'sandbox.reset': { window_sec: 300, to: 'reset Test' },
   'ai.resume': { window_sec: 300, to: 'resume this AI agent' },
   'ai.clear_step_up': { window_sec: 300, to: 'clear the flag of this AI agent' },
+  'credential.move': { window_sec: 300, to: 'send a stored credential to another place' },
+  'capability.grant': { window_sec: 300, to: 'grant access that you have only by confirming' },
+  'protection.loosen': { window_sec: 300, to: 'loosen a protection of this workspace' },
   'mcp.approve': { window_sec: 300, to: 'approve this call' },
 } as const satisfies Record<string, { window_sec: number; to: string }>;
 
@@ -38,27 +41,31 @@ export const confirmationOf = (scope: ActionScope): string => `Confirm it's you 
 
 /**
  * When an operation asks a person to confirm that it's them (interface rule 22 §5.4): always for one scope, depending on the input, only if the account
- * has a second factor, or when its verb finds that the change needs it (`confirmChange`). Machines are never asked.
+ * has a second factor, or when its verb finds that the change needs it (`confirmChange`, which names one of these scopes). Machines are never asked.
  */
 export type StepUpRule<Input> =
   | ActionScope
   | ((input: Input) => ActionScope | undefined)
   | { when_enrolled: ActionScope }
-  | { by_verb: ActionScope };
+  | { by_verb: ActionScope | readonly [ActionScope, ...ActionScope[]] };
 
-/** The scope that an input takes, or may take, whether or not the person has a factor; undefined when it takes none. */
+/** The scope that an input takes, or may take (of several, the first), whether or not the person has a factor; undefined when it takes none. */
 export function scopeFor<Input>(rule: StepUpRule<Input> | undefined, input: Input): ActionScope | undefined {
   if (typeof rule === 'function') return rule(input);
   if (typeof rule !== 'object') return rule;
-  return 'by_verb' in rule ? rule.by_verb : rule.when_enrolled;
+  return 'by_verb' in rule ? scopesByVerb(rule)[0] : rule.when_enrolled;
 }
+
+/** The scopes that a verb may ask for. */
+export const scopesByVerb = ({ by_verb }: { by_verb: ActionScope | readonly ActionScope[] }): readonly ActionScope[] =>
+  typeof by_verb === 'string' ? [by_verb] : by_verb;
 
 /** The confirmation that a call needs. `used` is set by the transaction that used it up. */
 export type StepUp = {
   scope: ActionScope;
   token_digest: StepUpDigest | null;
   used: { verification_id: string; method: 'passkey' | 'totp' } | null;
-  /** Set while the verb hasn't said that the change needs it. */
-  by_verb?: true;
+  /** The scopes that the verb may ask for; set while it hasn't said that the change needs one. */
+  by_verb?: readonly ActionScope[];
 };
 export type StepUpDigest = Uint8Array<ArrayBuffer>;

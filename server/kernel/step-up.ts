@@ -17,11 +17,13 @@ export async function takeStepUp(tx: Tx, ctx: Ctx | SignedInCtx): Promise<void> 
 }
 
 /**
- * For a verb whose row says `by_verb`: this change needs the confirmation. Call it before anything is written. Machines are never asked.
- * @throws Refusal mfa_required, step_up_required
+ * For a verb whose row says `by_verb`: this change needs the confirmation of `scope`, or of the only one that the row names. One confirmation is enough for a
+ * call, whichever rules ask for one. Call it before anything is written. Machines are never asked. @throws Refusal mfa_required, step_up_required
  */
-export async function confirmChange(tx: Tx, ctx: Ctx, adminUrl: string): Promise<void> {
+export async function confirmChange(tx: Tx, ctx: Ctx, adminUrl: string, scope?: ActionScope): Promise<void> {
   if (!ctx.step_up?.by_verb) return;
+  if (scope && !ctx.step_up.by_verb.includes(scope)) throw new Error(`the row does not say that its verb may ask for ${scope}`);
+  ctx.step_up.scope = scope ?? ctx.step_up.scope;
   if (!(await hasFactor(tx, callerOf(ctx).user_id))) throw mfaRequired(adminUrl);
   delete ctx.step_up.by_verb;
   await takeStepUp(tx, ctx);
