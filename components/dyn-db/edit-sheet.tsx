@@ -1,6 +1,7 @@
 'use client';
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -11,6 +12,7 @@ import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { counted } from '#components/ui/numbers.ts';
+import { SecretInput } from '#components/ui/secret-input.tsx';
 import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
@@ -62,10 +64,13 @@ function EditForm({ connection, onClose }: Omit<Props, 'open'>) {
   const readOnly = forbidden !== undefined;
   const form = useZodForm({ schema: ConnectionTarget, defaultValues: targetOf(connection) });
   const { refusal, panel, refuse, clear, started } = useFormRefusal(form, { row: connection, values: targetOf, labels: LABELS });
-  const dirty = form.formState.isDirty;
+  // Not a value of the form: what another person saved meanwhile is compared with those in clear.
+  const [password, setPassword] = useState('');
+  const dirty = form.formState.isDirty || password !== '';
   useUnsavedGuard(dirty);
   const update = useMutation(
     trpc.dynDb.update.mutationOptions({
+      gcTime: 0,
       onError: refuse,
       onSuccess: async () => {
         await cache.invalidateQueries(trpc.dynDb.pathFilter());
@@ -84,7 +89,12 @@ function EditForm({ connection, onClose }: Omit<Props, 'open'>) {
       className="grow"
       onSubmit={(value) => {
         clear();
-        update.mutate({ connection: connection.name, ...changesOf(value, before, connection), expected_updated_at: started() });
+        update.mutate({
+          connection: connection.name,
+          ...changesOf(value, before, connection),
+          ...(password === '' ? {} : { admin_password: password }),
+          expected_updated_at: started(),
+        });
       }}
     >
       {panel}
@@ -99,8 +109,17 @@ function EditForm({ connection, onClose }: Omit<Props, 'open'>) {
           <Input mono autoComplete="off" readOnly={readOnly} {...form.register('admin_username')} />
         </Field>
       )}
+      {!iam && (
+        <Field
+          label="Admin password"
+          optional
+          hint="Leave empty to keep it. To send the stored one to another host, port or agent, or with weaker TLS, confirm it’s you."
+        >
+          <SecretInput value={password} readOnly={readOnly} onChange={(event) => setPassword(event.target.value)} />
+        </Field>
+      )}
       <OptionFields form={form} engine={connection.engine} iam={iam} readOnly={readOnly} />
-      <ApiEquivalent method="PATCH" path={`/dyn-db-credentials/${connection.name}`} body={changesOf(values, before, connection)} />
+      <ApiEquivalent method="PATCH" path={`/dyn-db-credentials/${connection.name}`} body={{ ...changesOf(values, before, connection), ...(password === '' ? {} : { admin_password: 'ADMIN_PASSWORD' }) }} />
       <SheetFooter>
         <SpaceNote space={space} />
         <div className="ml-auto flex gap-2">

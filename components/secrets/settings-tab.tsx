@@ -147,7 +147,7 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
             label="Allowed hosts"
             optional
             error={fieldError(form, 'allowed_hosts')}
-            hint="One per line, such as api.stripe.com or *.stripe.com. The value is never sent to other hosts."
+            hint="One per line, such as api.stripe.com or *.stripe.com. The value is never sent to other hosts. To add hosts to a list that is set, confirm it’s you."
           >
             <Textarea mono rows={2} {...form.register('allowed_hosts')} />
           </Field>

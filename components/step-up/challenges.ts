@@ -7,7 +7,7 @@ export type Challenge = { key: number; message: string } & (
       /** What the verification will be good for, e.g. `plaintext.reveal`. */
       scope: string;
       methods: readonly string[];
-      /** Reveals take a reason into the audit log; false for one that was sent along already. */
+      /** Reveals, and moves of a stored credential, take a reason into the audit log; false for one that was sent along already. */
       asks_reason: boolean;
       settle: (headers: StepUpHeaders | null) => void;
     }
@@ -69,7 +69,7 @@ export function askStepUp(refused: Refused, { reason_sent = false, signal }: { r
       message: refused.message ?? '',
       scope: String(refused.action_scope),
       methods: Array.isArray(refused.allowed_methods) ? refused.allowed_methods.map(String) : [],
-      asks_reason: refused.code === 'reveal_step_up_required' && !reason_sent,
+      asks_reason: (refused.code === 'reveal_step_up_required' || refused.action_scope === 'credential.move') && !reason_sent,
       settle,
     };
     set([...waiting, challenge]);

@@ -57,6 +57,13 @@ test('a second refusal is told and not asked about again', async () => {
   assert.deepEqual([seen.sent.length, seen.ended.length, firstChallenge()], [2, 1, undefined]);
 });
 
+test('a move of a stored credential takes a reason, as a reveal does', async () => {
+  call([refused('credential.move'), 'done']);
+  assert.deepEqual([verifying().scope, verifying().asks_reason], ['credential.move', true]);
+  settleChallenge(verifying(), null);
+  await settled();
+});
+
 test('two calls ask one after the other, each for itself, and what is cancelled is refused with its code', async () => {
   const [first, second] = [
     call([refused('api_key.create'), 'done']),

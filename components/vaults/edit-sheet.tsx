@@ -147,7 +147,7 @@ function EditForm({ vault, onClose }: Omit<Props, 'open'>) {
         label="Hosts"
         optional
         error={fieldError(form, 'allowed_hosts')}
-        hint="One per line, such as api.example.com or *.example.com. The proxy sends values only there. Leave empty for any."
+        hint="One per line, such as api.example.com or *.example.com. The proxy sends values only there. Leave empty for any. To add hosts to a list that is set, confirm it’s you."
       >
         <Textarea mono rows={2} readOnly={readOnly} placeholder="api.example.com" {...form.register('allowed_hosts')} />
       </Field>

@@ -35,6 +35,7 @@ function Hosts({ credential, onDone }: { credential: CredentialRow; onDone: () =
   const [text, setText] = useState(credential.allowed_hosts.join('\n'));
   const hosts = listOf(text);
   const removed = credential.allowed_hosts.filter((host) => !hosts.includes(host));
+  const added = hosts.filter((host) => !credential.allowed_hosts.includes(host));
   const save = useMutation(
     trpc.wrap.updateCredential.mutationOptions({
       onSuccess: async () => {
@@ -55,6 +56,9 @@ function Hosts({ credential, onDone }: { credential: CredentialRow; onDone: () =
       <Field label="Hosts" hint="One hostname per line, such as api.stripe.com. No scheme, port or wildcard.">
         <Textarea mono rows={5} value={text} onChange={(event) => setText(event.target.value)} />
       </Field>
+      {added.length > 0 && (
+        <Callout title="The stored key can be sent to the hosts you add">Confirm it’s you to save. Owners are told by email.</Callout>
+      )}
       {removed.length > 0 && (
         <Callout tone="warn" title={`Gateway tokens for ${removed.join(', ')} are revoked`}>
           Calls that use them are refused from the next one on.

@@ -2,9 +2,8 @@ import type { z } from 'zod';
 import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
 import { requireFeature } from '#server/domain/plans/service.ts';
 import { denyingPolicy, recordDenial } from '#server/domain/policies/service.ts';
-import { type MemberCtx, reasonOf, recordFailure, spend } from '#server/domain/reveals/service.ts';
-import { settingsOf } from '#server/domain/tenants/schema.ts';
-import { type Capability, ROLE_MATRIX } from '#server/kernel/capabilities.ts';
+import { asksForReason, type MemberCtx, missingRight, reasonOf, recordFailure, spend } from '#server/domain/reveals/service.ts';
+import type { Capability } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
@@ -56,7 +55,7 @@ async function checked<I extends z.ZodType>(op: AnyOperation, gate: Reveal<z.out
   await requireNoPolicy(ctx, gate.policy, subject); // 4
   if (!(await hasFactor(ctx.db, member.actor.id))) throw mfaRequired(env.PUBLIC_ADMIN_URL); // 5a
   if (!('value' in parsed)) throw parsed.refusal; // 5b, and the rest of it
-  const reason = reasonOf(ctx, await asksForReason(ctx));
+  const reason = reasonOf(ctx, await read(ctx, (tx) => asksForReason(tx, ctx)));
   if (op.feature) requireFeature(ctx, op.feature);
   const state = await gate.state?.(ctx, parsed.value);
   await keyring()
@@ -105,16 +104,13 @@ function requireMember(ctx: Ctx): MemberCtx {
   return ctx as MemberCtx;
 }
 
-/** Class B needs an Owner or Admin whatever the capability says; of class A an Editor has what the Reveal secrets setting gives. */
 function requireRole(op: AnyOperation, gate: Pick<Reveal<unknown>, 'class' | 'reviewers'>, actor: MemberCtx['actor']): void {
-  const { role, reveal_secrets, migration_reviewer } = actor;
-  const cells = capabilitiesOf(op.needs).map((capability) => ROLE_MATRIX.get(capability)?.[role] ?? '-');
-  const granted = cells.every((cell) => cell === 'y' || cell === 'B' || cell === 't');
-  if (!granted || (gate.class === 'B' && role !== 'owner' && role !== 'admin'))
-    throw new Refusal('reveal_role_denied', `Your role (${role}) can't reveal this. Ask an Owner or Admin.`);
+  const { role, migration_reviewer } = actor;
+  const missing = missingRight(actor, { capabilities: capabilitiesOf(op.needs), of: gate.class });
+  if (missing === 'role') throw new Refusal('reveal_role_denied', `Your role (${role}) can't reveal this. Ask an Owner or Admin.`);
   if (gate.reviewers && !migration_reviewer)
     throw new Refusal('reveal_role_denied', 'Your membership lacks Review migrations. Ask an Owner to turn it on under Team.');
-  if (cells.includes('t') && !reveal_secrets)
+  if (missing === 'tick')
     throw new Refusal('reveal_tick_required', 'Your membership lacks Reveal secrets. Ask an Owner or Admin to turn it on under Team.');
 }
 
@@ -134,12 +130,6 @@ async function requireNoPolicy(ctx: Ctx, capability: Capability, subject: { reso
     },
   );
 }
-
-const asksForReason = (ctx: Ctx) =>
-  read(ctx, async (tx) => {
-    const tenant = await tx.tenants.findUniqueOrThrow({ where: { id: ctx.tenant_id }, select: { settings: true } });
-    return settingsOf(tenant.settings).require_reveal_reason;
-  });
 
 /** The workspace's key can't be had: sealed by its owners, or revoked. */
 const sealed = (error: unknown) =>

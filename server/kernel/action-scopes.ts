@@ -65,7 +65,7 @@ export type StepUp = {
   scope: ActionScope;
   token_digest: StepUpDigest | null;
   used: { verification_id: string; method: 'passkey' | 'totp' } | null;
-  /** The scopes that the verb may ask for; set while it hasn't said that the change needs one. */
+  /** The scopes that the verb may ask for, of a row that leaves it to its verb. */
   by_verb?: readonly ActionScope[];
 };
 export type StepUpDigest = Uint8Array<ArrayBuffer>;

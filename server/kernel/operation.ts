@@ -7,6 +7,7 @@ import type { Tx } from './database.ts';
 import type { ErrorType } from './errors.ts';
 import type { Family } from './family.ts';
 import type { Feature } from './features.ts';
+import type { Moves } from './moves.ts';
 import type { Needs, PersonNeeds, WorkspaceNeeds } from './needs.ts';
 import type { Page } from './page.ts';
 import type { PersonCtx, SignedInCtx } from './person.ts';
@@ -88,6 +89,8 @@ export type Operation<
   stores?: true;
   /** What a person must confirm before the change, with `step_up_required` and `mfa_required` as further refusals. Its verb uses the verification up. */
   step_up?: StepUpRule<z.output<I>>;
+  /** The edit may change where a stored credential is sent; its verb calls `confirmMove` and its step_up names credential.move. */
+  moves?: Moves;
   /** The plan feature that the workspace must have; without it the call is refused as `plan_feature`. In Test it may be tried (interface rule 64 §4). */
   feature?: Feature;
   /** API keys presented directly are refused as `use_oauth`: only access tokens, and people, may call it (interface rule 20 §1.8). */

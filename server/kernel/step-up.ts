@@ -9,8 +9,10 @@ import type { Db, Tx } from './tx.ts';
  * a person call it themselves. Does nothing for a call that needs none. @throws Refusal step_up_required
  */
 export async function takeStepUp(tx: Tx, ctx: Ctx | SignedInCtx): Promise<void> {
-  const { step_up } = ctx;
-  if (!step_up || step_up.used || step_up.by_verb) return;
+  if (ctx.step_up && !ctx.step_up.used && !ctx.step_up.by_verb) await take(tx, ctx, ctx.step_up);
+}
+
+async function take(tx: Tx, ctx: Ctx | SignedInCtx, step_up: StepUp): Promise<void> {
   const used = await useVerification(tx, { ...callerOf(ctx), ...step_up, request_id: ctx.request_id, now: ctx.now });
   if (!used) throw stepUpRequired(step_up.scope);
   step_up.used = used;
@@ -21,12 +23,13 @@ export async function takeStepUp(tx: Tx, ctx: Ctx | SignedInCtx): Promise<void> 
  * call, whichever rules ask for one. Call it before anything is written. Machines are never asked. @throws Refusal mfa_required, step_up_required
  */
 export async function confirmChange(tx: Tx, ctx: Ctx, adminUrl: string, scope?: ActionScope): Promise<void> {
-  if (!ctx.step_up?.by_verb) return;
-  if (scope && !ctx.step_up.by_verb.includes(scope)) throw new Error(`the row does not say that its verb may ask for ${scope}`);
-  ctx.step_up.scope = scope ?? ctx.step_up.scope;
+  const { step_up } = ctx;
+  if (!step_up?.by_verb || step_up.used) return;
+  if (scope && !step_up.by_verb.includes(scope)) throw new Error(`the row does not say that its verb may ask for ${scope}`);
+  step_up.scope = scope ?? step_up.scope;
   if (!(await hasFactor(tx, callerOf(ctx).user_id))) throw mfaRequired(adminUrl);
-  delete ctx.step_up.by_verb;
-  await takeStepUp(tx, ctx);
+  // A transaction that runs again after a conflict was given its verification back, and asks again.
+  await take(tx, ctx, step_up);
 }
 
 export type VerificationWanted = {

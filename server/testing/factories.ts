@@ -34,7 +34,14 @@ export type Fixture = {
   revealed?: Record<string, (output: any) => string[]>;
   secretInput?: Record<string, readonly string[]>;
   shownOnce?: Record<string, readonly string[]>;
+  /** For each operation with `moves`: edits of things that have a stored credential. */
+  moving?: Record<string, Moving>;
+  /** Fields with an address that no stored credential follows, as `webhooks.update url`, and why. */
+  movesNothing?: Record<string, string>;
 };
+
+/** `edits` changes one field each, nothing else; `again` gives the credential anew. */
+export type Moving = { edits: Record<string, Sample>; again?: Record<string, unknown> };
 
 let counter = 0;
 /** A name nobody used yet in this process. */

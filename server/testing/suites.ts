@@ -2,6 +2,7 @@ import test from 'node:test';
 import type { Family } from '#server/kernel/family.ts';
 import { testDatabase } from './database.ts';
 import { audit } from './suites/audit.ts';
+import { destinations } from './suites/destinations.ts';
 import { edits } from './suites/edits.ts';
 import { idempotency } from './suites/idempotency.ts';
 import { isolation } from './suites/isolation.ts';
@@ -38,6 +39,7 @@ export async function testFamily(family: Family): Promise<void> {
     audit,
     edits,
     secretMarks,
+    destinations,
     sameOverTrpc,
     responses,
     requests,

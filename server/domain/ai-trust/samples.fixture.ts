@@ -34,3 +34,8 @@ export const dependsOnState = [
   /must not be sent for tokens of kind tool/,
   /^scope\./,
 ];
+
+export const movesNothing = {
+  'ai_oidc_bindings.update agent_id': 'an AI agent, which tokens are issued for',
+  'ai_oidc_bindings.update issuer': 'it says whose tokens are believed; nothing is sent there but a request for public keys',
+};

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
+import { MOVE_REFUSALS } from '#server/kernel/moves.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { wholeList } from '#server/kernel/page.ts';
 import { listDeliveries } from './deliveries.ts';
@@ -51,7 +52,9 @@ export const update = operation({
   http: 'PATCH /admin/alert-channels/{id}',
   kind: 'change',
   needs: ['alert:update'],
-  refuses: ['not_found', 'conflict', 'plan_feature', 'tenant_sealed'],
+  step_up: { by_verb: 'credential.move' },
+  moves: { to: ['url'], credentials: ['token'] },
+  refuses: ['not_found', 'conflict', 'plan_feature', 'tenant_sealed', ...MOVE_REFUSALS],
   input: schema.UpdateAlertChannel,
   output: schema.AlertChannel,
   edits: { row: (tx, ctx, { id }) => channels.lockedChannel(tx, ctx, id), shown_by: get },

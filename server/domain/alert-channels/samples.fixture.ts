@@ -1,4 +1,4 @@
-import { fresh, idOf, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
 
 /** Nobody listens there. */
 const channel: Sample = async () => ({
@@ -19,6 +19,15 @@ export const samples: Record<string, Sample> = {
 
 const secrets = ['signing_secret', 'token', 'url'];
 export const secretInput = { 'alert_channels.create': secrets, 'alert_channels.update': secrets };
+const paging: Sample = async (ctx) => ({
+  id: (await made(ctx, 'alert_channels.create', { name: fresh('channel'), kind: 'opsgenie', token: fresh('a-key-nobody-may-see') })).id,
+});
+export const moving: Fixture['moving'] = {
+  'alert_channels.update': {
+    edits: { url: async (ctx) => ({ ...(await paging(ctx)), url: 'https://127.0.0.1:65001/alerts' }) },
+    again: { token: 'another-key' },
+  },
+};
 export const dependsOnState = [
   /is required for channels of kind|is not for channels of kind|must be sent again when|no SMS provider/,
   /must be email addresses|must be numbers such as|must be addresses of members/,

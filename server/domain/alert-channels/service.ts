@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { requireFeature } from '#server/domain/plans/service.ts';
+import { confirmMove } from '#server/domain/reveals/service.ts';
 import { checkUrl } from '#server/domain/webhooks/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { originOf } from '#server/kernel/moves.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { canSendTexts } from '#server/platform/sms.ts';
@@ -75,8 +77,8 @@ export async function createChannel(ctx: Ctx, input: z.output<typeof CreateAlert
 }
 
 /**
- * A URL on another host takes the credentials again: nobody can have them sent to a place of their own.
- * @throws Refusal not_found, validation_error, conflict, plan_feature, tenant_sealed
+ * The token never follows to another host, unless it is given again or its move confirmed. The signing secret is never sent.
+ * @throws Refusal not_found, validation_error, conflict, plan_feature, tenant_sealed, what `confirmMove` throws
  */
 export async function updateChannel(ctx: Ctx, { id, ...input }: z.output<typeof UpdateAlertChannel>) {
   const known = await read(ctx, (tx) => channelById(tx, ctx, id));
@@ -84,20 +86,25 @@ export async function updateChannel(ctx: Ctx, { id, ...input }: z.output<typeof 
   await judge(ctx, kind, input, false);
   const given = secretsOf(input);
   const changed = Object.keys(given) as (keyof ChannelSecrets)[];
-  let sealed = {};
-  if (changed.length > 0) {
-    const before = await openSecrets(ctx, known);
-    const moves = given.url !== undefined && originOf(kind, given.url) !== originOf(kind, before.url);
-    for (const field of ['token', 'signing_secret'] as const)
-      if (moves && before[field] !== undefined && given[field] === undefined)
-        throw invalid(field, 'must be sent again when url moves to another host');
-    sealed = {
-      ...(await sealSecrets(ctx, known.id, { ...before, ...given })),
-      ...(given.url === undefined ? {} : { host: hostOf(kind, given.url) }),
-    };
-  }
+  const held = changed.length > 0 ? await openSecrets(ctx, known) : {};
+  const sealed =
+    changed.length > 0
+      ? {
+          ...(await sealSecrets(ctx, known.id, { ...held, ...given })),
+          ...(given.url === undefined ? {} : { host: hostOf(kind, given.url) }),
+        }
+      : {};
   return mutate(ctx, async (tx) => {
     const before = await lockedChannel(tx, ctx, id);
+    // What is stored is what was sealed above, of one place and its credentials, whatever another call stored meanwhile.
+    const move = await confirmMove(tx, ctx, {
+      moved: given.url === undefined || placeOf(kind, given.url) === placeOf(kind, held.url) ? [] : ['url'],
+      kept: held.token !== undefined && given.token === undefined ? ['token'] : [],
+      again: ['token'],
+      reveal: { class: 'B', policy: 'secret:reveal' },
+      about: [before],
+      route: 'alert_channels.update',
+    });
     if (input.name !== undefined && input.name !== before.name) await assertFreeName(tx, ctx, input.name);
     const { name = before.name, recipients = before.recipients, enabled = before.enabled, quiet_hours } = input;
     const row = await tx.alert_channels.update({
@@ -109,7 +116,7 @@ export async function updateChannel(ctx: Ctx, { id, ...input }: z.output<typeof 
       },
     });
     await saveSubscription(tx, ctx, row);
-    const [first, ...more] = entriesOf(before, row, changed);
+    const [first, ...more] = entriesOf(before, row, changed, move);
     const answer = await shown(tx, ctx, row);
     return first ? audited(answer, first, more) : unchanged(answer);
   });
@@ -177,7 +184,7 @@ function hostOf(kind: ChannelKind, url: string | undefined): string | null {
   const to = urlOf(kind, url);
   return to === undefined ? null : new URL(to).host;
 }
-const originOf = (kind: ChannelKind, url: string | undefined) => new URL(urlOf(kind, url) ?? 'about:blank').origin;
+const placeOf = (kind: ChannelKind, url: string | undefined) => originOf(urlOf(kind, url) ?? '');
 
 async function assertFreeName(tx: Tx, ctx: Ctx, name: string): Promise<void> {
   if (await tx.alert_channels.findFirst({ where: { ...own(ctx), name }, select: { id: true } }))
@@ -187,7 +194,7 @@ async function assertFreeName(tx: Tx, ctx: Ctx, name: string): Promise<void> {
 const entryOf = ({ id, name }: ChannelRow): Omit<AuditEntry, 'action'> => ({ resource_type: 'alert_channel', resource_id: id, name });
 
 /** Turning it on or off is an entry of its own; secrets are named without their values. */
-function entriesOf(before: ChannelRow, after: ChannelRow, secrets: readonly string[]): AuditEntry[] {
+function entriesOf(before: ChannelRow, after: ChannelRow, secrets: readonly string[], move: Record<string, unknown>): AuditEntry[] {
   const plain = (['name', 'recipients', 'quiet_hours'] as const).filter(
     (field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]),
   );
@@ -197,7 +204,7 @@ function entriesOf(before: ChannelRow, after: ChannelRow, secrets: readonly stri
   ];
   return [
     ...(before.enabled === after.enabled ? [] : [{ action: after.enabled ? 'enable' : 'disable', ...entryOf(after) }]),
-    ...(changes.length > 0 ? [{ action: 'update', ...entryOf(after), changes }] : []),
+    ...(changes.length > 0 ? [{ action: 'update', ...entryOf(after), changes, details: move }] : []),
   ];
 }
 

@@ -10,6 +10,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { checkSoon } from './checks.ts';
+import { confirmPlaces, movedPlaces } from './moves.ts';
 import { assertAgent, assertConnection, assertExternalId, assertTarget, assertTtls } from './rules.ts';
 import type { CreateDynDbConnection, UpdateDynDbConnection } from './schema.ts';
 import { putPassword, putSshKey, sealPassword, sealSshKey } from './seals.ts';
@@ -112,7 +113,10 @@ const FIELDS = [
 /** Users that exist could no longer be found if one of these changed. */
 const PLACE = ['host', 'port', 'database_name'] as const;
 
-/** @throws Refusal not_found, validation_error, in_use, tenant_sealed */
+/**
+ * The admin's password never follows to another host, port or agent, or to a server whose certificate is checked less, unless it is given again or its move
+ * confirmed. @throws Refusal not_found, validation_error, in_use, tenant_sealed, what `confirmMove` throws
+ */
 export async function updateConnection(ctx: Ctx, input: z.output<typeof UpdateDynDbConnection>) {
   const { connection, admin_password, name: _, engine: __, execution_mode: ___, ...fields } = input;
   const password = admin_password === undefined ? null : await sealPassword(ctx, admin_password);
@@ -123,6 +127,12 @@ export async function updateConnection(ctx: Ctx, input: z.output<typeof UpdateDy
     await assertExternalId(tx, ctx, after.connect_options);
     await assertAgent(tx, ctx, fields.agent_id);
     if (PLACE.some((field) => before[field] !== after[field])) await assertNoLiveLeases(tx, ctx, { connection_id: before.id });
+    const move = await confirmPlaces(tx, ctx, before, {
+      moved: movedPlaces(before, after),
+      given: password !== null,
+      again: ['admin_password'],
+      route: 'dyn_db.update',
+    });
     const { connect_options, ...rest } = fields;
     const options = connect_options === undefined ? {} : { connect_options: connect_options as Prisma.InputJsonObject };
     const saved = (await tx.dyn_db_connections.update({
@@ -133,7 +143,7 @@ export async function updateConnection(ctx: Ctx, input: z.output<typeof UpdateDy
     const changes = changesOf(before, fields, FIELDS);
     const toggled = changes.some(({ field }) => field === 'enabled');
     const others = changes.filter(({ field }) => field !== 'enabled');
-    const edit = entryOf('update', saved, { changes: others, ...(password ? { details: { admin_password: 'changed' } } : {}) });
+    const edit = entryOf('update', saved, { changes: others, details: { ...(password ? { admin_password: 'changed' } : {}), ...move } });
     if (!toggled) return audited(saved, edit);
     return audited(saved, entryOf(saved.enabled ? 'enable' : 'disable', saved), others.length > 0 || password ? [edit] : []);
   });

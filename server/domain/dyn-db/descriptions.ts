@@ -17,7 +17,7 @@ export const descriptions: Descriptions = {
     'dyn_db.get': { description: 'Returns a database connection. Passwords and keys are never returned.', success: 'The connection.' },
     'dyn_db.update': {
       description:
-        'Changes a database connection. Host, port and database name can’t change while it has live leases, whose users could no longer be found. A disabled connection mints nothing; its leases still end.',
+        'Changes a database connection. Host, port and database name can’t change while it has live leases, whose users could no longer be found. A disabled connection mints nothing; its leases still end. A change of host, port, agent, CA or SRV, or to weaker TLS, takes `admin_password` again: the stored password isn’t sent to another place. In the dashboard an Owner or Admin can confirm the move instead.',
       success: 'The name of the connection.',
     },
     'dyn_db.delete': {
@@ -26,7 +26,7 @@ export const descriptions: Descriptions = {
     },
     'dyn_db.rotate_ssh_key': {
       description:
-        'Replaces the SSH key of the jump host. The new key is tried first, and stored only if the database can be reached with it.',
+        'Replaces the SSH key of the jump host. The new key is tried first, and stored only if the database can be reached with it. Another `ssh_host_fingerprint` than the pinned one can only be set in the dashboard, by an Owner or Admin who confirms it: the admin password is sent through that host.',
       success: 'The name of the connection, and whether the pinned host key changed.',
     },
     'dyn_db.rotate_root': {

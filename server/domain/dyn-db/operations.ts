@@ -1,9 +1,11 @@
+import { MOVE_REFUSALS } from '#server/kernel/moves.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { wholeList } from '#server/kernel/page.ts';
 import { testConnection } from './checks.ts';
 import * as connections from './connections.ts';
 import { listLeases } from './lease-list.ts';
 import { mintCredential } from './minting.ts';
+import { PLACES } from './moves.ts';
 import { renewLease } from './renewal.ts';
 import { revealCredential, revealOfCredential } from './reveal.ts';
 import { revokeLease } from './revocation.ts';
@@ -70,7 +72,9 @@ export const update = operation({
   mirrored: 'PATCH /admin/dyn-db-credentials/connections/{connection}',
   kind: 'change',
   needs: ['dyn_db_cred:update'],
-  refuses: ['not_found', 'in_use', 'tenant_sealed'],
+  step_up: { by_verb: 'credential.move' },
+  moves: { to: PLACES, credentials: ['admin_password'] },
+  refuses: ['not_found', 'in_use', 'tenant_sealed', ...MOVE_REFUSALS],
   input: schema.UpdateDynDbConnection,
   output: schema.UpdatedDynDb,
   edits: { row: (tx, ctx, { connection }) => lockedConnection(tx, ctx, connection), shown_by: get },
@@ -98,7 +102,9 @@ export const rotate_ssh_key = operation({
   kind: 'change',
   outside: true,
   needs: ['dyn_db_cred:update'],
-  refuses: ['not_found', ...ON_SERVER],
+  step_up: { by_verb: 'credential.move' },
+  moves: { to: ['ssh_host_fingerprint'], credentials: [] },
+  refuses: ['not_found', ...ON_SERVER, ...MOVE_REFUSALS],
   input: schema.RotateSshKey,
   output: schema.RotatedSshKey,
   run: (ctx, input) => rotateSshKey(ctx, input),

@@ -2,8 +2,9 @@ import type { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { inTransaction, read, type Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
-import { audited, mutate } from '#server/kernel/mutate.ts';
+import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { entryOf } from './connections.ts';
+import { confirmPlaces } from './moves.ts';
 import type { RotateSshKey } from './schema.ts';
 import { insertPassword, putSshKey, sealPassword, sealSshKey } from './seals.ts';
 import { accessOf, readAccess, withDatabase } from './sessions.ts';
@@ -11,13 +12,18 @@ import { assertSshKey } from './ssh-keys.ts';
 import { type ConnectionRow, connectionByName, lockedConnection } from './store.ts';
 import { mintedPassword } from './usernames.ts';
 
-/** Logs in with the new key before it is stored. @throws Refusal not_found, validation_error, what `withDatabase` throws, tenant_sealed */
+/**
+ * Logs in with the new key before it is stored. Another fingerprint than the pinned one may be another jump host, which the admin's password would reach in
+ * that trial already: its move is confirmed and on record before. @throws Refusal not_found, validation_error, what `confirmMove` and `withDatabase` throw,
+ * tenant_sealed
+ */
 export async function rotateSshKey(ctx: Ctx, input: z.output<typeof RotateSshKey>) {
   const { connection, ssh_private_key: private_key, ssh_passphrase: passphrase, ssh_host_fingerprint } = input;
   const row = await read(ctx, (tx) => connectionByName(tx, ctx, connection));
   if (row.execution_mode !== 'ssh_tunnel') throw invalid('ssh_private_key', `must be left out with execution_mode ${row.execution_mode}`);
   assertSshKey(private_key, passphrase);
   const sealed = await sealSshKey(ctx, { private_key, passphrase });
+  if (ssh_host_fingerprint !== undefined) await confirmFingerprint(ctx, connection, ssh_host_fingerprint);
   const access = await readAccess(ctx, row);
   const pinned = ssh_host_fingerprint ?? row.ssh_host_fingerprint;
   const trial = { ...access, trial: true as const, row: { ...row, ssh_host_fingerprint: pinned }, ssh_key: { private_key, passphrase } };
@@ -38,6 +44,16 @@ export async function rotateSshKey(ctx: Ctx, input: z.output<typeof RotateSshKey
     );
   });
 }
+
+const confirmFingerprint = (ctx: Ctx, connection: string, fingerprint: string) =>
+  mutate(ctx, async (tx) => {
+    const before = await lockedConnection(tx, ctx, connection);
+    const moved = before.ssh_host_fingerprint !== null && before.ssh_host_fingerprint !== fingerprint ? ['ssh_host_fingerprint'] : [];
+    const move = await confirmPlaces(tx, ctx, before, { moved, given: false, again: [], route: 'dyn_db.rotate_ssh_key' });
+    if (move.moved === undefined) return unchanged(undefined);
+    const changes = [{ field: 'ssh_host_fingerprint', from: before.ssh_host_fingerprint, to: fingerprint }];
+    return audited(undefined, entryOf('update', before, { changes, details: { ssh_key: 'rotating', ...move } }));
+  });
 
 /** A rotation that is younger may still be under way. */
 const UNDER_WAY_MS = 120_000;

@@ -1,4 +1,7 @@
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { newId } from '#server/kernel/ids.ts';
 import { clientKey, type JumpHost, jumpHost } from '#server/platform/databases/ssh/hosts.fixture.ts';
+import { db } from '#server/platform/db.ts';
 import { type Fixture, fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
 import { oncePerFile, onFileEnd } from '#server/testing/file-end.ts';
 import { keyActor } from '#server/testing/workspace.ts';
@@ -77,4 +80,61 @@ export const secretInput = {
   'dyn_db.update': ['admin_password'],
   'dyn_db.rotate_ssh_key': ['ssh_passphrase', 'ssh_private_key'],
 };
+/** Connections with a password whose server never answers. */
+const silent = async (ctx: Ctx, more: Record<string, unknown>) => {
+  const admin = { admin_username: 'root', admin_password: 'a password nobody may see' };
+  return { connection: await created(ctx, { name: fresh('db'), engine: 'postgres', host: '127.0.0.1', port: 1, ...admin, ...more }) };
+};
+const behindJump = {
+  execution_mode: 'ssh_tunnel',
+  ssh_host: '127.0.0.1',
+  ssh_port: 1,
+  ssh_username: 'u',
+  ssh_private_key: clientKey.private,
+};
+const verifying = (ca_cert_pem: string) => ({ sslmode: 'verify-full', ca_cert_pem });
+const agentHere = async (ctx: Ctx) => {
+  const id = newId();
+  const name = fresh('agent');
+  await db().agents.create({ data: { ...own(ctx), id, agent_id: `svc_agent_${id}`, name, mode: 'control' } });
+  return id;
+};
+/** The jump host's key is pinned to another one, as if the host had been replaced. */
+const otherJump: Sample = async (ctx) => {
+  const ref = await tunnelled(ctx);
+  const row = await db().dyn_db_connections.findFirstOrThrow({ where: { ...own(ctx), name: String(ref.connection) } });
+  await db().dyn_db_connections.update({ where: { id: row.id }, data: { ssh_host_fingerprint: `SHA256:${'A'.repeat(43)}` } });
+  return { ...ref, ssh_private_key: clientKey.private, ssh_host_fingerprint: row.ssh_host_fingerprint };
+};
+export const moving: Fixture['moving'] = {
+  'dyn_db.update': {
+    edits: {
+      host: async (ctx) => ({ ...(await silent(ctx, {})), host: '127.0.0.2' }),
+      port: async (ctx) => ({ ...(await silent(ctx, {})), port: 2 }),
+      agent_id: async (ctx) => ({
+        ...(await silent(ctx, { execution_mode: 'agent_tunnel', agent_id: await agentHere(ctx) })),
+        agent_id: await agentHere(ctx),
+      }),
+      'connect_options.sslmode': async (ctx) => ({
+        ...(await silent(ctx, { connect_options: verifying('a CA') })),
+        connect_options: { sslmode: 'require', ca_cert_pem: 'a CA' },
+      }),
+      'connect_options.ca_cert_pem': async (ctx) => ({
+        ...(await silent(ctx, { connect_options: verifying('a CA') })),
+        connect_options: verifying('another CA'),
+      }),
+      'connect_options.tls': async (ctx) => ({
+        ...(await silent(ctx, { ...behindJump, engine: 'mongo' })),
+        connect_options: { tls: false },
+      }),
+      'connect_options.srv': async (ctx) => ({
+        ...(await silent(ctx, { ...behindJump, engine: 'mongo', host: 'db.example.com' })),
+        connect_options: { srv: true },
+      }),
+    },
+    again: { admin_password: 'another password' },
+  },
+  'dyn_db.rotate_ssh_key': { edits: { ssh_host_fingerprint: otherJump } },
+};
+export const movesNothing = { 'dyn_db.update connect_options.user_host': 'it says where users that are made may log in from' };
 export const shownOnce = { 'dyn_db.mint': ['password'] };

@@ -24,3 +24,5 @@ export const dependsOnState = [
   /is required for format custom|is only for format custom|is not for format/,
   /can't be set together with|doesn't exist in this space/,
 ];
+
+export const movesNothing = { 'inbound_webhooks.update forward_url': 'the secret verifies what arrives and is sent nowhere' };

@@ -18,6 +18,14 @@ const FIELDS: Record<StreamKind, { takes: readonly string[]; needs: readonly str
     needs: ['region', 'access_key_id', 'secret_access_key'],
   },
 };
+/** Of what a kind takes, the member that is sealed. */
+export const CREDENTIAL_OF: Readonly<Record<StreamKind, keyof StreamCredentials>> = {
+  https: 'headers',
+  otlp: 'headers',
+  splunk: 'token',
+  datadog: 'token',
+  s3: 'secret_access_key',
+};
 const ALL = [...new Set(Object.values(FIELDS).flatMap(({ takes }) => takes))];
 /** The service sets these itself. */
 const OWN_HEADERS: ReadonlySet<string> = new Set(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
+import { MOVE_REFUSALS } from '#server/kernel/moves.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { wholeList } from '#server/kernel/page.ts';
 import { CreateLogStream, LogStream, LogStreamRef, LogStreamTest, UpdateLogStream } from './schema.ts';
@@ -52,7 +53,9 @@ export const update = operation({
   kind: 'change',
   needs: ['log_stream:manage'],
   feature: 'audit_export',
-  refuses: ['not_found', 'conflict', 'tenant_sealed'],
+  step_up: { by_verb: 'credential.move' },
+  moves: { to: ['endpoint'], credentials: ['headers', 'token', 'secret_access_key'] },
+  refuses: ['not_found', 'conflict', 'tenant_sealed', ...MOVE_REFUSALS],
   input: UpdateLogStream,
   output: LogStream,
   edits: { row: (tx, ctx, { id }) => streams.lockedStream(tx, ctx, id), shown_by: get },

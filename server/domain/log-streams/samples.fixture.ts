@@ -1,4 +1,4 @@
-import { fresh, idOf, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, idOf, nothing, type Sample } from '#server/testing/factories.ts';
 import { oncePerFile } from '#server/testing/file-end.ts';
 import { startCollector } from './collector.fixture.ts';
 
@@ -19,6 +19,12 @@ export const samples: Record<string, Sample> = {
 };
 const credentials = ['headers', 'secret_access_key', 'token'];
 export const secretInput = { 'log_streams.create': credentials, 'log_streams.update': credentials };
+export const moving: Fixture['moving'] = {
+  'log_streams.update': {
+    edits: { endpoint: async (ctx) => ({ ...(await streamId(ctx)), endpoint: 'https://collect.example.com' }) },
+    again: { token: 'another token' },
+  },
+};
 export const dependsOnState = [
   /is required for streams of kind|is not for streams of kind|must not set|must stay on the same host|must be a URL|can only be traces|must use|must not/i,
 ];

@@ -165,8 +165,7 @@ test('credentials go to no other host than the one they were given for, and are 
   const { output } = await perform(create, owner(w), input);
   assert.ok(!JSON.stringify(output).includes('nobody may see'));
   await assert.rejects(perform(update, owner(w), { id: output.id, endpoint: thief.url }), {
-    type: 'validation_error',
-    message: /^endpoint: must stay/,
+    type: 'mfa_required',
   });
   await perform(update, owner(w), { id: output.id, endpoint: `${collector.url}/elsewhere` });
   await perform(update, owner(w), { id: output.id, endpoint: thief.url, token: 'another' });

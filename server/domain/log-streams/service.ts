@@ -1,15 +1,17 @@
 import type { z } from 'zod';
+import { confirmMove } from '#server/domain/reveals/service.ts';
 import { attemptsHorizon } from '#server/domain/webhooks/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { originOf } from '#server/kernel/moves.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { egress } from '#server/platform/egress.ts';
 import { checkTargetUrl } from '#server/platform/http-out/target-url.ts';
-import { assertFields, credentialsOf, sealCredentials } from './credentials.ts';
+import { assertFields, CREDENTIAL_OF, credentialsOf, sealCredentials } from './credentials.ts';
 import type { CreateLogStream, StreamKind, StreamSource, StreamState, UpdateLogStream } from './schema.ts';
 
 const MOST = 20;
@@ -62,8 +64,8 @@ export async function createStream(ctx: Ctx, input: z.output<typeof CreateLogStr
 }
 
 /**
- * A change of the endpoint's origin takes the credentials again: nobody can have them sent to a place of their own.
- * @throws Refusal not_found, validation_error, conflict, tenant_sealed
+ * The credentials never follow to another origin, unless they are given again or their move confirmed.
+ * @throws Refusal not_found, validation_error, conflict, tenant_sealed, what `confirmMove` throws
  */
 export async function updateStream(ctx: Ctx, { id, ...input }: z.output<typeof UpdateLogStream>) {
   const known = await getStream(ctx, { id });
@@ -73,8 +75,15 @@ export async function updateStream(ctx: Ctx, { id, ...input }: z.output<typeof U
   const sealed = credentials ? await sealCredentials(ctx, known.id, credentials) : {};
   return mutate(ctx, async (tx) => {
     const before = await lockedStream(tx, ctx, id);
-    if (new URL(endpoint).origin !== new URL(before.endpoint).origin && before.value_ct && !credentials)
-      throw invalid('endpoint', 'must stay on the same host, unless the credentials are sent again');
+    const credential = CREDENTIAL_OF[known.kind];
+    const move = await confirmMove(tx, ctx, {
+      moved: originOf(endpoint) === originOf(before.endpoint) ? [] : ['endpoint'],
+      kept: before.value_ct && !credentials ? [credential] : [],
+      again: [credential],
+      reveal: { class: 'B', policy: 'secret:reveal' },
+      about: [before],
+      route: 'log_streams.update',
+    });
     if (input.name !== undefined && input.name !== before.name) await assertFreeName(tx, ctx, input.name);
     const { name = before.name, region = before.region, prefix = before.prefix, access_key_id = before.access_key_id } = input;
     const { enabled = before.enabled } = input;
@@ -89,7 +98,7 @@ export async function updateStream(ctx: Ctx, { id, ...input }: z.output<typeof U
         updated_at: ctx.now,
       },
     });
-    return audited(view(row), entryOfUpdate(before, row, credentials !== undefined));
+    return audited(view(row), entryOfUpdate(before, row, credentials !== undefined, move));
   });
 }
 
@@ -109,13 +118,14 @@ export const entryOf = (row: { id: string; name: string }): Omit<AuditEntry, 'ac
 
 const EDITED = ['name', 'endpoint', 'region', 'prefix', 'access_key_id', 'enabled'] as const;
 
-function entryOfUpdate(before: StreamRow, after: StreamRow, credentials: boolean): AuditEntry {
+function entryOfUpdate(before: StreamRow, after: StreamRow, credentials: boolean, move: Record<string, unknown>): AuditEntry {
   const fields = EDITED.filter((field) => before[field] !== after[field]);
   if (fields.length === 1 && fields[0] === 'enabled' && !credentials)
     return { action: after.enabled ? 'enable' : 'disable', ...entryOf(after) };
   return {
     action: 'update',
     ...entryOf(after),
+    details: move,
     changes: [
       ...fields.map((field) => ({ field, from: before[field], to: after[field] })),
       ...(credentials ? [{ field: 'credentials', changed: true as const }] : []),

@@ -50,13 +50,9 @@ export async function spend({
       ctx.db.$transaction(
         async (tx) => {
           await tx.$queryRaw`select set_config('statement_timeout', '3s', true), set_config('lock_timeout', '2s', true)`;
-          const left = await takeRoom(tx, ctx);
+          const left = await takeRoom(tx, ctx, route);
           phase.failure = 'reveal_check_failed';
           const verification = await takeVerification(tx, ctx, scope);
-          phase.failure = 'reveal_budget_unavailable';
-          await tx.$executeRaw`
-            insert into reveal_ledger (user_id, tenant_id, at, route, request_id)
-            values (${ctx.actor.id}::uuid, ${ctx.tenant_id}::uuid, clock_timestamp(), ${route}, ${ctx.request_id})`;
           phase.failure = 'reveal_audit_unavailable';
           const granted: AuditEntry = {
             ...entry,
@@ -91,18 +87,17 @@ const FAILED = {
   reveal_audit_unavailable: "The audit log couldn't be written, so nothing was shown. Your confirmation is still valid. Try again.",
 } as const satisfies Partial<Record<ErrorType, string>>;
 
-/** Reveals of one person queue up here. `clock_timestamp()`: waiting for the lock must not shift the window. @returns what is left after this one */
-async function takeRoom(tx: Tx, ctx: MemberCtx): Promise<number> {
-  await tx.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${`reveal:${ctx.actor.id}`}, 0))::text`;
-  const [window] = await tx.$queryRaw<{ n: number; wait: number | null }[]>`
-    select count(*)::int as n, extract(epoch from min(at) + ${REVEAL_BUDGET.window_sec} * interval '1 second' - clock_timestamp())::float8 as wait
-    from reveal_ledger where user_id = ${ctx.actor.id}::uuid and at > clock_timestamp() - ${REVEAL_BUDGET.window_sec} * interval '1 second'`;
+/** One unit of the person's budget, counted over all workspaces; reveals of one person queue up for it. @returns what is left after this one */
+export async function takeRoom(tx: Tx, ctx: MemberCtx, route: string): Promise<number> {
+  const { reveals, window_sec } = REVEAL_BUDGET;
+  const [window] = await tx.$queryRaw<{ taken: number; wait: number | null }[]>`
+    select taken, wait from take_reveal_room(${ctx.actor.id}::uuid, ${ctx.tenant_id}::uuid, ${route}, ${ctx.request_id}, ${reveals}::int, ${window_sec}::int)`;
   if (!window) throw new Error('the reveal budget has no count');
-  if (window.n < REVEAL_BUDGET.reveals) return REVEAL_BUDGET.reveals - window.n - 1;
-  const retryAfter = Math.max(1, Math.ceil(window.wait ?? REVEAL_BUDGET.window_sec));
+  if (window.taken < reveals) return reveals - window.taken - 1;
+  const retryAfter = Math.max(1, Math.ceil(window.wait ?? window_sec));
   throw new Refusal(
     'reveal_budget_exceeded',
-    `You revealed ${REVEAL_BUDGET.reveals} values in 5 minutes. Try again in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.`,
+    `You revealed ${reveals} values in 5 minutes. Try again in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.`,
     { retryAfter },
   );
 }

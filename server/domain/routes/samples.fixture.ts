@@ -101,3 +101,11 @@ export const secretInput = { 'routes.test': ['headers[].value'] };
 export const needsGateway = ['routes.test'];
 export const shownOnce = { 'routes.capture.start': ['capture_url', 'token'] };
 export const revealed: Fixture['revealed'] = { 'routes.capture.check': ({ body }) => [body] };
+
+const byReference = 'what a route sends there are secrets with pins of their own, and it stores no credential';
+export const movesNothing = {
+  'routes.environments.put target_base_url': byReference,
+  'routes.environments.put upstream_auth.issuer': 'a claim of the tokens that are signed',
+  'routes.update target_base_url': byReference,
+  'routes.update upstream_auth.issuer': 'a claim of the tokens that are signed',
+};

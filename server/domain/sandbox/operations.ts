@@ -1,3 +1,4 @@
+import { MOVE_REFUSALS } from '#server/kernel/moves.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { Promotion, ResetTest, SandboxPlan, TestWasReset } from './schema.ts';
 import * as sandbox from './service.ts';
@@ -8,7 +9,8 @@ export const promote = operation({
   http: 'POST /admin/sandbox/promote',
   kind: 'change',
   needs: ['sandbox:promote'],
-  refuses: ['conflict', 'plan_limit', 'role_denied'],
+  step_up: { by_verb: 'credential.move' },
+  refuses: ['conflict', 'plan_limit', 'role_denied', ...MOVE_REFUSALS],
   input: Promotion,
   output: SandboxPlan,
   run: (ctx, input) => sandbox.promote(ctx, input),
@@ -20,7 +22,8 @@ export const clone = operation({
   http: 'POST /admin/sandbox/clone',
   kind: 'change',
   needs: ['sandbox:promote'],
-  refuses: ['conflict', 'plan_limit', 'role_denied'],
+  step_up: { by_verb: 'credential.move' },
+  refuses: ['conflict', 'plan_limit', 'role_denied', ...MOVE_REFUSALS],
   input: Promotion,
   output: SandboxPlan,
   run: (ctx, input) => sandbox.clone(ctx, input),

@@ -14,7 +14,7 @@ import { applyClients, planClients } from './families/clients.ts';
 import { applyCollections, fillCollections, planCollections } from './families/collections.ts';
 import { applyEnvironments, planEnvironments } from './families/environments.ts';
 import { planRoutes, type RouteDrafts } from './families/routes.ts';
-import { applySecrets, planSecrets } from './families/secrets.ts';
+import { applySecrets, confirmPromotedPins, planSecrets } from './families/secrets.ts';
 import { applyRoutes } from './families/write-routes.ts';
 import { lockSandbox } from './lock.ts';
 import { dropUnneeded, finderOf, type PlanBuilder, type Step, spreadConflicts } from './plan-builder.ts';
@@ -119,6 +119,7 @@ async function carriedOut(within: Within, { builder, drafts, answer }: Plan, to:
   const entry = promotionEntry(run, builder, answer);
   await within(to === 'test', async (tx, here) => {
     await refuseDenied(here, todo);
+    const move = await confirmPromotedPins(tx, here, builder, of('secret'));
     for (const type of FAMILIES) {
       const more = of(type).filter((step) => !step.exists).length;
       if (more > 0) await withinPlan(tx, here, `${type}s`, more);
@@ -129,7 +130,7 @@ async function carriedOut(within: Within, { builder, drafts, answer }: Plan, to:
     entries.push(...(await applyClients(tx, here, builder, of('client'), run)));
     entries.push(...(await fillCollections(tx, here, builder, of('collection'), run)));
     entries.push(...(await applyRoutes(tx, here, builder, drafts, of('route'), run)));
-    return audited(undefined, entry, entries);
+    return audited(undefined, { ...entry, details: { ...entry.details, ...move } }, entries);
   });
   await within(to === 'live', async () => audited(undefined, entry));
   const made = new Set(todo.map((step) => step.id));

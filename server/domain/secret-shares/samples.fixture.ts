@@ -81,3 +81,8 @@ export const revealed = { 'secret_shares.create': () => [], 'secret_shares.updat
 export const secretInput = { 'secret_shares.claim': ['token'] };
 export const dependsOnState = [/is required unless/, /must be left out/, /has no value/, /must be in the future/, /must be use for/];
 export const unguardedEdits = ['secret_shares.update'];
+
+export const movesNothing = {
+  'secret_shares.create allowed_hosts': 'the hosts of something new',
+  'secret_shares.update allowed_hosts': 'further hosts pass the gate of reveals: service.test.ts',
+};

@@ -3,7 +3,7 @@ import { mintToken } from '#server/crypto/tokens.ts';
 import { raise } from '#server/domain/events/service.ts';
 import { requireFeature } from '#server/domain/plans/service.ts';
 import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
-import { canonicalHosts, changedElsewhere, lockedSecret, requireOwn, secretById } from '#server/domain/secrets/service.ts';
+import { canonicalHosts, changedElsewhere, lockedSecret, requireOwn, secretById, widensPins } from '#server/domain/secrets/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -111,9 +111,13 @@ export async function createShare(ctx: Ctx, input: NewShare, { disclosing }: { d
 
 type Edit = z.output<typeof UpdateShare>;
 
-/** Whether the edit gives the recipient the value, or the right to change it, anew. */
-export const raises = (row: Pick<ShareRow, 'access_level'>, { access_level }: Pick<Edit, 'access_level'>): boolean =>
-  access_level !== undefined && RANK[access_level] > RANK[row.access_level as keyof typeof RANK];
+/** Whether the edit gives the recipient the value, the right to change it, or further hosts to send it to. */
+export const raises = (
+  row: Pick<ShareRow, 'access_level' | 'allowed_hosts'>,
+  { access_level, allowed_hosts }: Pick<Edit, 'access_level' | 'allowed_hosts'>,
+): boolean =>
+  (access_level !== undefined && RANK[access_level] > RANK[row.access_level as keyof typeof RANK]) ||
+  (allowed_hosts !== undefined && widensPins(row.allowed_hosts as string[] | null, canonicalHosts(allowed_hosts)));
 
 /** Everything about the changed share that may be wrong. @throws Refusal conflict for a share that ended, and what `checkedShare` throws */
 export async function checkedEdit(tx: Tx, ctx: Ctx, row: ShareRow, input: Edit) {

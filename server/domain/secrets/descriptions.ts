@@ -15,7 +15,7 @@ export const descriptions: Descriptions = {
     },
     'secrets.update': {
       description:
-        'Changes the name, description, expiry, tags, collection or allowed hosts of a secret. The value is set with `PUT /secrets/{id}/value`.',
+        'Changes the name, description, expiry, tags, collection or allowed hosts of a secret. While it has a value, an API key or token can pin it and narrow its pins; further hosts are allowed in the dashboard, by somebody who may reveal the value and confirms it. The value is set with `PUT /secrets/{id}/value`.',
       success: 'The updated secret.',
     },
     'secrets.put_value': {

@@ -21,3 +21,9 @@ export function hostAllowed(pins: readonly string[] | null, host: string): boole
   const parent = name.slice(name.indexOf('.') + 1);
   return pins.some((pin) => (pin.startsWith('*.') ? name !== parent && pin.slice(2) === parent : pin === name));
 }
+
+/** Whether a value that was pinned to `before` could go to more hosts under `after`. A first pin narrows whatever it names. */
+export function widensPins(before: readonly string[] | null, after: readonly string[] | null): boolean {
+  if (before === null) return false;
+  return after === null || !after.every((pin) => before.includes(pin) || hostAllowed(before, pin));
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
+import { MOVE_REFUSALS } from '#server/kernel/moves.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { textOf } from '#server/kernel/raw-body.ts';
 import * as certificates from './certificates/certificates.ts';
@@ -64,7 +65,9 @@ export const update = operation({
   http: 'PATCH /secrets/{id}',
   kind: 'change',
   needs: ['secret:update'],
-  refuses: ['not_found', 'conflict'],
+  step_up: { by_verb: 'credential.move' },
+  moves: { to: ['allowed_hosts'], credentials: [] },
+  refuses: ['not_found', 'conflict', ...MOVE_REFUSALS],
   input: schema.UpdateSecret,
   output: schema.UpdatedSecret,
   edits: { row: (tx, ctx, { id }) => lockedSecret(tx, ctx, id, { for: 'change' }), shown_by: get },

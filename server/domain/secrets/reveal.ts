@@ -2,14 +2,14 @@ import type { z } from 'zod';
 import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
 import { NotConnected, readConnection, TokenUnavailable } from '#server/custody/connections/connection.ts';
 import { accessToken } from '#server/custody/connections/connections.ts';
-import { settingsOf } from '#server/domain/tenants/schema.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
-import { read, type Tx } from '#server/kernel/database.ts';
+import { read } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { audited, unchanged } from '#server/kernel/mutate.ts';
 import type { Reveal } from '#server/kernel/operation.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { inSharingWorkspace, type Link, linkOf, requireActive, type Shared } from './links.ts';
+import { escrowNeverReveals } from './pins.ts';
 import type { RevealSecret } from './schema.ts';
 import { secretById } from './store.ts';
 import { openVersion } from './values.ts';
@@ -28,7 +28,7 @@ export const revealOfValue: Reveal<Input> = {
   state: (ctx, { id, environment }) =>
     read(ctx, async (tx) => {
       const secret = await secretById(tx, ctx, id);
-      if (secret.is_escrow && (await neverReveals(tx, ctx)))
+      if (secret.is_escrow && (await escrowNeverReveals(tx, ctx)))
         throw new Refusal(
           'reveal_policy_denied',
           `${secret.name} is in escrow, and this workspace never reveals wrap credentials. An Owner can change that in its settings.`,
@@ -65,11 +65,6 @@ export const revealOfValue: Reveal<Input> = {
     });
   },
 };
-
-async function neverReveals(tx: Tx, { tenant_id }: Ctx): Promise<boolean> {
-  const { settings } = await tx.tenants.findUniqueOrThrow({ where: { id: tenant_id }, select: { settings: true } });
-  return settingsOf(settings).escrow_never_reveal;
-}
 
 /** @throws Refusal forbidden, share_use_only, not_found, tenant_sealed when the owner's key can't be had */
 async function sharedState(link: Link, { name, secret_type }: { name: string; secret_type: string }, environment: string | undefined) {

@@ -99,5 +99,12 @@ export const secretInput = {
   'secrets.update_oauth2': ['client_secret', 'password', 'username'],
 };
 
+const pinnedSecret: Sample = async (ctx) => ({
+  id: (await made(ctx, 'secrets.create', { ...(await secret(ctx)), allowed_hosts: ['api.example.com'] })).id,
+});
+export const moving: Fixture['moving'] = {
+  'secrets.update': { edits: { allowed_hosts: async (ctx) => ({ ...(await pinnedSecret(ctx)), allowed_hosts: ['collect.example.com'] }) } },
+};
+
 /** One date, edited in place. */
 export const unguardedEdits = ['secrets.update_environment'];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import * as environments from '#server/domain/environments/service.ts';
+import { forgetRules } from '#server/domain/policies/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { spaceOf } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -9,7 +10,8 @@ import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
-import { workspace } from '#server/testing/workspace.ts';
+import { verified } from '#server/testing/step-up.ts';
+import { memberActor, workspace } from '#server/testing/workspace.ts';
 import { CreateSecret } from './create.schema.ts';
 import * as values from './environment-values.ts';
 import { importEnv } from './import-env.ts';
@@ -424,8 +426,43 @@ test('host pins are stored in one spelling and refused when they pin nothing', a
   const row = await create(w.live, { name: 'pinned', allowed_hosts: ['API.example.com.', 'api.example.com', '*.Example.org'] });
   assert.deepEqual((await secrets.getSecret(w.live, row)).allowed_hosts, ['api.example.com', '*.example.org']);
   await assert.rejects(update(w.live, { id: row.id, allowed_hosts: ['https://x.example'] }), { type: 'validation_error' });
-  await update(w.live, { id: row.id, allowed_hosts: null });
+  const owner = w.member('owner');
+  await verified(owner, 'credential.move');
+  await made(owner, 'secrets.update', { id: row.id, allowed_hosts: null });
   assert.equal((await secrets.getSecret(w.live, row)).allowed_hosts, null);
+});
+
+test('pins narrow freely, and widen without a confirmation only while there is no value that could follow', async () => {
+  const w = await workspace();
+  const row = await create(w.live, { name: 'narrowing' });
+  for (const allowed_hosts of [['*.example.com', 'api.example.org'], ['a.example.com', 'api.example.org'], ['a.example.com']])
+    await update(w.live, { id: row.id, allowed_hosts });
+  for (const allowed_hosts of [['*.example.com'], ['b.example.com'], ['a.example.com', 'b.example.com'], null])
+    await assert.rejects(update(w.live, { id: row.id, allowed_hosts }), { type: 'validation_error' }, String(allowed_hosts));
+  // A value that was replaced can be restored, so it counts.
+  await secrets.putValue(w.live, { id: row.id, value: 'junk' });
+  await assert.rejects(update(w.live, { id: row.id, allowed_hosts: null }), { type: 'validation_error' });
+  const empty = await create(w.live, { name: 'empty', value: undefined, allowed_hosts: ['api.example.com'] });
+  await update(w.live, { id: empty.id, allowed_hosts: null });
+});
+
+test('an Editor with Reveal secrets widens pins after confirming it, and a policy against reveals holds for that too', async () => {
+  const w = await workspace();
+  const { id } = await create(w.live, { name: 'guarded', allowed_hosts: ['api.example.com'] });
+  const editor = w.ctx('live', { ...memberActor('editor'), reveal_secrets: true } as Ctx['actor']);
+  await verified(editor, 'credential.move');
+  await made(editor, 'secrets.update', { id, allowed_hosts: ['api.example.com', 'b.example.com'] });
+  await db().tenant_policies.create({
+    data: {
+      ...{ id: newId(), tenant_id: w.tenant.id, name: 'four eyes', actions: ['secret:reveal'], subjects: { all: true }, resources: [] },
+      ...{ space: 'both', reason: 'four eyes' },
+    },
+  });
+  forgetRules(w.tenant.id);
+  const owner = w.member('owner');
+  await verified(owner, 'credential.move');
+  await assert.rejects(made(owner, 'secrets.update', { id, allowed_hosts: null }), { type: 'validation_error' });
+  assert.deepEqual((await secrets.getSecret(w.live, { id })).allowed_hosts, ['api.example.com', 'b.example.com']);
 });
 
 test('a plan limit holds against parallel creates and against an import', async () => {

@@ -13,6 +13,7 @@ import { pageOf } from '#server/kernel/page.ts';
 import { connectionSettings } from './connections/settings.ts';
 import { canonicalHostPin } from './hosts.ts';
 import { inSharingWorkspace, linkOf, requireOwn } from './links.ts';
+import { confirmPins } from './pins.ts';
 import type { ForeignMaterial, ListSecrets, PutValue, StringSecret, UpdateSecret } from './schema.ts';
 import { environmentFor, lockedEnvironment, requireCollection } from './scope.ts';
 import { putSharedValue } from './shared-value.ts';
@@ -22,7 +23,7 @@ import { type SealedNewValue, sealNewValue, wipeValues, writeValue } from './val
 
 export { type CallbackOutcome, consentReturned, fragmentReturned } from './connections/consents.ts';
 export { parseDotenv } from './dotenv.ts';
-export { canonicalHostPin, hostAllowed } from './hosts.ts';
+export { canonicalHostPin, hostAllowed, widensPins } from './hosts.ts';
 export { insertSecrets, type ManySecrets } from './insert-many.ts';
 export {
   type AccessLevel,
@@ -34,6 +35,7 @@ export {
   type Shared,
   type ShareStatus,
 } from './links.ts';
+export { confirmPins } from './pins.ts';
 export { lockedSecret, secretById } from './store.ts';
 export { whenSealed, wipeSuperseded } from './values.ts';
 
@@ -161,7 +163,7 @@ export async function insertLinked(
   return { row, entry };
 }
 
-/** @throws Refusal not_found, conflict when the name is taken */
+/** A value that is pinned never follows to further hosts unless that is confirmed. @throws Refusal not_found, conflict when the name is taken, what `confirmPins` throws */
 export function updateSecret(ctx: Ctx, { id, ...input }: z.output<typeof UpdateSecret>) {
   return mutate(ctx, async (tx) => {
     const before = await lockedSecret(tx, ctx, id, { for: 'change' });
@@ -170,6 +172,11 @@ export function updateSecret(ctx: Ctx, { id, ...input }: z.output<typeof UpdateS
     if (before.is_escrow && input.allowed_hosts !== undefined)
       throw invalid('allowed_hosts', 'are changed with PATCH /wrap/credentials/{secret_id}: this secret is a wrap credential');
     const { name, allowed_hosts, ...plain } = input;
+    const after_hosts = allowed_hosts && canonicalHosts(allowed_hosts);
+    const move =
+      after_hosts === undefined
+        ? {}
+        : await confirmPins(tx, ctx, [{ before, after: after_hosts }], { field: 'allowed_hosts', route: 'secrets.update' });
     const after = await tx.secrets
       .update({
         where: { id: before.id, ...own(ctx) },
@@ -189,7 +196,7 @@ export function updateSecret(ctx: Ctx, { id, ...input }: z.output<typeof UpdateS
       resource_id: after.id,
       name: after.name,
       changes: changesOf(before, after, given),
-      details: { change: kindOfChange(given) },
+      details: { change: kindOfChange(given), ...move },
     });
   });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
+import { MOVE_REFUSALS } from '#server/kernel/moves.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { wholeList } from '#server/kernel/page.ts';
 import * as attempts from './attempts.ts';
@@ -73,7 +74,8 @@ export const update = operation({
   needs: ['sso:manage'],
   feature: 'sso',
   step_up: 'sso.change',
-  refuses: ['not_found', 'conflict', 'tenant_sealed'],
+  moves: { to: ['issuer'], credentials: ['client_secret'] },
+  refuses: ['not_found', 'conflict', 'tenant_sealed', ...MOVE_REFUSALS],
   input: UpdateSsoConnection,
   output: SsoConnection,
   edits: { row: (tx, ctx, { id }) => sso.lockedConnection(tx, ctx, id), shown_by: get },

@@ -1,4 +1,4 @@
-import { fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
 import { CreateSsoConnection } from './schema.ts';
 import { createConnection } from './service.ts';
 
@@ -35,6 +35,13 @@ export const testedElsewhere = {
   'sso.acs': byBrowser,
 };
 export const secretInput = { 'sso.create': ['client_secret'], 'sso.update': ['client_secret'] };
+export const moving: Fixture['moving'] = {
+  'sso.update': {
+    edits: { issuer: async (ctx) => ({ ...(await existing(ctx)), issuer: 'https://collect.example.com' }) },
+    again: { client_secret: 'another client secret' },
+  },
+};
+export const movesNothing = { 'sso.update sso_url': 'people are sent there; a SAML connection stores no credential' };
 /** Connections belong to the workspace and are the same in both spaces. */
 export const ofWorkspace = true;
 export const unguardedEdits = ['sso.settings.update'];

@@ -1,12 +1,14 @@
 import type { z } from 'zod';
 import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
 import { certificateFacts, certificatePem, providerFromMetadata, serviceMetadata } from '#server/crypto/saml.ts';
+import { confirmMove } from '#server/domain/reveals/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { originOf } from '#server/kernel/moves.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { egress } from '#server/platform/egress.ts';
@@ -67,7 +69,10 @@ const REQUIRED = {
   saml: 'is required for SAML. Send metadata_xml, or entity_id, sso_url and certificates',
 } as const;
 
-/** A change of where identities come from asks for a new test. @throws Refusal not_found, validation_error, conflict, tenant_sealed */
+/**
+ * A change of where identities come from asks for a new test. The client secret never follows to another issuer, unless it is given again; the confirmation
+ * that the operation asks for anyway counts as that of its move. @throws Refusal not_found, validation_error, conflict, tenant_sealed, what `confirmMove` throws
+ */
 export async function updateConnection(ctx: Ctx, { id, ...input }: z.output<typeof UpdateSsoConnection>) {
   const { kind } = await read(ctx, (tx) => connectionById(tx, ctx, id));
   const columns = await columnsOf(kind as SsoKind, input);
@@ -75,6 +80,14 @@ export async function updateConnection(ctx: Ctx, { id, ...input }: z.output<type
   return mutate(ctx, async (tx) => {
     const before = await lockedConnection(tx, ctx, id);
     if (input.active === false) await refuseWhileNeeded(tx, ctx, before);
+    const move = await confirmMove(tx, ctx, {
+      moved: originOf(input.issuer ?? before.issuer) === originOf(before.issuer) ? [] : ['issuer'],
+      kept: before.value_ct && input.client_secret === undefined ? ['client_secret'] : [],
+      again: ['client_secret'],
+      reveal: { class: 'B', policy: 'secret:reveal' },
+      about: [before],
+      route: 'sso.update',
+    });
     const source = (['issuer', 'client_id', 'sso_url'] as const).some(
       (field) => columns[field] !== undefined && columns[field] !== before[field],
     );
@@ -87,6 +100,7 @@ export async function updateConnection(ctx: Ctx, { id, ...input }: z.output<type
     return audited(view(after), {
       action: 'update',
       ...entryOf(after),
+      details: move,
       changes: [
         ...changesOf(before, after, fields),
         ...(input.client_secret === undefined ? [] : [{ field: 'client_secret', changed: true as const }]),

@@ -37,3 +37,6 @@ export const secretInput = { 'trust_bindings.test': ['subject_token'] };
 export const dependsOnState = [
   /each must name a claim|whose tokens are trusted|is the issuer of|must be a URL|must have no query|must use|must not|is named twice|has a field of its own|is checked for every token|the client isn't allowed|must have at most/i,
 ];
+
+const trusted = 'it says whose tokens are believed; nothing is sent there but a request for public keys';
+export const movesNothing = { 'trust_bindings.create issuer': trusted, 'trust_bindings.update issuer': trusted };

@@ -17,7 +17,7 @@ export const descriptions: Descriptions = {
     },
     'vaults.update': {
       description:
-        "Changes the settings of a vault. A new default lifetime applies to later tokens. A disabled vault neither tokenizes nor detokenizes; its tokens can still be listed and deleted. `name`, `token_format`, `custody_mode` and `dedupe` can't be changed.",
+        "Changes the settings of a vault. A new default lifetime applies to later tokens. A disabled vault neither tokenizes nor detokenizes; its tokens can still be listed and deleted. While the vault has tokens, an API key or token can only narrow `allowed_hosts`; an Owner or Admin allows further hosts in the dashboard, by confirming it. `name`, `token_format`, `custody_mode` and `dedupe` can't be changed.",
       success: 'The updated vault.',
     },
     'vaults.delete': {

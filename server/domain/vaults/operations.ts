@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
+import { MOVE_REFUSALS } from '#server/kernel/moves.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { wholeList } from '#server/kernel/page.ts';
 import { detokenize, detokenizeMany, tokenize, tokenizeMany } from './hot.ts';
@@ -61,7 +62,9 @@ export const update = operation({
   kind: 'change',
   needs: ['vault:update'],
   mirrored: true,
-  refuses: ['not_found', 'conflict'],
+  step_up: { by_verb: 'credential.move' },
+  moves: { to: ['allowed_hosts'], credentials: [] },
+  refuses: ['not_found', 'conflict', ...MOVE_REFUSALS],
   input: schema.UpdateVault,
   output: schema.Vault,
   edits: { row: (tx, ctx, { vault }) => vaults.lockedVault(tx, ctx, vault), shown_by: get },

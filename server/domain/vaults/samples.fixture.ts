@@ -49,6 +49,14 @@ export const secretInput = {
   'vaults.search_tokens': ['value'],
   'vaults.import_tokens': ['content'],
 };
+const pinnedVault = async (ctx: Ctx) => {
+  const { name } = await made(ctx, 'vaults.create', { ...(await vault(ctx)), allowed_hosts: ['api.example.com'] });
+  await made(ctx, 'vaults.tokenize', { vault: name, value: value() });
+  return { vault: name };
+};
+export const moving: Fixture['moving'] = {
+  'vaults.update': { edits: { allowed_hosts: async (ctx) => ({ ...(await pinnedVault(ctx)), allowed_hosts: null }) } },
+};
 export const dependsOnState = [
   /is required for token_format ff1/,
   /is only for/,

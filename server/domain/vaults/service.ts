@@ -2,6 +2,8 @@ import type { z } from 'zod';
 import { sealNewIndexKey } from '#server/custody/vaults/blind-index.ts';
 import { createKey, destroyAllVersions, newVersion, rotateKey } from '#server/domain/crypto-keys/service.ts';
 import { requireFeature, withinPlan } from '#server/domain/plans/service.ts';
+import { confirmMove } from '#server/domain/reveals/service.ts';
+import { widensPins } from '#server/domain/secrets/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
@@ -101,13 +103,24 @@ function assertFits({ alphabet, custody_mode, dedupe, default_ttl_seconds = null
   if (dedupe) throw invalid('dedupe', "can't be used with custody_mode dual: the service stores no value to compare");
 }
 
-/** @throws Refusal not_found, conflict, validation_error for what can't change */
+/** Values that are pinned never follow to further hosts unless that is confirmed. @throws Refusal not_found, conflict, validation_error for what can't change, what `confirmMove` throws */
 export function updateVault(ctx: Ctx, { vault, ...input }: z.output<typeof UpdateVault>) {
   return mutate(ctx, async (tx) => {
     const before = await lockedVault(tx, ctx, vault);
     if (before.token_format === 'ff1' && input.default_ttl_seconds != null)
       throw invalid('default_ttl_seconds', "can't be kept: tokens of format ff1 don't expire");
     const { default_ttl_seconds, description, enabled, metadata_jsonb, allowed_hosts } = input;
+    const widens = allowed_hosts !== undefined && widensPins(before.allowed_hosts, allowed_hosts);
+    const move = widens
+      ? await confirmMove(tx, ctx, {
+          moved: ['allowed_hosts'],
+          kept: (await tx.vault_tokens.findFirst({ where: { ...own(ctx), vault_id: before.id }, select: { id: true } })) ? ['tokens'] : [],
+          again: [],
+          reveal: { class: 'B', policy: 'vault:detokenize' },
+          about: [before],
+          route: 'vaults.update',
+        })
+      : {};
     const after = (await tx.vaults.update({
       where: { id: before.id, ...own(ctx) },
       data: {
@@ -128,7 +141,7 @@ export function updateVault(ctx: Ctx, { vault, ...input }: z.output<typeof Updat
     );
     const entries: AuditEntry[] = [
       ...(switched ? [entryOf(after.enabled ? 'enable' : 'disable', after)] : []),
-      ...(changes.length > 0 ? [{ ...entryOf('update', after), changes }] : []),
+      ...(changes.length > 0 ? [{ ...entryOf('update', after), changes, details: move }] : []),
     ];
     const [first, ...more] = entries;
     return first ? audited(after, first, more) : unchanged(after);

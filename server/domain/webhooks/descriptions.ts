@@ -20,7 +20,7 @@ export const descriptions: Descriptions = {
     },
     'webhooks.update': {
       description:
-        'Changes the settings of a webhook. `auth_config` and `request_headers` are replaced as a whole. Setting `enabled` to `true` again forgets earlier failures; setting it to `false` drops what waits to be delivered.',
+        'Changes the settings of a webhook. `auth_config` and `request_headers` are replaced as a whole. Setting `enabled` to `true` again forgets earlier failures; setting it to `false` drops what waits to be delivered. A `url` on another host takes `auth_config` and `request_headers` again where they hold text of their own: stored credentials aren’t sent to another host. In the dashboard an Owner or Admin can confirm the move instead.',
       success: 'The updated webhook.',
     },
     'webhooks.delete': {

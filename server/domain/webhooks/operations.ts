@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
+import { MOVE_REFUSALS } from '#server/kernel/moves.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { browseAttempts, listAttempts, recoverWebhook, redeliverAttempt } from './attempts.ts';
 import { inspectAttempt, revealAttempt, revealOfAttempt } from './inspection.ts';
@@ -66,7 +67,9 @@ export const update = operation({
   http: 'PATCH /webhooks/{id}',
   kind: 'change',
   needs: ['webhook:update'],
-  refuses: ['not_found', 'tenant_sealed'],
+  step_up: { by_verb: 'credential.move' },
+  moves: { to: ['url'], credentials: ['auth_config', 'request_headers'] },
+  refuses: ['not_found', 'tenant_sealed', ...MOVE_REFUSALS],
   input: schema.UpdateWebhook,
   output: schema.UpdatedWebhook,
   edits: { row: (tx, ctx, { id }) => lockedWebhook(tx, ctx, id), shown_by: get },

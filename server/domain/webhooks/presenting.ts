@@ -52,6 +52,20 @@ export function secretsNamed({ auth_config, request_headers }: Presented): Named
 }
 const MOST_PLACEHOLDERS = 20;
 
+/** The members that hold text of their own instead of a placeholder. User names and names of headers are no credentials. */
+export function literalsOf({ auth_config, request_headers }: Presented): ('auth_config' | 'request_headers')[] {
+  const { username: _, name: __, ...credentials } = auth_config;
+  const holdsText = (texts: object) =>
+    Object.values(texts).some((text: string) => {
+      const parsed = parseTemplate(text, { context: false });
+      return !parsed.ok || listReferences(parsed.template).length === 0;
+    });
+  return [
+    ...(holdsText(credentials) ? (['auth_config'] as const) : []),
+    ...(holdsText(request_headers) ? (['request_headers'] as const) : []),
+  ];
+}
+
 /**
  * Whoever names a secret, or says where a named one is sent, must be able to read it: else a key that can't could have it sent to a host of its own.
  * @returns the secrets, by the place they are named at. @throws Refusal forbidden, role_denied, validation_error

@@ -43,6 +43,17 @@ export const secretInput = {
   'webhooks.create': ['auth_config', 'request_headers'],
   'webhooks.update': ['auth_config', 'request_headers'],
 };
+/** One that sends a credential which is written out. */
+const authenticated: Sample = async (ctx) => {
+  const auth = { auth_type: 'bearer', auth_config: { token: fresh('a token nobody may see') }, request_headers: { 'X-Tenant': 'one' } };
+  return { id: (await made(ctx, 'webhooks.create', { ...(await webhook(ctx)), ...auth })).id };
+};
+export const moving: Fixture['moving'] = {
+  'webhooks.update': {
+    edits: { url: async (ctx) => ({ ...(await authenticated(ctx)), url: 'http://127.0.0.1:65002/hooks' }) },
+    again: { auth_config: { token: 'another token' }, request_headers: null },
+  },
+};
 export const shownOnce = { 'webhooks.create': ['secret_key'], 'webhooks.rotate_secret': ['secret_key'] };
 export const dependsOnState = [
   /must use https|can only be called|must not use port|is not a public|points to an address|must contain|must be an absolute|must be ASCII/,

@@ -1,17 +1,19 @@
 import type { z } from 'zod';
 import { EVENT_TYPES } from '#server/domain/events/catalogue.shared.ts';
 import { withinPlan } from '#server/domain/plans/service.ts';
+import { confirmMove } from '#server/domain/reveals/service.ts';
 import { whenSealed } from '#server/domain/secrets/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { originOf } from '#server/kernel/moves.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { CHANNEL, labelOf } from './options.shared.ts';
-import { checkAuth, forgetReferences, mayUseSecrets, needsConfig, saveReferences } from './presenting.ts';
+import { checkAuth, forgetReferences, literalsOf, mayUseSecrets, needsConfig, saveReferences } from './presenting.ts';
 import { checkKey, checkRoutes } from './references.ts';
 import type { CreateWebhook, ListWebhooks, UpdateWebhook } from './schema.ts';
 import { freshSecret, openPresented, type Presented, type Sealed, sealText } from './sealing.ts';
@@ -108,8 +110,9 @@ function checkHeaderName(format: string, name: string | null): void {
 }
 
 /**
- * Changes what is given; `auth_config` and `request_headers` are replaced as a whole. Turning it on again forgets why it was off.
- * @throws Refusal not_found, conflict, and as createWebhook
+ * Changes what is given; `auth_config` and `request_headers` are replaced as a whole. Turning it on again forgets why it was off. What is written out in
+ * them never follows to another host, unless it is given again or its move confirmed. The signing secret is never sent, and a secret that is referred to
+ * has a pin of its own. @throws Refusal not_found, conflict, what `confirmMove` throws, and as createWebhook
  */
 export async function updateWebhook(ctx: Ctx, { id, auth_config, request_headers, ...input }: z.output<typeof UpdateWebhook>) {
   if (input.url !== undefined) await acceptUrl(ctx, input.url);
@@ -132,6 +135,17 @@ export async function updateWebhook(ctx: Ctx, { id, auth_config, request_headers
     checkHeaderName(hmac_format, hmac_header_name);
     if (input.route_filter !== undefined) await checkRoutes(tx, ctx, input.route_filter);
     if (input.hmac_key_id !== undefined && input.hmac_key_id !== before.hmac_key_id) await checkKey(tx, ctx, input.hmac_key_id);
+    const move = await confirmMove(tx, ctx, {
+      moved: originOf(input.url ?? before.url) === originOf(before.url) ? [] : ['url'],
+      kept: literalsOf({
+        auth_config: auth_config === undefined ? kept : {},
+        request_headers: request_headers === undefined ? held.request_headers : {},
+      }),
+      again: ['auth_config', 'request_headers'],
+      reveal: { class: 'B', policy: 'webhook:reveal_secret' },
+      about: [before],
+      route: 'webhooks.update',
+    });
     if (presents || (input.url !== undefined && input.url !== before.url))
       await saveReferences(tx, ctx, before.id, await mayUseSecrets(tx, ctx, presented));
 
@@ -152,7 +166,7 @@ export async function updateWebhook(ctx: Ctx, { id, auth_config, request_headers
     const secret = (auth_config as Given | undefined)?.secret;
     if (secret !== undefined) await replaceSecret(tx, ctx, after.id, secret);
     await saveSubscription(tx, ctx, after);
-    return changed(before, after, { auth_config, request_headers });
+    return changed(before, after, { auth_config, request_headers }, move);
   });
 }
 
@@ -178,14 +192,14 @@ async function replaceSecret(tx: Tx, ctx: Ctx, webhook_id: string, secret: strin
 }
 
 /** Turning it on or off is an entry of its own; write-only members are named without their values (interface rule 60 §8). */
-function changed(before: WebhookRow, after: WebhookRow, writeOnly: Record<string, unknown>) {
+function changed(before: WebhookRow, after: WebhookRow, writeOnly: Record<string, unknown>, move: Record<string, unknown>) {
   const shown = changesOf(before, after, CHANGEABLE);
   const hidden = Object.entries(writeOnly).flatMap(([field, given]) => (given === undefined ? [] : [{ field, changed: true as const }]));
   const entries: AuditEntry[] = [
     ...(before.enabled === after.enabled
       ? []
       : [entryOf(after.enabled ? 'enable' : 'disable', after, after.enabled ? {} : { reason: 'manual' })]),
-    ...(shown.length + hidden.length > 0 ? [{ ...entryOf('update', after), changes: [...shown, ...hidden] }] : []),
+    ...(shown.length + hidden.length > 0 ? [{ ...entryOf('update', after, move), changes: [...shown, ...hidden] }] : []),
   ];
   const [first, ...more] = entries;
   return first ? audited(after, first, more) : unchanged(after);

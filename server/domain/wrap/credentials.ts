@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { insertSecret, lockedSecret, removeSecret } from '#server/domain/secrets/service.ts';
+import { confirmPins, insertSecret, lockedSecret, removeSecret } from '#server/domain/secrets/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
@@ -51,14 +51,17 @@ export async function createWrapCredential(ctx: Ctx, input: z.output<typeof Crea
 }
 
 /**
- * A host that is taken away takes its tokens with it, in the same transaction; a host that is added widens where the key may go, so Owners are mailed.
- * @throws Refusal not_found, validation_error
+ * A host that is taken away takes its tokens with it, in the same transaction; a host that is added widens where the key may go, so that it is
+ * confirmed as a reveal is, and Owners are mailed. @throws Refusal not_found, validation_error, what `confirmPins` throws
  */
 export async function updateWrapCredential(ctx: Ctx, { secret_id, ...input }: z.output<typeof UpdateWrapCredential>) {
   const allowed_hosts = input.hosts && exactHosts(input.hosts);
   let mailed = () => {};
   const result = await mutate(ctx, async (tx) => {
     const before = await lockedCredential(tx, ctx, secret_id);
+    const move = allowed_hosts
+      ? await confirmPins(tx, ctx, [{ before, after: allowed_hosts }], { field: 'hosts', route: 'wrap.update_credential' })
+      : {};
     const after = await tx.secrets.update({
       where: { id: before.id, ...own(ctx) },
       data: {
@@ -83,6 +86,7 @@ export async function updateWrapCredential(ctx: Ctx, { secret_id, ...input }: z.
         resource_id: before.id,
         name: before.name,
         changes: changesOf(before, after, ['provider_label', 'allowed_hosts', 'header_name', 'value_prefix']),
+        details: move,
       },
       revoked,
     );

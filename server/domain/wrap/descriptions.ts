@@ -19,7 +19,7 @@ export const descriptions: Descriptions = {
     'wrap.get_credential': { description: 'Returns a wrap credential with its environments.', success: 'The wrap credential.' },
     'wrap.update_credential': {
       description:
-        'Changes provider, hosts, header or prefix. Gateway tokens of a removed host are revoked with it; Owners are mailed about a host that is added. A new value is set with `PUT /secrets/{id}/value`.',
+        'Changes provider, hosts, header or prefix. Gateway tokens of a removed host are revoked with it; Owners are mailed about a host that is added. An API key or token can only take hosts away: a host is added in the dashboard, by somebody who may reveal the key and confirms it. A new value is set with `PUT /secrets/{id}/value`.',
       success: 'The updated wrap credential.',
     },
     'wrap.delete_credential': {

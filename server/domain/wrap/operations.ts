@@ -1,4 +1,5 @@
 import { Deleted } from '#server/kernel/fields.ts';
+import { MOVE_REFUSALS } from '#server/kernel/moves.ts';
 import { operation } from '#server/kernel/operation.ts';
 import * as credentials from './credentials.ts';
 import { TestedProxyCall, TestProxyCall } from './proxy-test.schema.ts';
@@ -50,7 +51,9 @@ export const updateCredential = operation({
   http: 'PATCH /wrap/credentials/{secret_id}',
   kind: 'change',
   needs: ['secret:update'],
-  refuses: ['not_found'],
+  step_up: { by_verb: 'credential.move' },
+  moves: { to: ['hosts'], credentials: [] },
+  refuses: ['not_found', ...MOVE_REFUSALS],
   input: schema.UpdateWrapCredential,
   output: schema.WrapCredentialDetail,
   edits: { row: (tx, ctx, { secret_id }) => credentials.lockedCredential(tx, ctx, secret_id), shown_by: getCredential },

@@ -1,4 +1,4 @@
-import { fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
 
 const credential: Sample = async () => ({
   provider: 'Stripe',
@@ -32,5 +32,10 @@ export const dependsOnState = [
 
 /** What a person types into a call may be a credential. */
 export const secretInput = { 'wrap.create_credential': ['value'], 'wrap.test_call': ['encrypted', 'headers[].value'] };
+export const moving: Fixture['moving'] = {
+  'wrap.update_credential': {
+    edits: { hosts: async (ctx) => ({ ...(await secretId(ctx)), hosts: ['api.stripe.com', 'collect.example.com'] }) },
+  },
+};
 export const needsGateway = ['wrap.test_call'];
 export const shownOnce = { 'wrap.create_token': ['base_url', 'token'] };

@@ -15,6 +15,7 @@ const DEPENDS_ON_STATE = [
   /is not valid for this feed|cursor/i,
   /must not be null|is given twice|is a reserved word|must not look like an id/i,
   /before to|after to/,
+  /: a stored credential isn't sent to another place/,
   /can't be changed once|only one entry per|requires rate_limit_requests/i,
 ];
 

@@ -19,7 +19,7 @@ const listed = (operations: readonly AnyOperation[], io: 'input' | 'output', mar
   Object.fromEntries(operations.map((op) => [op.id, marked(op[io], io, mark)] as const).filter(([, paths]) => paths.length > 0));
 
 /** Paths of the fields with a mark, `input` or `output` side, in the order of the schema. */
-function marked(schema: z.ZodType, io: 'input' | 'output', mark: string): string[] {
+export function marked(schema: z.ZodType, io: 'input' | 'output', mark: string): string[] {
   const found = new Set<string>();
   const walk = (node: unknown, path: string): void => {
     if (typeof node !== 'object' || node === null) return;

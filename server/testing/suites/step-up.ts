@@ -19,7 +19,8 @@ export function stepUp({ operations, ofPerson, fixture }: Subject): void {
         test(op.id, async () => {
           const w = await workspace();
           const ctx = w.member('owner');
-          const input = await (fixture.confirmedSamples?.[op.id] ?? fixture.samples[op.id]!)(ctx);
+          const moving = Object.values(fixture.moving?.[op.id]?.edits ?? {})[0];
+          const input = await (fixture.confirmedSamples?.[op.id] ?? moving ?? fixture.samples[op.id]!)(ctx);
           const scope = scopeFor(op.step_up, input);
           assert.ok(scope, 'the sample of a row with step_up asks for one');
           const who = await asPerson(ctx);

@@ -1,3 +1,4 @@
+import { confirmPins } from '#server/domain/secrets/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
@@ -47,6 +48,16 @@ const settingsOf = (builder: PlanBuilder, row: SecretRow, side: 'source' | 'targ
     collection: collectionNamed(builder, row, side),
   };
 };
+
+/** Pins that are widened for secrets whose values are there take what a reveal of them takes. @returns details of the audit entry @throws Refusal as `confirmPins` */
+export function confirmPromotedPins(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps: readonly Step[]) {
+  const changes = steps.flatMap((step) => {
+    const before = step.exists ? builder.target.secrets.find(({ id }) => id === step.there) : undefined;
+    const after = builder.source.secrets.get(step.id)?.allowed_hosts as string[] | null | undefined;
+    return before && after !== undefined ? [{ before, after }] : [];
+  });
+  return confirmPins(tx, ctx, changes, { field: 'allowed_hosts', route: builder.to === 'live' ? 'sandbox.promote' : 'sandbox.clone' });
+}
 
 export async function applySecrets(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps: readonly Step[], run: string): Promise<AuditEntry[]> {
   const made = steps.filter((step) => !step.exists);
