@@ -119,7 +119,11 @@ function EditForm({ connection, onClose }: Omit<Props, 'open'>) {
         </Field>
       )}
       <OptionFields form={form} engine={connection.engine} iam={iam} readOnly={readOnly} />
-      <ApiEquivalent method="PATCH" path={`/dyn-db-credentials/${connection.name}`} body={{ ...changesOf(values, before, connection), ...(password === '' ? {} : { admin_password: 'ADMIN_PASSWORD' }) }} />
+      <ApiEquivalent
+        method="PATCH"
+        path={`/dyn-db-credentials/${connection.name}`}
+        body={{ ...changesOf(values, before, connection), ...(password === '' ? {} : { admin_password: 'ADMIN_PASSWORD' }) }}
+      />
       <SheetFooter>
         <SpaceNote space={space} />
         <div className="ml-auto flex gap-2">

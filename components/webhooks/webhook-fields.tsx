@@ -81,7 +81,9 @@ export function WebhookFields({ form, kept = false }: Props) {
         optional
         error={fieldError(form, 'request_headers')}
         hint={
-          kept ? 'What you type replaces all headers that are set. Leave empty to keep them. To send them to another host, type them again or confirm it’s you.' : 'One per line. They are never shown again.'
+          kept
+            ? 'What you type replaces all headers that are set. Leave empty to keep them. To send them to another host, type them again or confirm it’s you.'
+            : 'One per line. They are never shown again.'
         }
       >
         <Textarea mono rows={2} placeholder="X-Team: payments" {...form.register('request_headers')} />

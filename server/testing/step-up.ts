@@ -4,11 +4,12 @@ import { totpCode, totpStep } from '#server/crypto/totp.ts';
 import { sealSeed } from '#server/domain/factors/seeds.ts';
 import { createSession } from '#server/domain/people/service.ts';
 import { ACTION_SCOPES, type ActionScope, scopeFor } from '#server/kernel/action-scopes.ts';
-import type { Ctx } from '#server/kernel/context.ts';
+import type { Ctx, Space } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { hasFactor } from '#server/kernel/step-up.ts';
 import { db } from '#server/platform/db.ts';
+import type { Workspace } from './workspace.ts';
 
 export type Confirming = { user_id: string; session_id: string };
 
@@ -50,6 +51,13 @@ export async function verified(who: Confirming | Ctx, scope: ActionScope, { now 
 export async function confirm(op: AnyOperation, ctx: Ctx, input: unknown): Promise<void> {
   const scope = ctx.actor.type === 'member' ? scopeFor(op.step_up, input) : undefined;
   if (scope) await verified(ctx, scope);
+}
+
+/** An Owner who has confirmed one use of the scope. */
+export async function confirmedOwner(w: Pick<Workspace, 'member'>, scope: ActionScope, space: Space = 'live'): Promise<Ctx> {
+  const ctx = w.member('owner', space);
+  await verified(ctx, scope);
+  return ctx;
 }
 
 /** The rows behind an acting member. */

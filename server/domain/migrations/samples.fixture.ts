@@ -126,7 +126,7 @@ export const revealed: Fixture['revealed'] = { 'migrations.reveal_item': ({ valu
 export const secretInput = { 'migrations.create': ['content', 'credentials.auth.token'] };
 
 const ofNewSecret = 'pins of a secret that the commit creates; a new version leaves those of its secret alone';
-const confirmed = 'every rule and route is confirmed as secret.migration by a reviewer, and names a secret of this migration';
+const confirmedRule = 'every rule and route is confirmed as secret.migration by a reviewer, and names a secret of this migration';
 export const movesNothing = {
   'migrations.approve_item allowed_hosts': ofNewSecret,
   'migrations.approve_items items.allowed_hosts': ofNewSecret,
@@ -134,6 +134,6 @@ export const movesNothing = {
     [
       ...['agent_id', 'local_port', 'upstream_host', 'upstream_port'].map((field) => `migrations.db_routes.create ${field}`),
       ...['create', 'update'].flatMap((verb) => ['agent_id', 'match_host'].map((field) => `migrations.intercept_rules.${verb} ${field}`)),
-    ].map((field) => [field, confirmed]),
+    ].map((field) => [field, confirmedRule]),
   ),
 };

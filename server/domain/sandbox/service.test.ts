@@ -3,6 +3,7 @@ import test from 'node:test';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
+import { confirmedOwner } from '#server/testing/step-up.ts';
 import { memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 
 // Promote and clone: what moves, what never does, and what stands in the way (interface rule 64 §5).
@@ -252,6 +253,31 @@ test('addresses can stay what they are in Live', async () => {
   );
   const after = await made(w.live, 'routes.get', { id });
   assert.deepEqual([after.target_base_url, after.timeout_ms], ['http://127.0.0.1:10', 5_000]);
+});
+
+test('a promotion widens pins of a secret with a value only when that is confirmed, and gives a first pin freely', async () => {
+  const w = await workspace();
+  const pair = async (live: string[] | null, ofTest: string[] | null) => {
+    const name = fresh('PIN').replaceAll('-', '_');
+    const there = await made(w.live, 'secrets.create', { name, value: 'a value of Live', allowed_hosts: live });
+    const here = await made(w.test, 'secrets.create', { name, value: 'a value of Test', allowed_hosts: ofTest });
+    return { there: there.id, items: [{ type: 'secret', id: here.id }] };
+  };
+  const pins = async (id: string) => (await made(w.live, 'secrets.get', { id })).allowed_hosts;
+  const first = await pair(null, ['api.example.com']);
+  await promote(w, first.items);
+  assert.deepEqual(await pins(first.there), ['api.example.com']);
+  const wider = await pair(['api.example.com'], ['api.example.com', 'collect.example.com']);
+  await assert.rejects(promote(w, wider.items), { type: 'mfa_required' });
+  assert.deepEqual(await pins(wider.there), ['api.example.com']);
+  await made(await confirmedOwner(w, 'credential.move', 'test'), 'sandbox.promote', { items: wider.items });
+  assert.deepEqual(await pins(wider.there), ['api.example.com', 'collect.example.com']);
+  const entries = await db().audit_logs.findMany({
+    where: { tenant_id: w.tenant.id, action: 'promote', sandbox: false },
+    orderBy: { seq: 'desc' },
+  });
+  const { moved, kept } = (entries[0]?.details ?? {}) as { moved?: string[]; kept?: string[] };
+  assert.deepEqual([moved, kept?.length], [['allowed_hosts'], 1]);
 });
 
 test('names that are taken are conflicts, what needs them does not go, and the rest does', async () => {

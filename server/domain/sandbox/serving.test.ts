@@ -3,6 +3,7 @@ import test from 'node:test';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
+import { confirmedOwner } from '#server/testing/step-up.ts';
 import { memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 
 // A route of Live that is on is never changed into one that fails, whatever it is that moves (interface rule 64 §5).
@@ -101,7 +102,7 @@ test('a secret is not kept from a host that a route of Live sends it to, nor mad
   const { key, live, there } = await served(w);
   const items = [{ type: 'secret', id: key.id }];
   const pinned = async (allowed_hosts: string[] | null) => {
-    await made(w.test, 'secrets.update', { id: key.id, allowed_hosts });
+    await made(await confirmedOwner(w, 'credential.move', 'test'), 'secrets.update', { id: key.id, allowed_hosts });
     return judged(await plan(w, items), 'secret');
   };
   const waits =
@@ -113,7 +114,7 @@ test('a secret is not kept from a host that a route of Live sends it to, nor mad
   assert.deepEqual((await pinned(null))[0], 'update');
 
   // Through a variable, and from no pins at all to some.
-  await made(w.live, 'secrets.update', { id: live.id, allowed_hosts: null });
+  await made(await confirmedOwner(w, 'credential.move', 'live'), 'secrets.update', { id: live.id, allowed_hosts: null });
   const billing = await made(w.live, 'collections.create', { name: 'Billing' });
   await made(w.live, 'collections.variables.create', { id: billing.id, key: 'token', type: 'secret', secret_id: live.id });
   await made(w.live, 'routes.update', { id: there.id, inject_headers_json: { 'X-Key': '{{var:billing.token}}' } });
@@ -130,7 +131,11 @@ test('a secret is not kept from a host that a route of Live sends it to, nor mad
   assert.deepEqual((await pinned(['other.example.com']))[0], 'update', 'a route that is off fails nobody');
 
   await made(w.live, 'routes.update', { id: there.id, enabled: true });
-  await made(w.test, 'secrets.update', { id: key.id, allowed_hosts: null, strict_expiry_enforcement: true });
+  await made(await confirmedOwner(w, 'credential.move', 'test'), 'secrets.update', {
+    id: key.id,
+    allowed_hosts: null,
+    strict_expiry_enforcement: true,
+  });
   const ends = (expires_at: Date | null, expires_at_override: Date | null = null) =>
     db().$transaction([
       db().secrets.update({ where: { id: live.id }, data: { expires_at } }),
@@ -183,7 +188,10 @@ test('what is good only together goes together, and when one half waits so does 
     'skip',
     'Route orders is on in Live, and its calls would fail because KEY isn’t allowed for api.example.org. Allow the host in Live, then promote the collection again.',
   ]);
-  await made(w.test, 'secrets.update', { id: key.id, allowed_hosts: ['api.example.com', 'api.example.org'] });
+  await made(await confirmedOwner(w, 'credential.move', 'test'), 'secrets.update', {
+    id: key.id,
+    allowed_hosts: ['api.example.com', 'api.example.org'],
+  });
   assert.deepEqual((await plan(w, both)).summary, { create: 0, update: 2, skip: 0, conflict: 0 });
 
   // The secret waits for another reason, so the host it would have been allowed waits with it.
@@ -195,7 +203,7 @@ test('what is good only together goes together, and when one half waits so does 
   assert.equal(answer.id, null);
 
   // A variable that becomes a secret whose hosts shrink in the same run.
-  await made(w.live, 'secrets.update', { id: live.id, expires_at: null, allowed_hosts: null });
+  await made(await confirmedOwner(w, 'credential.move'), 'secrets.update', { id: live.id, expires_at: null, allowed_hosts: null });
   await made(w.live, 'collections.variables.create', { id: theirs.id, key: 'key', type: 'value', value: 'public' });
   await made(w.live, 'routes.update', {
     id: there.id,
@@ -204,7 +212,11 @@ test('what is good only together goes together, and when one half waits so does 
   });
   await made(w.test, 'collections.variables.create', { id: billing.id, key: 'key', type: 'secret', secret_id: key.id });
   await made(w.test, 'collections.variables.update', { id: billing.id, variableId: host.id, value: 'api.example.com' });
-  await made(w.test, 'secrets.update', { id: key.id, allowed_hosts: ['api.example.org'], strict_expiry_enforcement: false });
+  await made(await confirmedOwner(w, 'credential.move', 'test'), 'secrets.update', {
+    id: key.id,
+    allowed_hosts: ['api.example.org'],
+    strict_expiry_enforcement: false,
+  });
   const shrunk = await plan(w, both);
   assert.match(judged(shrunk, 'secret')[1] ?? '', /isn’t allowed for api\.example\.com/);
   assert.equal(judged(shrunk, 'collection')[0], 'update', 'with the secret as it is');

@@ -68,10 +68,18 @@ test('an ordinary share is a change that an Editor makes; one that discloses tak
     await verified(owner, 'plaintext.reveal');
     assert.equal((await call(owner, 'secret_shares.create', { ...share, ...more })).status, 'pending');
   }
-  const ref = { id, shareId: (await call(editor, 'secret_shares.create', { ...share, allowed_hosts: ['a.example.com'] })).id };
+  const ref = {
+    id,
+    shareId: (await call(editor, 'secret_shares.create', { ...share, allowed_hosts: ['a.example.com', 'b.example.com'] })).id,
+  };
   assert.deepEqual((await call(editor, 'secret_shares.update', { ...ref, allowed_hosts: ['b.example.com'] })).allowed_hosts, [
     'b.example.com',
   ]);
+  const further = { ...ref, allowed_hosts: ['b.example.com', 'c.example.com'] };
+  await assert.rejects(call(editor, 'secret_shares.update', further), { type: 'reveal_role_denied' });
+  await assert.rejects(call(owner, 'secret_shares.update', further), { type: 'reveal_step_up_required' });
+  await verified(owner, 'plaintext.reveal');
+  assert.deepEqual((await call(owner, 'secret_shares.update', further)).allowed_hosts, further.allowed_hosts);
   await assert.rejects(call(editor, 'secret_shares.update', { ...ref, access_level: 'view' }), { type: 'reveal_role_denied' });
   await assert.rejects(call(w.member('viewer'), 'secret_shares.create', { ...share, allowed_hosts: ['a.example.com'] }), {
     type: 'role_denied',

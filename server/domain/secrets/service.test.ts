@@ -10,7 +10,7 @@ import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
-import { verified } from '#server/testing/step-up.ts';
+import { confirmedOwner, verified } from '#server/testing/step-up.ts';
 import { memberActor, workspace } from '#server/testing/workspace.ts';
 import { CreateSecret } from './create.schema.ts';
 import * as values from './environment-values.ts';
@@ -426,9 +426,7 @@ test('host pins are stored in one spelling and refused when they pin nothing', a
   const row = await create(w.live, { name: 'pinned', allowed_hosts: ['API.example.com.', 'api.example.com', '*.Example.org'] });
   assert.deepEqual((await secrets.getSecret(w.live, row)).allowed_hosts, ['api.example.com', '*.example.org']);
   await assert.rejects(update(w.live, { id: row.id, allowed_hosts: ['https://x.example'] }), { type: 'validation_error' });
-  const owner = w.member('owner');
-  await verified(owner, 'credential.move');
-  await made(owner, 'secrets.update', { id: row.id, allowed_hosts: null });
+  await made(await confirmedOwner(w, 'credential.move'), 'secrets.update', { id: row.id, allowed_hosts: null });
   assert.equal((await secrets.getSecret(w.live, row)).allowed_hosts, null);
 });
 

@@ -160,6 +160,34 @@ test('only who may read secrets, or sign with keys, can have a webhook use them'
   await made(without('secret:read'), 'webhooks.update', { id, name: 'renamed' });
 });
 
+test('what a webhook writes out follows to no other host; what it refers to has a pin of its own, and the path is free', async () => {
+  const w = await workspace();
+  const secret = await made(w.live, 'secrets.create', { name: 'HOOK_TOKEN', value: 'a value', allowed_hosts: ['hooks.example.com'] });
+  const at = (port: number, path = '') => `http://127.0.0.1:${port}/hooks${path}`;
+  const of = async (more: Record<string, unknown>) =>
+    (await made(w.live, 'webhooks.create', { name: fresh('hook'), url: at(65001), event_types: ['audit.event'], ...more })).id;
+  const move = (id: string, more: Record<string, unknown> = {}) => made(w.live, 'webhooks.update', { id, url: at(65002), ...more });
+  const refused = { type: 'validation_error', message: /^url: can't be changed here while/ };
+  const basic = { auth_type: 'basic', auth_config: { username: 'u', password: 'p' } };
+
+  for (const literal of [
+    basic,
+    { auth_type: 'header', auth_config: { name: 'X-Key', value: 'k' } },
+    { request_headers: { 'X-Key': 'k' } },
+    { auth_type: 'bearer', auth_config: { token: 't' }, request_headers: { 'X-Ref': '{{secret:HOOK_TOKEN}}' } },
+  ])
+    await assert.rejects(move(await of(literal)), refused, JSON.stringify(literal));
+  await move(await of({ auth_type: 'bearer', auth_config: { token: `{{secret_id:${secret.id}}}` } }));
+  await move(await of({ ...basic, auth_config: { username: 'u', password: '{{secret:HOOK_TOKEN}}' } }));
+  await move(await of({ auth_type: 'hmac', auth_config: { secret: 'a signing secret that is never sent' } }));
+
+  const id = await of({ ...basic, request_headers: { 'X-Key': 'k' } });
+  await made(w.live, 'webhooks.update', { id, url: at(65001, '/elsewhere') });
+  await assert.rejects(move(id, { auth_config: { username: 'u', password: 'another' } }), refused, 'the headers would follow');
+  await assert.rejects(move(id, { request_headers: null }), refused, 'the password would follow');
+  await move(id, { auth_type: 'none', request_headers: null });
+});
+
 test('a reveal shows the secret that signs, under both of its names, and none where a key signs', async () => {
   const w = await workspace();
   const { url } = await answering(200);

@@ -8,7 +8,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
-import { verified } from '#server/testing/step-up.ts';
+import { confirmedOwner } from '#server/testing/step-up.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { createWrapCredential, updateWrapCredential } from './credentials.ts';
 import { CreateWrapCredential } from './schema.ts';
@@ -66,9 +66,10 @@ test('every change of an escrowed key is audited as a wrap credential, whichever
   await putValue(now(w.live), { id: secret_id, value: 'elsewhere', environment: 'staging' });
   await updateSecretEnvironment(now(w.live), { id: secret_id, env: 'staging', expires_at_override: new Date(Date.now() + 86_400_000) });
   await removeValue(now(w.live), { id: secret_id, env: 'staging' });
-  const owner = w.member('owner');
-  await verified(owner, 'credential.move');
-  await made(owner, 'wrap.update_credential', { secret_id, hosts: ['api.stripe.com', 'files.stripe.com'] });
+  await made(await confirmedOwner(w, 'credential.move'), 'wrap.update_credential', {
+    secret_id,
+    hosts: ['api.stripe.com', 'files.stripe.com'],
+  });
   const entries = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id, resource_id: secret_id }, orderBy: { id: 'asc' } });
   assert.deepEqual(
     entries.map((entry) => `${entry.resource_type} ${entry.action}`).sort(),

@@ -6,7 +6,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
-import { verified } from '#server/testing/step-up.ts';
+import { confirmedOwner } from '#server/testing/step-up.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { createWrapCredential, deleteWrapCredential } from './credentials.ts';
 import { pruneWrapTokens } from './expiry.ts';
@@ -77,9 +77,10 @@ test('a token names a host of its credential, and ends when it says', async () =
 test('Owners hear of hosts that were added and of tokens that travelled in clear, each once', async () => {
   const w = await workspace();
   const { secret_id } = await store(w.live);
-  const owner = w.member('owner');
-  await verified(owner, 'credential.move');
-  await made(owner, 'wrap.update_credential', { secret_id, hosts: ['api.stripe.com', 'files.stripe.com'] });
+  await made(await confirmedOwner(w, 'credential.move'), 'wrap.update_credential', {
+    secret_id,
+    hosts: ['api.stripe.com', 'files.stripe.com'],
+  });
   const [entry] = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id, resource_type: 'wrap_credential', action: 'update' } });
   assert.match(JSON.stringify(entry?.details), /files\.stripe\.com/);
   const { id } = await createWrapToken(now(w.live), { secret: 'KEY', host: 'api.stripe.com' });
