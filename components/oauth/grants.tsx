@@ -18,6 +18,13 @@ export function Grants({ name, place: { offer } }: { name: string; place: Pick<P
           <p className="mt-2 font-mono text-xs leading-5 [overflow-wrap:anywhere]">{offer.missing.join(', ')}</p>
         </details>
       )}
+      {offer.scopes.some(({ confirmed }) => confirmed) && (
+        <p className="text-ink-2 text-sm">
+          {offer.needs_second_factor
+            ? `For 8 hours after you confirm, ${name} can also take the actions that ask you to confirm in the dashboard.`
+            : `${name} can’t take actions that ask you to confirm in the dashboard, such as destroying a key, unless you confirm the login with your second factor.`}
+        </p>
+      )}
       <p className="text-ink-2 text-sm">
         The login lasts until it isn’t used for 30 days, 90 days at most. It never includes secret values, and never more than your role
         allows. You can end it at any time under Connected apps.

@@ -12,7 +12,18 @@ import { type Chosen, CLI_USER_AGENT, loginOf } from './session.ts';
 import type { Shared } from './shared.ts';
 import type { Terminal } from './terminal.ts';
 
-type LoginFlags = Chosen & { device?: boolean; apiKey?: boolean; test?: boolean; tenant?: string; scope?: string; browser?: boolean };
+type LoginFlags = Chosen & {
+  device?: boolean;
+  apiKey?: boolean;
+  test?: boolean;
+  tenant?: string;
+  scope?: string;
+  confirm?: boolean;
+  browser?: boolean;
+};
+
+/** Asks for a login that its person confirms (RFC 9470). */
+const CONFIRMED = 'step_up';
 
 /** The name that every workspace knows this program by before its first login there. */
 const CLIENT = 'service-cli';
@@ -26,9 +37,11 @@ export function addLoginCommand(program: Command, { terminal }: Shared): void {
     .option('--test', 'sign in to the Test space of an installation on this machine')
     .option('--tenant <slug>', 'workspace to suggest')
     .option('--scope <scopes>', 'rights to ask for, separated by spaces (default: all that you have)')
+    .option('--confirm', 'confirm with your second factor: for 8 hours the login can do what the dashboard asks you to confirm')
     .option('--no-browser', 'print the address instead of opening it')
     .action(async (_flags, command: Command) => {
       const flags = command.optsWithGlobals<LoginFlags>();
+      if (flags.apiKey && flags.confirm) throw new CliError('--confirm is for the login of a person. An API key has no second factor.');
       if (flags.profile !== undefined && !PROFILE_NAME.test(flags.profile))
         throw new CliError('A profile name has up to 64 letters, digits, ".", "_" and "-", and starts with a letter or digit.');
       await keep(flags.apiKey ? await byApiKey(flags, terminal) : await byPerson(flags, terminal), flags.profile, terminal);
@@ -67,6 +80,7 @@ async function byBrowser(host: string, flags: LoginFlags, key: DpopKey, terminal
       dpop_jkt: key.jkt,
       tenant: flags.tenant ?? environmentSettings(terminal.env).tenant,
       scope: flags.scope,
+      acr_values: flags.confirm ? CONFIRMED : undefined,
     };
     for (const [name, value] of Object.entries(ask)) if (value !== undefined) url.searchParams.set(name, value);
     const opened = flags.browser !== false && terminal.canAsk && openBrowser(url.href);
@@ -84,7 +98,8 @@ async function byBrowser(host: string, flags: LoginFlags, key: DpopKey, terminal
 }
 
 async function byDevice(host: string, flags: LoginFlags, key: DpopKey, terminal: Terminal): Promise<Tokens> {
-  const device = await authorizeDevice({ origin: host }, { client_id: CLIENT, ...(flags.scope ? { scope: flags.scope } : {}) });
+  const wanted = { ...(flags.scope ? { scope: flags.scope } : {}), ...(flags.confirm ? { acr_values: CONFIRMED } : {}) };
+  const device = await authorizeDevice({ origin: host }, { client_id: CLIENT, ...wanted });
   const minutes = Math.round(device.expires_in / 60);
   terminal.error(
     `Open ${device.verification_uri} on any device and enter this code within ${minutes} minutes:\n\n  ${terminal.style.bold(device.user_code)}\n`,

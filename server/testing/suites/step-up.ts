@@ -3,15 +3,18 @@ import test, { describe } from 'node:test';
 import { perform } from '#server/api/perform.ts';
 import { type ActionScope, scopeFor } from '#server/kernel/action-scopes.ts';
 import { db } from '#server/platform/db.ts';
+import { ownerOf } from '../owner.ts';
 import { asPerson, type Confirming, enrolled, verified } from '../step-up.ts';
 import { createTestPerson } from '../test-person.ts';
 import { workspace } from '../workspace.ts';
-import { auditCount } from './audit.ts';
+import { auditCount, contentsOf } from './audit.ts';
 import { personRequest } from './person-request.ts';
+import { send } from './send.ts';
 import type { Subject } from './subject.ts';
 
 /** What a row declares by `step_up` holds: one verification of its scope buys one use, and nothing else does (interface rule 22 §5.4). */
-export function stepUp({ operations, ofPerson, fixture }: Subject): void {
+export function stepUp(subject: Subject): void {
+  const { operations, ofPerson, fixture } = subject;
   const asked = operations.filter(({ step_up }) => step_up);
   if (asked.length > 0)
     describe('a member confirms what the row asks for, and a verification of another scope does not help', () => {
@@ -35,6 +38,8 @@ export function stepUp({ operations, ofPerson, fixture }: Subject): void {
           assert.equal(await unused(who, scope), 0);
         });
     });
+
+  stepUpOfLogins(subject);
 
   const ofPeople = ofPerson.filter(({ id, step_up }) => step_up && fixture.personSamples?.[id]);
   if (ofPeople.length > 0)
@@ -60,6 +65,48 @@ export function stepUp({ operations, ofPerson, fixture }: Subject): void {
         });
     });
 }
+
+/** An access token of a person is asked what the person is: its login was confirmed with a second factor, or nothing happens (interface rule 21 §11). */
+function stepUpOfLogins({ v1, tables, fixture }: Subject): void {
+  const asked = v1.filter(({ step_up, kind }) => step_up && kind !== 'reveal');
+  if (asked.length > 0)
+    describe('a login that was not confirmed with a second factor does nothing that takes one, and one that was does it', () => {
+      for (const op of asked)
+        for (const space of SPACES)
+          test(`${op.id} in ${space}`, async () => {
+            const w = await workspace();
+            const ctx = w.member('owner', space);
+            const input = await (fixture.confirmedSamples?.[op.id] ?? fixture.samples[op.id]!)(ctx);
+            const person = await ownerOf(w);
+            const login = (step_up_at?: Date) => w.token({ space, person, ...(step_up_at ? { step_up_at } : {}) });
+            const [never, late, fresh] = [await login(), await login(new Date(Date.now() - 8 * 3_600_000)), await login(new Date())];
+            const before = [await contentsOf(tables, w), await auditCount(w)];
+            for (const { text } of [never, late]) {
+              const answer = await send(op, input, text);
+              assert.deepEqual([answer.status, answer.body.error?.type], [403, 'step_up_required'], answer.text);
+              assert.match(answer.body.error.message, /service-cli login --confirm/);
+            }
+            assert.deepEqual([await contentsOf(tables, w), await auditCount(w)], before, 'a refused call changed something');
+            if (space === 'test' && !worksInTest(op.id)) return;
+            const answer = await send(op, input, fresh.text);
+            assert.ok(answer.status < 300, answer.text);
+            const entries = await db().audit_logs.findMany({
+              where: { tenant_id: w.tenant.id, request_id: answer.headers.get('x-request-id') },
+            });
+            assert.ok(entries.length > 0, 'no audit entry');
+            for (const { details } of entries)
+              assert.equal(
+                (details as { step_up?: { oauth_family_id?: string } }).step_up?.oauth_family_id,
+                fresh.row.family_id,
+                'the entry names the login',
+              );
+          });
+    });
+}
+
+const SPACES = ['live', 'test'] as const;
+/** Access keys are of Live alone. */
+const worksInTest = (id: string) => id !== 'api_keys.create';
 
 const otherThan = (scope: ActionScope): ActionScope => (scope === 'tenant.kms' ? 'tenant.slug' : 'tenant.kms');
 const extraOf = (scope: ActionScope) => ({ requires_step_up: true, action_scope: scope, allowed_methods: ['passkey', '2fa'] });
