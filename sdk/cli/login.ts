@@ -7,7 +7,7 @@ import { openBrowser } from './browser.ts';
 import { CliError, EXIT } from './exit.ts';
 import { awaitCode } from './loopback.ts';
 import { withoutLineEnd } from './operation-input.ts';
-import { changeProfiles, credentialsFile, PROFILE_NAME, type Profile } from './profiles.ts';
+import { changeProfiles, credentialsFile, PROFILE_NAME, type Profile, readProfiles } from './profiles.ts';
 import { type Chosen, CLI_USER_AGENT, loginOf } from './session.ts';
 import type { Shared } from './shared.ts';
 import type { Terminal } from './terminal.ts';
@@ -37,15 +37,26 @@ export function addLoginCommand(program: Command, { terminal }: Shared): void {
     .option('--test', 'sign in to the Test space of an installation on this machine')
     .option('--tenant <slug>', 'workspace to suggest')
     .option('--scope <scopes>', 'rights to ask for, separated by spaces (default: all that you have)')
-    .option('--confirm', 'confirm with your second factor: for 8 hours the login can do what the dashboard asks you to confirm')
+    .option('--confirm', 'sign in again and confirm with your second factor: for 8 hours the login can do what takes one')
     .option('--no-browser', 'print the address instead of opening it')
     .action(async (_flags, command: Command) => {
-      const flags = command.optsWithGlobals<LoginFlags>();
+      const given = command.optsWithGlobals<LoginFlags>();
+      const flags = given.confirm ? ofProfile(given, terminal) : given;
       if (flags.apiKey && flags.confirm) throw new CliError('--confirm is for the login of a person. An API key has no second factor.');
       if (flags.profile !== undefined && !PROFILE_NAME.test(flags.profile))
         throw new CliError('A profile name has up to 64 letters, digits, ".", "_" and "-", and starts with a letter or digit.');
       await keep(flags.apiKey ? await byApiKey(flags, terminal) : await byPerson(flags, terminal), flags.profile, terminal);
     });
+}
+
+/** `--confirm` without a host repeats the login of the profile, so that the command that a refusal names works as it is. */
+function ofProfile(flags: LoginFlags, terminal: Terminal): LoginFlags {
+  if (flags.host !== undefined || flags.test) return flags;
+  const { profiles, current } = readProfiles(credentialsFile(terminal.env), terminal.error);
+  const name = flags.profile ?? environmentSettings(terminal.env).profile ?? current;
+  const profile = profiles[name];
+  if (profile?.kind !== 'oauth') return flags;
+  return { ...flags, profile: name, host: profile.host, tenant: flags.tenant ?? profile.tenant };
 }
 
 async function byApiKey(flags: LoginFlags, terminal: Terminal): Promise<Profile> {
