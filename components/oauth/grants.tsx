@@ -2,7 +2,7 @@ import type { PlaceView } from '#server/domain/oauth-grants/view.shared.ts';
 import { ScopeList } from './scope-list.tsx';
 
 /** What the login would get, what the role lacks of it, and how long it lasts. */
-export function Grants({ name, place: { offer } }: { name: string; place: Pick<PlaceView, 'offer'> }) {
+export function Grants({ name, place: { offer, proof } }: { name: string; place: Pick<PlaceView, 'offer' | 'proof'> }) {
   if (!offer) return null;
   return (
     <>
@@ -20,7 +20,7 @@ export function Grants({ name, place: { offer } }: { name: string; place: Pick<P
       )}
       {offer.scopes.some(({ confirmed }) => confirmed) && (
         <p className="text-ink-2 text-sm">
-          {offer.needs_second_factor
+          {proof === 'confirm'
             ? `For 8 hours after you confirm, ${name} can also take the actions that ask you to confirm in the dashboard.`
             : `${name} can’t take actions that ask you to confirm in the dashboard, such as destroying a key, unless you confirm the login with your second factor.`}
         </p>

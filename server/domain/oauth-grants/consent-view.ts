@@ -72,13 +72,12 @@ export async function placeView(
 }
 
 /** Scopes as the person reads them. */
-const offerView = ({ scopes, missing, step_up, factor }: Offer, confirmed: ReadonlySet<string>): OfferView => ({
+const offerView = ({ scopes, missing, step_up }: Offer, confirmed: ReadonlySet<string>): OfferView => ({
   scopes: scopes.map((name) => {
     const { title = name, sentence = '', risk = 'high' } = SCOPE_CATALOGUE[name] ?? {};
     return { name, title, sentence, sensitive: risk === 'high', second_factor: step_up.includes(name), confirmed: confirmed.has(name) };
   }),
   missing,
-  needs_second_factor: factor,
 });
 
 const shown = ({ slug, name, role }: WorkspaceRow) => ({ slug, name, role });

@@ -8,7 +8,7 @@ export type ScopeView = {
   confirmed: boolean;
 };
 
-/** What granting takes of the person: nothing more, their second factor, or to sign in again. */
+/** What granting takes of the person: nothing more, their second factor, which confirms the login for its first hours, or to sign in again. */
 export type ConsentProof = 'none' | 'confirm' | 'sign_in';
 
 /** What the login would get in a workspace. */
@@ -16,8 +16,6 @@ export type OfferView = {
   scopes: ScopeView[];
   /** Asked for and beyond the person's role. */
   missing: string[];
-  /** Whether the login will count as confirmed for its first hours. */
-  needs_second_factor: boolean;
 };
 
 /** What a page of consent shows of the client that asks. */
