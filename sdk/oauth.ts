@@ -66,8 +66,10 @@ export type DeviceAuthorization = {
   interval: number;
 };
 
-export const authorizeDevice = (endpoint: TokenEndpoint, client: { client_id: string; scope?: string }): Promise<DeviceAuthorization> =>
-  post<DeviceAuthorization>(endpoint, '/oauth/device_authorization', client, {});
+export const authorizeDevice = (
+  endpoint: TokenEndpoint,
+  client: { client_id: string; scope?: string; acr_values?: string },
+): Promise<DeviceAuthorization> => post<DeviceAuthorization>(endpoint, '/oauth/device_authorization', client, {});
 
 /** Asks until a person has approved or denied the device, or its code has ended (RFC 8628 §3.5). */
 export async function deviceGrant(

@@ -12,7 +12,7 @@ export type ConsentViewProps = { handle: string; view: View; decider: { csrf: st
 
 /** An application asks to act in the person's name: who asks, where the answer goes, in which workspace, and what it could do. */
 export function ConsentView({ handle, view, decider, problem }: ConsentViewProps) {
-  const { app, offer, chosen } = view;
+  const { app, chosen } = view;
   const blocked = blockedBy(view);
   return (
     <DecisionLayout title={`Allow ${app.name} to use your account?`} inTest={view.space === 'test'}>
@@ -20,7 +20,8 @@ export function ConsentView({ handle, view, decider, problem }: ConsentViewProps
         action={`/oauth/consent/${handle}`}
         csrf={decider.csrf}
         workspace={chosen?.slug ?? null}
-        stepUp={{ needed: offer?.needs_second_factor ?? false, enrolled: decider.has_factor }}
+        proof={view.proof}
+        enrolled={decider.has_factor}
         blocked={blocked}
         labels={{ allow: 'Allow', deny: blocked ? `Return to ${app.name}` : 'Deny' }}
         problem={problem}

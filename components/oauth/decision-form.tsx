@@ -5,6 +5,7 @@ import { askStepUp, explainMissingFactor } from '#components/step-up/challenges.
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { lazyPart } from '#components/ui/lazy.tsx';
+import type { ConsentProof } from '#server/domain/oauth-grants/view.shared.ts';
 
 const StepUpDialog = lazyPart(() => import('#components/step-up/step-up-dialog.tsx').then((module) => module.StepUpDialog));
 
@@ -12,8 +13,9 @@ export type DecisionFormProps = {
   action: string;
   csrf: string;
   workspace: string | null;
-  /** Whether allowing takes a second factor, and whether the person has one. */
-  stepUp: { needed: boolean; enrolled: boolean };
+  /** What allowing takes of the person, and whether they have a second factor. */
+  proof: ConsentProof;
+  enrolled: boolean;
   /** Why nothing can be allowed, if so; then the person can only go back. */
   blocked: ReactNode | null;
   labels: { allow: string; deny: string };
@@ -23,20 +25,20 @@ export type DecisionFormProps = {
 
 /**
  * A form that a browser sends by itself, so that it leaves for the application the way the page's policy allows. Before it goes, the shared dialog asks for a
- * second factor where one is needed; the server uses that verification up.
+ * second factor where one is needed; the server uses that verification up. After a sign-in that is too old, the person signs in again and comes back here.
  */
-export function DecisionForm({ action, csrf, workspace, stepUp, blocked, labels, problem, children }: DecisionFormProps) {
+export function DecisionForm({ action, csrf, workspace, proof, enrolled, blocked, labels, problem, children }: DecisionFormProps) {
   const [sent, setSent] = useState<string>();
   const confirmed = useRef(false);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     const form = event.currentTarget;
     const button = (event.nativeEvent as SubmitEvent).submitter as HTMLButtonElement | null;
     if (sent) return event.preventDefault();
-    if (button?.value !== 'allow' || !stepUp.needed || confirmed.current) return setSent(button?.value);
+    if (button?.value !== 'allow' || proof !== 'confirm' || confirmed.current) return setSent(button?.value);
     event.preventDefault();
-    if (!stepUp.enrolled) return explainMissingFactor({ message: NO_FACTOR });
-    void askStepUp(REQUEST).then((proof) => {
-      if (!proof) return;
+    if (!enrolled) return explainMissingFactor({ message: NO_FACTOR });
+    void askStepUp(REQUEST).then((headers) => {
+      if (!headers) return;
       confirmed.current = true;
       form.requestSubmit(button);
     });
@@ -48,8 +50,24 @@ export function DecisionForm({ action, csrf, workspace, stepUp, blocked, labels,
       {problem && <Callout tone="bad" title={PROBLEMS[problem] ?? 'That didn’t work. Try again.'} />}
       {children}
       {blocked}
+      {!blocked && proof === 'sign_in' && (
+        <Callout tone="warn" title="Sign in again to allow this. You signed in more than 12 hours ago, and the login can last 90 days." />
+      )}
       <div className="flex flex-col gap-2.5 sm:flex-row-reverse">
-        {!blocked && (
+        {!blocked && proof === 'sign_in' && (
+          <Button
+            type="submit"
+            name="decision"
+            value="switch"
+            variant="primary"
+            size="lg"
+            loading={sent === 'switch'}
+            className="sm:flex-1"
+          >
+            Sign in again
+          </Button>
+        )}
+        {!blocked && proof !== 'sign_in' && (
           <Button type="submit" name="decision" value="allow" variant="primary" size="lg" loading={sent === 'allow'} className="sm:flex-1">
             {labels.allow}
           </Button>
@@ -70,11 +88,11 @@ const REQUEST = {
   allowed_methods: ['passkey', '2fa'],
   message: 'Confirm it’s you to grant this access.',
 };
-const NO_FACTOR = 'Some of this access needs a second factor. Add a passkey or an authenticator app to your account, then try again.';
+const NO_FACTOR = 'This login needs a second factor. Add a passkey or an authenticator app to your account, then try again.';
 
 const PROBLEMS: Readonly<Record<string, string>> = {
   csrf_failed: 'This page was open for too long or belongs to another session. Try again.',
-  step_up_required: 'Confirm it’s you, then allow again.',
+  step_up_required: 'Your sign-in is too old to allow this. Confirm it’s you or sign in again, then allow again.',
   mfa_required: NO_FACTOR,
   not_authenticated: 'Sign in again to continue.',
   rate_limited: 'Too many attempts. Try again in a minute.',

@@ -14,7 +14,7 @@ export type DeviceViewProps = { handle: string; view: View; decider: { csrf: str
 
 /** A device asks to act in the person's name. Whoever holds it may be far away, so the page shows all that its request said. */
 export function DeviceView({ handle, view, decider, problem }: DeviceViewProps) {
-  const { app, device, chosen, offer, workspaces, beyond } = view;
+  const { app, device, chosen, workspaces, beyond } = view;
   const blocked = view.problem ?? beyond ?? (chosen ? null : workspaces.length > 0 ? 'Choose a workspace to continue.' : NO_MEMBER);
   return (
     <DecisionLayout title={`Connect ${app.name} on a device?`} inTest={view.space === 'test'}>
@@ -22,7 +22,8 @@ export function DeviceView({ handle, view, decider, problem }: DeviceViewProps) 
         action={`/oauth/device/${handle}`}
         csrf={decider.csrf}
         workspace={chosen?.slug ?? null}
-        stepUp={{ needed: offer?.needs_second_factor ?? false, enrolled: decider.has_factor }}
+        proof={view.proof}
+        enrolled={decider.has_factor}
         blocked={blocked ? <Callout tone="warn" title={blocked} /> : null}
         labels={{ allow: 'Approve', deny: 'Deny' }}
         problem={problem}

@@ -20,7 +20,7 @@ export function ScopeList({ scopes, label }: { scopes: readonly ScopeView[]; lab
   );
 }
 
-function ScopeLine({ title, sentence, sensitive, second_factor }: ScopeView) {
+function ScopeLine({ title, sentence, sensitive, second_factor, confirmed }: ScopeView) {
   return (
     <li className="flex items-start gap-2.5">
       {sensitive ? (
@@ -32,10 +32,20 @@ function ScopeLine({ title, sentence, sensitive, second_factor }: ScopeView) {
         <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
           <span className="font-medium">{title}</span>
           {sensitive && <Badge tone="warn">Sensitive</Badge>}
-          {second_factor && (
+          {second_factor ? (
             <Badge tone="note" icon={<ShieldCheck />}>
               Second factor
             </Badge>
+          ) : (
+            confirmed && (
+              <Badge
+                tone="note"
+                icon={<ShieldCheck />}
+                title="Some of these actions need a login that you confirm with your second factor."
+              >
+                Partly with second factor
+              </Badge>
+            )
           )}
         </p>
         <p className="text-ink-2 text-sm">{sentence}</p>

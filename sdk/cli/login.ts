@@ -7,12 +7,23 @@ import { openBrowser } from './browser.ts';
 import { CliError, EXIT } from './exit.ts';
 import { awaitCode } from './loopback.ts';
 import { withoutLineEnd } from './operation-input.ts';
-import { changeProfiles, credentialsFile, PROFILE_NAME, type Profile } from './profiles.ts';
+import { changeProfiles, credentialsFile, PROFILE_NAME, type Profile, readProfiles } from './profiles.ts';
 import { type Chosen, CLI_USER_AGENT, loginOf } from './session.ts';
 import type { Shared } from './shared.ts';
 import type { Terminal } from './terminal.ts';
 
-type LoginFlags = Chosen & { device?: boolean; apiKey?: boolean; test?: boolean; tenant?: string; scope?: string; browser?: boolean };
+type LoginFlags = Chosen & {
+  device?: boolean;
+  apiKey?: boolean;
+  test?: boolean;
+  tenant?: string;
+  scope?: string;
+  confirm?: boolean;
+  browser?: boolean;
+};
+
+/** Asks for a login that its person confirms (RFC 9470). */
+const CONFIRMED = 'step_up';
 
 /** The name that every workspace knows this program by before its first login there. */
 const CLIENT = 'service-cli';
@@ -26,13 +37,26 @@ export function addLoginCommand(program: Command, { terminal }: Shared): void {
     .option('--test', 'sign in to the Test space of an installation on this machine')
     .option('--tenant <slug>', 'workspace to suggest')
     .option('--scope <scopes>', 'rights to ask for, separated by spaces (default: all that you have)')
+    .option('--confirm', 'sign in again and confirm with your second factor: for 8 hours the login can do what takes one')
     .option('--no-browser', 'print the address instead of opening it')
     .action(async (_flags, command: Command) => {
-      const flags = command.optsWithGlobals<LoginFlags>();
+      const given = command.optsWithGlobals<LoginFlags>();
+      const flags = given.confirm ? ofProfile(given, terminal) : given;
+      if (flags.apiKey && flags.confirm) throw new CliError('--confirm is for the login of a person. An API key has no second factor.');
       if (flags.profile !== undefined && !PROFILE_NAME.test(flags.profile))
         throw new CliError('A profile name has up to 64 letters, digits, ".", "_" and "-", and starts with a letter or digit.');
       await keep(flags.apiKey ? await byApiKey(flags, terminal) : await byPerson(flags, terminal), flags.profile, terminal);
     });
+}
+
+/** `--confirm` without a host repeats the login of the profile, so that the command that a refusal names works as it is. */
+function ofProfile(flags: LoginFlags, terminal: Terminal): LoginFlags {
+  if (flags.host !== undefined || flags.test) return flags;
+  const { profiles, current } = readProfiles(credentialsFile(terminal.env), terminal.error);
+  const name = flags.profile ?? environmentSettings(terminal.env).profile ?? current;
+  const profile = profiles[name];
+  if (profile?.kind !== 'oauth') return flags;
+  return { ...flags, profile: name, host: profile.host, tenant: flags.tenant ?? profile.tenant };
 }
 
 async function byApiKey(flags: LoginFlags, terminal: Terminal): Promise<Profile> {
@@ -67,6 +91,7 @@ async function byBrowser(host: string, flags: LoginFlags, key: DpopKey, terminal
       dpop_jkt: key.jkt,
       tenant: flags.tenant ?? environmentSettings(terminal.env).tenant,
       scope: flags.scope,
+      acr_values: flags.confirm ? CONFIRMED : undefined,
     };
     for (const [name, value] of Object.entries(ask)) if (value !== undefined) url.searchParams.set(name, value);
     const opened = flags.browser !== false && terminal.canAsk && openBrowser(url.href);
@@ -84,7 +109,8 @@ async function byBrowser(host: string, flags: LoginFlags, key: DpopKey, terminal
 }
 
 async function byDevice(host: string, flags: LoginFlags, key: DpopKey, terminal: Terminal): Promise<Tokens> {
-  const device = await authorizeDevice({ origin: host }, { client_id: CLIENT, ...(flags.scope ? { scope: flags.scope } : {}) });
+  const wanted = { ...(flags.scope ? { scope: flags.scope } : {}), ...(flags.confirm ? { acr_values: CONFIRMED } : {}) };
+  const device = await authorizeDevice({ origin: host }, { client_id: CLIENT, ...wanted });
   const minutes = Math.round(device.expires_in / 60);
   terminal.error(
     `Open ${device.verification_uri} on any device and enter this code within ${minutes} minutes:\n\n  ${terminal.style.bold(device.user_code)}\n`,

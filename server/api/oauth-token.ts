@@ -23,6 +23,7 @@ export const contextOfToken = (token: AccessToken, edge: Edge, now: Date): HotCt
     family_id: token.family_id,
     scopes: currentScopes(token, now),
     step_up_at: token.step_up_at,
+    login_at: token.family_created_at,
     label: labelOf(token),
     capabilities: capabilitiesOfToken(token, now),
   },

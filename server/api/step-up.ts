@@ -1,9 +1,9 @@
 import { digest } from '#server/crypto/tokens.ts';
-import { type StepUpDigest, scopeFor, scopesByVerb } from '#server/kernel/action-scopes.ts';
+import { isByVerb, type StepUpDigest, scopeFor, scopesByVerb } from '#server/kernel/action-scopes.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { AnyOperation, AnyPersonOperation } from '#server/kernel/operation.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
-import { hasFactor, mfaRequired } from '#server/kernel/step-up.ts';
+import { confirmedLogin, hasFactor, isPersonsToken, mfaRequired } from '#server/kernel/step-up.ts';
 import { env } from '#server/platform/env.ts';
 
 /** X-Svc-StepUp as it is looked up; null without the header, which takes the oldest verification that fits. */
@@ -14,7 +14,8 @@ export function stepUpDigest(headers: Headers): StepUpDigest | null {
 
 /**
  * Runs the verb of an operation, which uses up the confirmation that the row asks a person for. A verb that forgets to fails loudly, whatever it did: that is
- * a mistake of ours. @throws Refusal mfa_required when the account has no factor
+ * a mistake of ours. An access token of a person whose login wasn't confirmed doesn't reach the verb.
+ * @throws Refusal mfa_required when the account has no factor, step_up_required for such a token
  */
 export async function confirmed<T>(
   op: AnyOperation | AnyPersonOperation,
@@ -23,14 +24,16 @@ export async function confirmed<T>(
   run: () => Promise<T>,
 ): Promise<T> {
   const scope = scopeFor(op.step_up, input);
-  const userId = 'actor' in ctx ? (ctx.actor.type === 'member' ? ctx.actor.id : undefined) : ctx.user?.id;
+  const token = 'actor' in ctx && isPersonsToken(ctx.actor) ? ctx.actor : undefined;
+  const userId = 'actor' in ctx ? (ctx.actor.type === 'member' ? ctx.actor.id : token?.user_id) : ctx.user?.id;
   if (scope === undefined || userId === undefined) return run();
   const token_digest = ctx.step_up_digest ?? null;
-  if (typeof op.step_up === 'object' && 'by_verb' in op.step_up) {
+  if (isByVerb<unknown>(op.step_up)) {
     ctx.step_up = { scope, token_digest, used: null, by_verb: scopesByVerb(op.step_up) };
     return run();
   }
-  if (!(await hasFactor(ctx.db, userId))) {
+  if (token) confirmedLogin(token, scope, ctx.now);
+  else if (!(await hasFactor(ctx.db, userId))) {
     if (typeof op.step_up === 'object') return run();
     throw mfaRequired(env.PUBLIC_ADMIN_URL);
   }

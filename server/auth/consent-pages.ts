@@ -1,3 +1,4 @@
+import { confirmedScopes } from '#server/api/confirmed-scopes.ts';
 import { edgeOf } from '#server/api/edge.ts';
 import { hintOf } from '#server/domain/oauth-grants/authorize-requests.ts';
 import { consentPage } from '#server/domain/oauth-grants/consent-view.ts';
@@ -28,7 +29,7 @@ export async function consentPageState(headers: Headers, handle: string, workspa
     if (!hint) return { state: 'over' };
     return hint.silent ? { state: 'skip' } : { state: 'sign_in', login_hint: hint.login_hint };
   }
-  const page = await consentPage(signedIn(headers, person), handle, workspace);
+  const page = await consentPage(signedIn(headers, person), handle, { workspace, confirmed: confirmedScopes() });
   return page.state === 'ask' ? { ...page, decider: await deciderOf(person) } : page;
 }
 
@@ -40,7 +41,7 @@ export async function devicePageState(
 ): Promise<DevicePageState> {
   const person = await personOf(headers);
   if (!person) return { state: 'sign_in' };
-  const page = await devicePage(signedIn(headers, person), handle, asked);
+  const page = await devicePage(signedIn(headers, person), handle, { ...asked, confirmed: confirmedScopes() });
   return page.state === 'ask' ? { ...page, decider: await deciderOf(person) } : page;
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { acceptPassword, addMembership, createUser } from '#server/domain/people/service.ts';
 import type { MemberRole } from '#server/kernel/capabilities.ts';
+import type { Space } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { handle as oauthPlane } from '#server/oauth/handle.ts';
 import { CHALLENGE, makeClient, post, REDIRECT, VERIFIER } from '#server/oauth/oauth.fixture.ts';
@@ -27,9 +28,9 @@ export async function set(options: Parameters<typeof makeClient>[1] & { redirect
 }
 
 /** GET /oauth/authorize as a browser asks it. */
-export async function opened(query: Record<string, string>, method = 'GET') {
+export async function opened(query: Record<string, string>, method = 'GET', space: Space = 'live') {
   const asked = { response_type: 'code', code_challenge: CHALLENGE, code_challenge_method: 'S256', state: 'st', ...query };
-  const edge = { space: 'live', ip: '127.0.0.1', request_id: randomUUID(), user_agent: 'test' } as const;
+  const edge = { space, ip: '127.0.0.1', request_id: randomUUID(), user_agent: 'test' };
   const response = await oauthPlane(new Request(`http://api.test/oauth/authorize?${new URLSearchParams(asked)}`, { method }), edge);
   const location = response.headers.get('location');
   return {

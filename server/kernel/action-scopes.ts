@@ -41,7 +41,8 @@ export const confirmationOf = (scope: ActionScope): string => `Confirm it's you 
 
 /**
  * When an operation asks a person to confirm that it's them (interface rule 22 §5.4): always for one scope, depending on the input, only if the account
- * has a second factor, or when its verb finds that the change needs it (`confirmChange`, which names one of these scopes). Machines are never asked.
+ * has a second factor, or when its verb finds that the change needs it (`confirmChange`, which names one of these scopes). An access token of a person needs
+ * a login that was confirmed with a second factor instead (`confirmedLogin`). Machines are never asked.
  */
 export type StepUpRule<Input> =
   | ActionScope
@@ -53,18 +54,27 @@ export type StepUpRule<Input> =
 export function scopeFor<Input>(rule: StepUpRule<Input> | undefined, input: Input): ActionScope | undefined {
   if (typeof rule === 'function') return rule(input);
   if (typeof rule !== 'object') return rule;
-  return 'by_verb' in rule ? scopesByVerb(rule)[0] : rule.when_enrolled;
+  return isByVerb(rule) ? scopesByVerb(rule)[0] : rule.when_enrolled;
 }
+
+/** Whether a verb decides in single cases. */
+export const isByVerb = <Input>(rule: StepUpRule<Input> | undefined): rule is Extract<StepUpRule<Input>, { by_verb: unknown }> =>
+  typeof rule === 'object' && 'by_verb' in rule;
 
 /** The scopes that a verb may ask for. */
 export const scopesByVerb = ({ by_verb }: { by_verb: ActionScope | readonly ActionScope[] }): readonly ActionScope[] =>
   typeof by_verb === 'string' ? [by_verb] : by_verb;
 
+/** What confirmed a call, as its audit entries name it: a verification of a session, or the second factor of the login behind a person's access token. */
+export type UsedConfirmation =
+  | { verification_id: string; method: 'passkey' | 'totp' }
+  | { oauth_family_id: string | null; confirmed_at: string };
+
 /** The confirmation that a call needs. `used` is set by the transaction that used it up. */
 export type StepUp = {
   scope: ActionScope;
   token_digest: StepUpDigest | null;
-  used: { verification_id: string; method: 'passkey' | 'totp' } | null;
+  used: UsedConfirmation | null;
   /** The scopes that the verb may ask for, of a row that leaves it to its verb. */
   by_verb?: readonly ActionScope[];
 };

@@ -37,7 +37,10 @@ export type Actor = { label: string; capabilities: ReadonlySet<Capability> } & (
       source_key: { id: string; role_ids: readonly string[] } | null;
       family_id: string | null;
       scopes: readonly string[];
+      /** When the person confirmed the login with a second factor, if they did. */
       step_up_at: Date | null;
+      /** When the person approved the login. Absent outside of the Management API. */
+      login_at?: Date | null;
     }
   /** Single use, in a browser. The audit names who minted it (interface rule 41 §12). */
   | { type: 'client_token'; id: string; minted_by: MintedBy; origin: string | null; bound: ClientTokenBinding }

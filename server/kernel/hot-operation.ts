@@ -13,7 +13,7 @@ export type HotOperation<
   N extends HotNeeds = HotNeeds,
   M extends Method = Method,
   K extends HotKind = HotKind,
-> = Omit<Operation<I, O, K, N, M>, 'edits' | 'stream' | 'run'> & {
+> = Omit<Operation<I, O, K, N, M>, 'edits' | 'stream' | 'step_up' | 'run'> & {
   run: (ctx: HotCtx, input: z.output<I>) => Promise<Result<O>>;
 };
 

@@ -1,5 +1,5 @@
-import { type ActionScope, confirmationOf, type StepUp, type StepUpDigest } from './action-scopes.ts';
-import type { Ctx } from './context.ts';
+import { type ActionScope, confirmationOf, type StepUp, type StepUpDigest, type UsedConfirmation } from './action-scopes.ts';
+import type { Actor, Ctx } from './context.ts';
 import { Refusal } from './errors.ts';
 import type { SignedInCtx } from './person.ts';
 import type { Db, Tx } from './tx.ts';
@@ -13,10 +13,37 @@ export async function takeStepUp(tx: Tx, ctx: Ctx | SignedInCtx): Promise<void> 
 }
 
 async function take(tx: Tx, ctx: Ctx | SignedInCtx, step_up: StepUp): Promise<void> {
+  if ('actor' in ctx && isPersonsToken(ctx.actor)) {
+    step_up.used = confirmedLogin(ctx.actor, step_up.scope, ctx.now);
+    return;
+  }
   const used = await useVerification(tx, { ...callerOf(ctx), ...step_up, request_id: ctx.request_id, now: ctx.now });
   if (!used) throw stepUpRequired(step_up.scope);
   step_up.used = used;
 }
+
+/** How long a login counts as confirmed after the second factor (interface rule 21 §11). */
+const STEP_UP_MS = 8 * 3_600_000;
+
+/** Whether the second factor of a login still counts. */
+export const isConfirmed = (step_up_at: Date | null, now: Date): boolean =>
+  step_up_at !== null && now.getTime() - step_up_at.getTime() < STEP_UP_MS;
+
+export type PersonsToken = Extract<Actor, { type: 'oauth_token' }> & { user_id: string };
+/** An access token that acts for a person: it does what they may do, so it is asked what they are asked. */
+export const isPersonsToken = (actor: Actor): actor is PersonsToken => actor.type === 'oauth_token' && actor.user_id !== null;
+
+/**
+ * What an access token of a person has instead of a verification: its login was confirmed with a second factor in the last 8 hours.
+ * @throws Refusal step_up_required, which says how to get such a login
+ */
+export function confirmedLogin({ family_id, step_up_at }: PersonsToken, scope: ActionScope, now: Date): UsedConfirmation {
+  if (step_up_at === null || !isConfirmed(step_up_at, now))
+    throw new Refusal('step_up_required', `${confirmationOf(scope)} ${CONFIRM_LOGIN}`);
+  return { oauth_family_id: family_id, confirmed_at: step_up_at.toISOString() };
+}
+const CONFIRM_LOGIN =
+  "This login wasn't confirmed with a second factor in the last 8 hours. Run service-cli login --confirm, or start the login of your application again with acr_values=step_up.";
 
 /**
  * For a verb whose row says `by_verb`: this change needs the confirmation of `scope`, or of the only one that the row names. One confirmation is enough for a
@@ -27,7 +54,7 @@ export async function confirmChange(tx: Tx, ctx: Ctx, adminUrl: string, scope?: 
   if (!step_up?.by_verb || step_up.used) return;
   if (scope && !step_up.by_verb.includes(scope)) throw new Error(`the row does not say that its verb may ask for ${scope}`);
   step_up.scope = scope ?? step_up.scope;
-  if (!(await hasFactor(tx, callerOf(ctx).user_id))) throw mfaRequired(adminUrl);
+  if (!isPersonsToken(ctx.actor) && !(await hasFactor(tx, callerOf(ctx).user_id))) throw mfaRequired(adminUrl);
   // A transaction that runs again after a conflict was given its verification back, and asks again.
   await take(tx, ctx, step_up);
 }
@@ -43,10 +70,12 @@ export type VerificationWanted = {
   now: Date;
 };
 
+type Verification = Extract<UsedConfirmation, { verification_id: string }>;
+
 /** Uses up one verification and says which; null when none fits. */
-export async function useVerification(tx: Tx, wanted: VerificationWanted): Promise<StepUp['used']> {
+export async function useVerification(tx: Tx, wanted: VerificationWanted): Promise<Verification | null> {
   const { user_id, session_id, tenant_id, scope, token_digest, request_id, now } = wanted;
-  const [row] = await tx.$queryRaw<NonNullable<StepUp['used']>[]>`
+  const [row] = await tx.$queryRaw<Verification[]>`
     select id::text as verification_id, method from take_step_up(${user_id}::uuid, ${session_id}::uuid, ${tenant_id}::uuid, ${scope}, ${token_digest}::bytea,
       ${request_id || null}, ${now}::timestamptz)`;
   return row ?? null;

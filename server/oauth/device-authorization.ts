@@ -1,7 +1,7 @@
 import type { Edge } from '#server/api/edge.ts';
 import { CLI_ALIAS, CLI_CLIENT } from '#server/domain/oauth-clients/cli-client.shared.ts';
 import { isApiResource, issuerOf } from '#server/domain/oauth-grants/addresses.ts';
-import { readScopes } from '#server/domain/oauth-grants/authorize-rules.ts';
+import { asksToConfirm, readScopes } from '#server/domain/oauth-grants/authorize-rules.ts';
 import { GRANTS, type OAuthClient } from '#server/domain/oauth-grants/client.ts';
 import { startDevice } from '#server/domain/oauth-grants/device-codes.ts';
 import { spaceOf } from '#server/kernel/context.ts';
@@ -23,7 +23,8 @@ export async function deviceAuthorization(form: Form, headers: Headers, edge: Ed
   const scopes = readScopes(form.get('scope') ?? null, client ?? CLI_CLIENT);
   if ('error' in scopes) throw new OAuthProblem('invalid_scope', scopes.description);
   const { user_agent, ip } = edge;
-  const started = await startDevice(db(), { ...scopes, client, sandbox: space === 'test', resource, ip, user_agent, now });
+  const confirm = asksToConfirm(form.get('acr_values') ?? null);
+  const started = await startDevice(db(), { ...scopes, confirm, client, sandbox: space === 'test', resource, ip, user_agent, now });
   const verification_uri = `${issuerOf(edge.space)}/oauth/activate`;
   return { ...started, verification_uri, verification_uri_complete: `${verification_uri}?user_code=${started.user_code}` };
 }

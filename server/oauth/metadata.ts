@@ -3,6 +3,7 @@ import { json, respond, type Wire } from '#server/api/respond.ts';
 import { DPOP_ALGORITHMS } from '#server/crypto/dpop.ts';
 import { clientDocument } from '#server/domain/mcp-servers/client-document.ts';
 import { apiResource, issuerOf } from '#server/domain/oauth-grants/addresses.ts';
+import { STEP_UP_ACR } from '#server/domain/oauth-grants/authorize-rules.ts';
 import { GRANTS } from '#server/domain/oauth-grants/client.ts';
 import { metadataDocument } from '#server/domain/tenants/addresses-mcp.ts';
 import type { Space } from '#server/kernel/context.ts';
@@ -97,6 +98,7 @@ function authorizationServer(space: Space): object {
     revocation_endpoint_auth_methods_supported: [...CONFIDENTIAL, 'none'],
     code_challenge_methods_supported: ['S256'],
     dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
+    acr_values_supported: [STEP_UP_ACR],
     authorization_response_iss_parameter_supported: true,
     service_documentation: docs('/docs/oauth'),
     ui_locales_supported: ['en'],

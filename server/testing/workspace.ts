@@ -73,19 +73,40 @@ export async function workspace(options: { plan?: PlanName; status?: string; nam
       },
     });
 
-  /** A stored access token, by default of a client of its own with all its scopes; `extra` overrides columns, as a forged row would. */
+  /**
+   * A stored access token, by default of a client of its own with all its scopes; `extra` overrides columns, as a forged row would. One of a person comes from
+   * a login of `login_at`, by default now, which was confirmed at `step_up_at`.
+   */
   const token = async (
     options: {
       space?: Space;
       scopes?: readonly string[];
       of?: { id: string; source_api_key_id?: string | null };
       person?: { id: string };
+      login_at?: Date;
+      step_up_at?: Date;
       extra?: Record<string, unknown>;
     } = {},
   ) => {
-    const { space = 'live', scopes = MACHINE_SCOPES, person } = options;
+    const { space = 'live', scopes = MACHINE_SCOPES, person, login_at = new Date(), step_up_at = null } = options;
     const of = options.of ?? (await client(space));
     const minted = mintToken(`oauth_token_${space}`);
+    const family_id = person ? newId() : null;
+    if (person && family_id)
+      await db().oauth_families.create({
+        data: {
+          id: family_id,
+          tenant_id: tenant.id,
+          sandbox: space === 'test',
+          client_row_id: of.id,
+          user_id: person.id,
+          scopes: [...scopes],
+          flow: 'code',
+          step_up_at,
+          created_at: login_at,
+          expires_at: new Date(login_at.getTime() + 90 * 86_400_000),
+        },
+      });
     const row = await db().oauth_access.create({
       data: {
         id: newId(),
@@ -95,6 +116,8 @@ export async function workspace(options: { plan?: PlanName; status?: string; nam
         kind: person ? 'user' : 'client',
         client_row_id: of.id,
         user_id: person?.id ?? null,
+        family_id,
+        step_up_at,
         scopes: [...scopes],
         ceiling: [...expandScopes(scopes)],
         source_api_key_id: of.source_api_key_id ?? null,

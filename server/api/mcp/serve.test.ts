@@ -3,6 +3,7 @@ import test from 'node:test';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { ownerOf } from '#server/testing/owner.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { operations } from '../operations.ts';
 import { serveManagementMcp } from './serve.ts';
@@ -125,4 +126,25 @@ test('strangers, web pages and keys of the other space are refused before anythi
   assert.equal((await rpc(key, 'tools/list', {}, { headers: { origin: 'https://evil.example' } })).status, 403);
   assert.equal((await rpc(key, 'tools/list', {}, { space: 'test' })).status, 403);
   assert.equal((await rpc(key, 'resources/list')).body.error.code, -32601);
+});
+
+test('a model that acts for a person changes nothing that takes a confirmed login', async () => {
+  for (const space of ['live', 'test'] as const) {
+    const w = await workspace();
+    const client = await w.client(space, { allowed_scopes: ['routes:read'] });
+    const person = await ownerOf(w);
+    const { text } = await w.token({ space, person });
+    const update = (key: string, body: object) =>
+      rpc(key, 'tools/call', { name: 'oauth_clients_update', arguments: { id: client.id, body } }, { query: '?mode=write', space });
+    const widened = { allowed_scopes: ['routes:read', 'routes:write'] };
+    const refused = await update(text, widened);
+    assert.equal(refused.body.result.isError, true);
+    assert.match(refused.body.result.content[0].text, /step_up_required/);
+    assert.equal((await update(text, { name: 'Renamed' })).body.result.isError, undefined);
+    assert.deepEqual((await db().oauth_clients.findUniqueOrThrow({ where: { id: client.id } })).allowed_scopes, ['routes:read']);
+    const confirmed = await w.token({ space, person, step_up_at: new Date() });
+    assert.equal((await update(confirmed.text, widened)).body.result.isError, undefined);
+    const offered = names(await rpc(confirmed.text, 'tools/list', {}, { query: '?mode=write', space }));
+    assert.ok(!offered.includes('crypto_keys_delete') && !offered.includes('pki_update_root'), 'what always takes one is for no model');
+  }
 });

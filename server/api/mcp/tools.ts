@@ -1,3 +1,4 @@
+import { isByVerb } from '#server/kernel/action-scopes.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { toolsFromOpenApi } from '#server/mcp/openapi/tools.ts';
@@ -34,9 +35,17 @@ function made(): ManagementTool[] {
   });
 }
 
-/** Plain reads and changes. What answers with a credential or a stored secret, or works with keys and vaults, is not for a model; nor are exports. */
+/**
+ * Plain reads and changes. What answers with a credential or a stored secret, or works with keys and vaults, is not for a model; nor are exports, and what
+ * a person always confirms. Where a verb finds that one change needs it, the verb refuses that change.
+ */
 const isOffered = ({ kind, needs, stream, step_up, body }: AnyOperation): boolean =>
-  (kind === 'read' || kind === 'change') && needs !== 'anonymous' && needs !== 'client_token' && !stream && !step_up && !body?.source;
+  (kind === 'read' || kind === 'change') &&
+  needs !== 'anonymous' &&
+  needs !== 'client_token' &&
+  !stream &&
+  (!step_up || isByVerb(step_up)) &&
+  !body?.source;
 
 /** Letters that every model accepts in a name. */
 const nameOf = ({ id }: AnyOperation): string => id.replaceAll(/[^A-Za-z0-9_-]/g, '_');

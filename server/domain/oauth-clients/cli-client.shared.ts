@@ -16,6 +16,7 @@ export const CLI_CLIENT = {
     const people = SCOPE_CATALOGUE[scope]?.people;
     return (people === 'role' || people === 'admin') && scope !== 'mcp:tools';
   }),
+  /** None: what takes a second factor asks each login for it, whatever its scopes (`confirmedLogin`). */
   step_up_scopes: [] as string[],
   require_dpop: false,
   consent_html_template: null,

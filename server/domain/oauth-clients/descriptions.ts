@@ -52,7 +52,8 @@ export const descriptions: Descriptions = {
     grant_types:
       'How the client gets tokens. Defaults to `client_credentials` for confidential clients, and to `authorization_code` with `refresh_token` for public ones. Public clients can only use `authorization_code`, `refresh_token` and the device flow.',
     allowed_scopes: 'Scopes that tokens of the client can have. Without any, its tokens are refused everywhere.',
-    step_up_scopes: 'Scopes of `allowed_scopes` for which people must confirm a second factor when they grant access.',
+    step_up_scopes:
+      'Scopes of `allowed_scopes` for which people must confirm a second factor when they grant access. Operations that ask people to confirm refuse a login that was not confirmed whatever its scopes.',
     redirect_uris:
       'Where people are sent after they granted access: `https`, or for public clients also `http` on `127.0.0.1`, `[::1]` or `localhost` and private-use schemes that contain a dot. At most 20.',
     require_dpop: 'Whether every token must be bound to a key with DPoP (RFC 9449).',

@@ -1,12 +1,10 @@
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import { type Capability, capabilitiesOfKey, type MemberRole, memberCapabilities } from '#server/kernel/capabilities.ts';
 import { expandScopes, PERSON_FORBIDDEN } from '#server/kernel/scopes.ts';
+import { isConfirmed } from '#server/kernel/step-up.ts';
 import { sql } from '#server/platform/sql.ts';
 
 // What an access token is worth at the moment of a call (interface rules 21 §2, 24 §1). Loads no Prisma: the gateway reads tokens too.
-
-/** How long a scope that needs a second factor lasts after it (interface rule 21 §11). */
-export const STEP_UP_MS = 8 * 3_600_000;
 
 /** An access token with everything that its worth depends on, as it is now. */
 export type AccessToken = {
@@ -35,6 +33,8 @@ export type AccessToken = {
   revoked_at: Date | null;
   step_up_at: Date | null;
   family_id: string | null;
+  /** When the person approved the login that the token came from. */
+  family_created_at: Date | null;
   family_revoked: boolean;
   user_id: string | null;
   /** Null when the person is no longer a member, or their account is disabled. */
@@ -72,7 +72,7 @@ export async function tokenRow(digest: Uint8Array): Promise<AccessToken | undefi
 const QUERY = `select a.id, a.digest, a.tenant_id, a.sandbox, a.kind, a.client_row_id, a.scopes, a.ceiling, a.aud, a.cnf_jkt, a.issued_at, a.expires_at, a.revoked_at,
     a.step_up_at, a.family_id, a.user_id, a.binding_id,
     c.client_id, c.name as client_name, c.active and c.revoked_at is null as client_active, a.client_epoch <> c.epoch as outdated, c.allowed_scopes, c.step_up_scopes,
-    f.revoked_at is not null as family_revoked,
+    f.created_at as family_created_at, f.revoked_at is not null as family_revoked,
     case when u.disabled_at is null then m.role end as role, coalesce(m.reveal_secrets, false) as reveal_secrets, u.email,
     b.name as binding_name, b.scopes as binding_scopes,
     c.source_api_key_id as key_row_id, k.active as key_active, k.expires_at as key_expires_at, k.revoke_at as key_revoke_at, k.role_ids, k.scoped, k.scopes as key_scopes,
@@ -105,9 +105,7 @@ const past = (at: Date | null, now: Date) => at !== null && at <= now;
 
 /** The scopes that count now: those of the second factor only for eight hours after it, and only for a person. */
 export const currentScopes = ({ kind, scopes, step_up_scopes, step_up_at }: AccessToken, now: Date): string[] =>
-  kind === 'user' && step_up_at !== null && now.getTime() - step_up_at.getTime() < STEP_UP_MS
-    ? scopes
-    : scopes.filter((scope) => !step_up_scopes.includes(scope));
+  kind === 'user' && isConfirmed(step_up_at, now) ? scopes : scopes.filter((scope) => !step_up_scopes.includes(scope));
 
 /**
  * What a live token may do, before tenant policies: never more than its scopes stood for at its birth, than its client may, and than the person, key or

@@ -16,6 +16,8 @@ export type AuthorizeRequest = {
   scopes: string[];
   /** Whether the client named scopes; otherwise it takes what it may have. */
   scope_named: boolean;
+  /** Whether the client asks for a login that is confirmed with a second factor. */
+  confirm: boolean;
   tenant_hint: string | null;
   resource: string | null;
   dpop_jkt: string | null;
@@ -74,6 +76,7 @@ export function readAuthorize(
   if ('error' in scopes) return scopes;
   return {
     ...scopes,
+    confirm: asksToConfirm(of('acr_values')),
     redirect_uri: of('redirect_uri') as string,
     code_challenge: of('code_challenge') as string,
     state: of('state'),
@@ -105,6 +108,12 @@ export function readScopes(
   if (scopes.length === 0) return { error: 'invalid_scope', description: 'No token of a person carries any of these scopes.' };
   return { scopes, scope_named: true };
 }
+
+/** The authentication context of a login that its person confirmed with a second factor (RFC 9470). */
+export const STEP_UP_ACR = 'step_up';
+
+/** `acr_values` are wishes in an order of preference: those that we don't know don't count. */
+export const asksToConfirm = (acr_values: string | null): boolean => (acr_values ?? '').split(' ').includes(STEP_UP_ACR);
 
 function wrongForm(of: (name: (typeof KNOWN)[number]) => string | null): Refusing | undefined {
   const type = of('response_type');
@@ -151,6 +160,7 @@ const KNOWN = [
   'prompt',
   'login_hint',
   'response_mode',
+  'acr_values',
 ] as const;
 const PROMPTS: readonly string[] = ['none', 'login', 'consent', 'select_account'];
 const MAX_STATE = 1024;

@@ -5,14 +5,18 @@ import type { SignedInCtx } from '#server/kernel/person.ts';
 import { SCOPE_CATALOGUE } from '#server/kernel/scopes.ts';
 import { type AskingApp, type PendingRequest, pendingRequest, tieRequest } from './authorize-requests.ts';
 import { beyondRole, needsFreshSignIn, placeOf, skipsPage } from './consent.ts';
+import { consentProof } from './consent-proof.ts';
 import { type Offer, offerOf, type Wanted } from './offers.ts';
 import { redirectPlace } from './redirect-host.ts';
 import type { AppView, ConsentPageView, OfferView, PlaceView } from './view.shared.ts';
 
 export type ConsentPage = { state: 'over' } | { state: 'skip' } | { state: 'ask'; view: ConsentPageView };
 
+/** The workspace that the person chose, and the scopes of which a part takes a confirmed login: the operation table says which, and the caller reads it. */
+export type PageQuery = { workspace: string | null; confirmed: ReadonlySet<string> };
+
 /** What the consent page shows to the session that opened it first (interface rule 21 §7). */
-export async function consentPage(ctx: SignedInCtx, handle: string, workspace: string | null): Promise<ConsentPage> {
+export async function consentPage(ctx: SignedInCtx, handle: string, { workspace, confirmed }: PageQuery): Promise<ConsentPage> {
   const request = await pendingRequest(ctx.db, handle, ctx.now);
   if (!request || !(await tieRequest(ctx.db, request, ctx.session))) return { state: 'over' };
   if (request.prompt.includes('none') || (workspace === null && (await skipsPage(ctx, request)))) return { state: 'skip' };
@@ -21,6 +25,7 @@ export async function consentPage(ctx: SignedInCtx, handle: string, workspace: s
     { ...request, client: request.app },
     {
       fixed: request.tenant_id,
+      confirmed,
       of: () => placeOf(ctx, request, workspace),
     },
   );
@@ -42,31 +47,37 @@ export async function consentPage(ctx: SignedInCtx, handle: string, workspace: s
 export async function placeView(
   ctx: SignedInCtx,
   wanted: Wanted,
-  { fixed, of }: { fixed: string | null; of: () => Promise<WorkspaceRow> },
+  { fixed, confirmed, of }: { fixed: string | null; confirmed: ReadonlySet<string>; of: () => Promise<WorkspaceRow> },
 ): Promise<PlaceView> {
   const memberships = (await workspacesOf(ctx.db, ctx.user.id)).filter(({ id }) => fixed === null || id === fixed);
   const workspaces = memberships.map(shown);
   try {
     const place = await of();
     const offer = offerOf(wanted, place);
-    return { workspaces, chosen: shown(place), offer: offerView(offer), problem: null, beyond: offer.denied ? beyondRole(offer) : null };
+    return {
+      workspaces,
+      chosen: shown(place),
+      offer: offerView(offer, confirmed),
+      problem: null,
+      beyond: offer.denied ? beyondRole(offer) : null,
+      proof: await consentProof(ctx, offer),
+    };
   } catch (error) {
     const { type, message, status } = asRefusal(error);
     if (status >= 500) throw error;
     // Nothing is chosen yet: that is a question, not a problem.
     const undecided = type === 'invalid';
-    return { workspaces, chosen: null, offer: null, problem: undecided ? null : message, beyond: null };
+    return { workspaces, chosen: null, offer: null, problem: undecided ? null : message, beyond: null, proof: 'none' };
   }
 }
 
 /** Scopes as the person reads them. */
-const offerView = ({ scopes, missing, step_up }: Offer): OfferView => ({
+const offerView = ({ scopes, missing, step_up }: Offer, confirmed: ReadonlySet<string>): OfferView => ({
   scopes: scopes.map((name) => {
     const { title = name, sentence = '', risk = 'high' } = SCOPE_CATALOGUE[name] ?? {};
-    return { name, title, sentence, sensitive: risk === 'high', second_factor: step_up.includes(name) };
+    return { name, title, sentence, sensitive: risk === 'high', second_factor: step_up.includes(name), confirmed: confirmed.has(name) };
   }),
   missing,
-  needs_second_factor: step_up.length > 0,
 });
 
 const shown = ({ slug, name, role }: WorkspaceRow) => ({ slug, name, role });

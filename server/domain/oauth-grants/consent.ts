@@ -4,7 +4,6 @@ import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, writeAudit } from '#server/kernel/mutate.ts';
 import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
-import { hasFactor, mfaRequired, takeStepUp } from '#server/kernel/step-up.ts';
 import { env } from '#server/platform/env.ts';
 import {
   closeRequest,
@@ -18,7 +17,7 @@ import {
   tieRequest,
 } from './authorize-requests.ts';
 import { cliClientOf } from './cli-client.ts';
-
+import { consentProof, proveConsent } from './consent-proof.ts';
 import { tellOfGrant } from './notices.ts';
 import { assertMayLogIn, type Offer, offerOf } from './offers.ts';
 import { redirectHost } from './redirect-host.ts';
@@ -79,7 +78,9 @@ async function wayPast(ctx: SignedInCtx, request: PendingRequest): Promise<Way> 
   }
   const offer = offerOf({ ...request, client: request.app }, place);
   if (offer.denied) return { skips: false, error: 'access_denied', description: beyondRole(offer) };
-  if (offer.step_up.length > 0) return { skips: false, error: 'interaction_required', description: 'A second factor is needed.' };
+  const proof = await consentProof(ctx, offer);
+  if (proof === 'confirm') return { skips: false, error: 'interaction_required', description: 'A second factor is needed.' };
+  if (proof === 'sign_in') return { skips: false, error: 'login_required', description: 'The sign-in is more than 12 hours old.' };
   const skips = await isRemembered(ctx.db, request, offer.scopes, { user_id: ctx.user.id, now: ctx.now });
   return skips ? { skips, place, offer } : { skips, error: 'consent_required', description: 'The person has not consented yet.' };
 }
@@ -126,16 +127,11 @@ export async function placeOf(
   return place;
 }
 
-/** Writes the consent in one transaction: its confirmation is used up, the request is over, and the code stands for it. */
+/** Writes the consent in one transaction: the person's proof is taken, the request is over, and the code stands for it. */
 async function grant(ctx: SignedInCtx, request: PendingRequest, place: WorkspaceRow, offer: Offer): Promise<string> {
-  const needsFactor = offer.step_up.length > 0;
-  if (needsFactor && !(await hasFactor(ctx.db, ctx.user.id))) throw mfaRequired(env.PUBLIC_ADMIN_URL);
   const sandbox = request.app.row?.sandbox ?? request.sandbox;
   const { code, tell } = await ctx.db.$transaction(async (tx) => {
-    const call: SignedInCtx = needsFactor
-      ? { ...ctx, step_up: { scope: 'oauth.consent', token_digest: ctx.step_up_digest ?? null, used: null } }
-      : ctx;
-    await takeStepUp(tx, call);
+    const call = await proveConsent(tx, ctx, offer);
     const cli = request.app.row ? null : await cliClientOf(tx, { tenant_id: place.id, sandbox, now: ctx.now });
     const client_row_id = request.app.row?.id ?? (cli?.id as string);
     await closeRequest(tx, request, { tenant_id: place.id, client_row_id, now: ctx.now });
@@ -146,7 +142,7 @@ async function grant(ctx: SignedInCtx, request: PendingRequest, place: Workspace
       client_row_id,
       user_id: ctx.user.id,
       scopes: offer.scopes,
-      step_up_at: needsFactor ? ctx.now : null,
+      step_up_at: call.step_up ? ctx.now : null,
       family_id: newId(),
       now: ctx.now,
     };

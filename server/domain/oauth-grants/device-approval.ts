@@ -5,14 +5,13 @@ import type { Db, Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
-import { hasFactor, mfaRequired, takeStepUp } from '#server/kernel/step-up.ts';
-import { env } from '#server/platform/env.ts';
 import { places } from '#server/platform/geoip.ts';
 import { appOf, CLI_APP } from './authorize-requests.ts';
 import { cliClientOf } from './cli-client.ts';
 import { clientByRow } from './client.ts';
 import { auditGrant, beyondRole } from './consent.ts';
-import { appView, placeView } from './consent-view.ts';
+import { proveConsent } from './consent-proof.ts';
+import { appView, type PageQuery, placeView } from './consent-view.ts';
 import { shownUserCode, userCodeOf } from './device-codes.ts';
 import { handleDigest, isHandle } from './handles.ts';
 import { tellOfGrant } from './notices.ts';
@@ -37,7 +36,7 @@ async function pendingDevice(tx: Db | Tx, handle: string, now: Date) {
 export async function devicePage(
   ctx: SignedInCtx,
   handle: string,
-  { workspace, code }: { workspace: string | null; code: string | null },
+  { workspace, confirmed, code }: PageQuery & { code: string | null },
 ): Promise<DevicePage> {
   const device = await pendingDevice(ctx.db, handle, ctx.now);
   if (!device || !(await tied(ctx, device))) return { state: 'over' };
@@ -46,6 +45,7 @@ export async function devicePage(
     { ...device, client: device.app },
     {
       fixed: device.tenant_id,
+      confirmed,
       of: () => placeOfDevice(ctx, device, workspace),
     },
   );
@@ -105,13 +105,8 @@ export async function releaseDevice(ctx: SignedInCtx, handle: string): Promise<v
 }
 
 async function approve(ctx: SignedInCtx, device: PendingDevice, place: WorkspaceRow, offer: Offer): Promise<void> {
-  const needsFactor = offer.step_up.length > 0;
-  if (needsFactor && !(await hasFactor(ctx.db, ctx.user.id))) throw mfaRequired(env.PUBLIC_ADMIN_URL);
   const tell = await ctx.db.$transaction(async (tx) => {
-    const call: SignedInCtx = needsFactor
-      ? { ...ctx, step_up: { scope: 'oauth.consent', token_digest: ctx.step_up_digest ?? null, used: null } }
-      : ctx;
-    await takeStepUp(tx, call);
+    const call = await proveConsent(tx, ctx, offer);
     const { sandbox } = device;
     const client_row_id = device.app.row?.id ?? (await cliClientOf(tx, { tenant_id: place.id, sandbox, now: ctx.now })).id;
     const family_id = newId();
@@ -122,7 +117,7 @@ async function approve(ctx: SignedInCtx, device: PendingDevice, place: Workspace
       user_id: ctx.user.id,
       scopes: offer.scopes,
       family_id,
-      step_up_at: needsFactor ? ctx.now : null,
+      step_up_at: call.step_up ? ctx.now : null,
     });
     const client = await tx.oauth_clients.findUniqueOrThrow({ where: { id: client_row_id }, select: { client_id: true, name: true } });
     await auditGrant(

@@ -19,6 +19,8 @@ export type DeviceStart = {
   sandbox: boolean;
   scopes: string[];
   scope_named: boolean;
+  /** Whether the client asks for a login that is confirmed with a second factor. */
+  confirm: boolean;
   resource: string | null;
   ip: string | null;
   user_agent: string | null;

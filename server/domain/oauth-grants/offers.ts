@@ -10,6 +10,8 @@ import { SCOPE_CATALOGUE, scopesForPerson } from '#server/kernel/scopes.ts';
 export type Wanted = {
   scopes: readonly string[];
   scope_named: boolean;
+  /** Whether the client asks for a login that is confirmed with a second factor. */
+  confirm: boolean;
   client: { allowed_scopes: readonly string[]; step_up_scopes: readonly string[] };
 };
 
@@ -20,13 +22,15 @@ export type Offer = {
   missing: string[];
   /** Of `scopes`: granted only with a second factor. */
   step_up: string[];
+  /** Whether the grant takes a second factor, however fresh the session is. */
+  factor: boolean;
   /** Nothing is left, or the client named a scope that the role doesn't have: a login would fail later, so it is denied now. */
   denied: boolean;
 };
 
 /** The client's scopes may have been narrowed since it asked: only those it has now count. */
 export function offerOf(
-  { scopes, scope_named, client }: Wanted,
+  { scopes, scope_named, confirm, client }: Wanted,
   { role, reveal_secrets }: Pick<WorkspaceRow, 'role' | 'reveal_secrets'>,
 ): Offer {
   const allowed = new Set(client.allowed_scopes);
@@ -36,10 +40,12 @@ export function offerOf(
   const held = memberCapabilities(role, { reveal_secrets });
   const granted = scopesForPerson(wanted, role, (capability) => held.has(capability));
   const missing = wanted.filter((scope) => !granted.includes(scope));
+  const step_up = granted.filter((scope) => client.step_up_scopes.includes(scope)).sort();
   return {
     scopes: [...granted].sort(),
     missing: missing.sort(),
-    step_up: granted.filter((scope) => client.step_up_scopes.includes(scope)).sort(),
+    step_up,
+    factor: confirm || step_up.length > 0,
     denied: granted.length === 0 || (scope_named && missing.length > 0),
   };
 }

@@ -1,6 +1,6 @@
 import { type MemberRole, memberCapabilities } from '#server/kernel/capabilities.ts';
 import { scopesForPerson } from '#server/kernel/scopes.ts';
-import { STEP_UP_MS } from './access-tokens.ts';
+import { isConfirmed } from '#server/kernel/step-up.ts';
 import type { OAuthClient } from './client.ts';
 
 /** What a grant depends on of its person, read beside a code or refresh token. Null role: not a member any more, or the account is disabled. */
@@ -19,7 +19,7 @@ export function grantedNow(
   step_up_at: Date | null,
   now: Date,
 ): string[] {
-  const isFresh = step_up_at !== null && now.getTime() - step_up_at.getTime() < STEP_UP_MS;
+  const isFresh = isConfirmed(step_up_at, now);
   const held = memberCapabilities(role, { reveal_secrets: reveal_secrets ?? false });
   const within = scopes.filter((scope) => client.allowed_scopes.includes(scope) && (isFresh || !client.step_up_scopes.includes(scope)));
   return [...scopesForPerson(within, role, (capability) => held.has(capability))].sort();

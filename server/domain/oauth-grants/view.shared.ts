@@ -1,12 +1,21 @@
-/** A scope in words. */
-export type ScopeView = { name: string; title: string; sentence: string; sensitive: boolean; second_factor: boolean };
+/** A scope in words. `second_factor`: granted only with one. `confirmed`: some of what it opens takes a login that was confirmed with one. */
+export type ScopeView = {
+  name: string;
+  title: string;
+  sentence: string;
+  sensitive: boolean;
+  second_factor: boolean;
+  confirmed: boolean;
+};
+
+/** What granting takes of the person: nothing more, their second factor, which confirms the login for its first hours, or to sign in again. */
+export type ConsentProof = 'none' | 'confirm' | 'sign_in';
 
 /** What the login would get in a workspace. */
 export type OfferView = {
   scopes: ScopeView[];
   /** Asked for and beyond the person's role. */
   missing: string[];
-  needs_second_factor: boolean;
 };
 
 /** What a page of consent shows of the client that asks. */
@@ -31,6 +40,7 @@ export type PlaceView = {
   problem: string | null;
   /** The role lacks what the client named: it gets access_denied. */
   beyond: string | null;
+  proof: ConsentProof;
 };
 
 export type ConsentPageView = PlaceView & {

@@ -114,7 +114,7 @@ export async function refuseAuditEntries(w: Workspace): Promise<() => Promise<vo
 const STAMPS = new Set(['credential_usage', 'api_key_uses', 'audit_logs', 'audit_log_critical']);
 
 /** One digest per table of the family, and the number of rows of every counted table of the workspace. */
-async function contentsOf(tables: readonly string[], w: Workspace): Promise<string> {
+export async function contentsOf(tables: readonly string[], w: Workspace): Promise<string> {
   const digests = tables
     .filter((table) => !STAMPS.has(table))
     .map(

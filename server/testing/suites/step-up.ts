@@ -3,15 +3,19 @@ import test, { describe } from 'node:test';
 import { perform } from '#server/api/perform.ts';
 import { type ActionScope, scopeFor } from '#server/kernel/action-scopes.ts';
 import { db } from '#server/platform/db.ts';
+import type { Answer } from '../calls.ts';
+import { ownerOf } from '../owner.ts';
 import { asPerson, type Confirming, enrolled, verified } from '../step-up.ts';
 import { createTestPerson } from '../test-person.ts';
 import { workspace } from '../workspace.ts';
-import { auditCount } from './audit.ts';
+import { auditCount, contentsOf } from './audit.ts';
 import { personRequest } from './person-request.ts';
+import { send } from './send.ts';
 import type { Subject } from './subject.ts';
 
 /** What a row declares by `step_up` holds: one verification of its scope buys one use, and nothing else does (interface rule 22 §5.4). */
-export function stepUp({ operations, ofPerson, fixture }: Subject): void {
+export function stepUp(subject: Subject): void {
+  const { operations, ofPerson, fixture } = subject;
   const asked = operations.filter(({ step_up }) => step_up);
   if (asked.length > 0)
     describe('a member confirms what the row asks for, and a verification of another scope does not help', () => {
@@ -37,6 +41,8 @@ export function stepUp({ operations, ofPerson, fixture }: Subject): void {
         });
     });
 
+  stepUpOfLogins(subject);
+
   const ofPeople = ofPerson.filter(({ id, step_up }) => step_up && fixture.personSamples?.[id]);
   if (ofPeople.length > 0)
     describe('a person confirms what the row asks for, and a verification of another scope does not help', () => {
@@ -61,6 +67,53 @@ export function stepUp({ operations, ofPerson, fixture }: Subject): void {
         });
     });
 }
+
+/** An access token of a person is asked what the person is: its login was confirmed with a second factor, or nothing happens (interface rule 21 §11). */
+function stepUpOfLogins({ v1, tables, fixture }: Subject): void {
+  const asked = v1.filter(({ step_up, kind }) => step_up && kind !== 'reveal');
+  if (asked.length > 0)
+    describe('a login that was not confirmed with a second factor does nothing that takes one, and one that was does it', () => {
+      for (const op of asked)
+        for (const space of SPACES)
+          test(`${op.id} in ${space}`, async () => {
+            const w = await workspace();
+            const ctx = w.member('owner', space);
+            const input = await (fixture.confirmedSamples?.[op.id] ?? fixture.samples[op.id]!)(ctx);
+            const person = await ownerOf(w);
+            const login = (step_up_at?: Date) => w.token({ space, person, ...(step_up_at ? { step_up_at } : {}) });
+            const [never, late, fresh] = [await login(), await login(new Date(Date.now() - 8 * 3_600_000)), await login(new Date())];
+            const contents = async () => [await contentsOf(tables, w), await auditCount(w)];
+            const attempt = (text: string) => send(op, input, text);
+            const refusal = fixture.neverByLogin?.[op.id];
+            for (const { text } of [never, late]) await refusedUnconfirmed(() => attempt(text), contents, refusal);
+            if (refusal) return refusedUnconfirmed(() => attempt(fresh.text), contents, refusal);
+            if (space === 'test' && !worksInTest(op.id)) return;
+            const answer = await attempt(fresh.text);
+            assert.ok(answer.status < 300, answer.text);
+            const entries = await db().audit_logs.findMany({
+              where: { tenant_id: w.tenant.id, request_id: answer.headers.get('x-request-id') },
+            });
+            assert.ok(entries.length > 0, 'no audit entry');
+            for (const { details } of entries) {
+              const { step_up } = details as { step_up?: { oauth_family_id?: string } };
+              assert.equal(step_up?.oauth_family_id, fresh.row.family_id, 'the entry names the login');
+            }
+          });
+    });
+}
+
+/** A call by a login that was not confirmed: refused with the next step, and nothing is different afterwards. */
+export async function refusedUnconfirmed(attempt: () => Promise<Answer>, contents: () => Promise<unknown>, type = 'step_up_required') {
+  const before = await contents();
+  const answer = await attempt();
+  assert.deepEqual([answer.status, answer.body.error?.type], [403, type], answer.text);
+  if (type === 'step_up_required') assert.match(answer.body.error.message, /service-cli login --confirm/);
+  assert.deepEqual(await contents(), before, 'a refused call changed something');
+}
+
+const SPACES = ['live', 'test'] as const;
+/** Access keys are of Live alone. */
+const worksInTest = (id: string) => id !== 'api_keys.create';
 
 const otherThan = (scope: ActionScope): ActionScope => (scope === 'tenant.kms' ? 'tenant.slug' : 'tenant.kms');
 const extraOf = (scope: ActionScope) => ({ requires_step_up: true, action_scope: scope, allowed_methods: ['passkey', '2fa'] });
