@@ -1,4 +1,4 @@
-import { SignInAnswer } from '#server/domain/people/schema.ts';
+import { Ended, SignInAnswer } from '#server/domain/people/schema.ts';
 import { factorsOf } from '#server/domain/people/service.ts';
 import { Deleted } from '#server/kernel/fields.ts';
 import { operation } from '#server/kernel/operation.ts';
@@ -304,9 +304,6 @@ export const recoveryReset = operation({
   needs: 'session',
   refuses: ['step_up_required', 'mfa_code_invalid'],
   input: ResetFactors,
-  output: Ok,
-  run: async (ctx, input) => {
-    await resetFactors(ctx, input);
-    return { status: 'ok' as const };
-  },
+  output: Ok.extend({ ended: Ended }),
+  run: async (ctx, input) => ({ status: 'ok' as const, ...(await resetFactors(ctx, input)) }),
 });

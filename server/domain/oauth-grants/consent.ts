@@ -1,4 +1,4 @@
-import { auditCtx, chosen, type WorkspaceRow, withinScope, workspacesOf } from '#server/domain/people/service.ts';
+import { auditCtx, chosen, lockSignedIn, type WorkspaceRow, withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -135,6 +135,7 @@ async function grant(ctx: SignedInCtx, request: PendingRequest, place: Workspace
     const call: SignedInCtx = needsFactor
       ? { ...ctx, step_up: { scope: 'oauth.consent', token_digest: ctx.step_up_digest ?? null, used: null } }
       : ctx;
+    await lockSignedIn(tx, ctx);
     await takeStepUp(tx, call);
     const cli = request.app.row ? null : await cliClientOf(tx, { tenant_id: place.id, sandbox, now: ctx.now });
     const client_row_id = request.app.row?.id ?? (cli?.id as string);

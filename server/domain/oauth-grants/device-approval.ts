@@ -1,6 +1,6 @@
 import { hasDigest } from '#server/crypto/tokens.ts';
 import { CLI_ALIAS } from '#server/domain/oauth-clients/cli-client.shared.ts';
-import { chosen, type WorkspaceRow, withinScope, workspacesOf } from '#server/domain/people/service.ts';
+import { chosen, lockSignedIn, type WorkspaceRow, withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -111,6 +111,7 @@ async function approve(ctx: SignedInCtx, device: PendingDevice, place: Workspace
     const call: SignedInCtx = needsFactor
       ? { ...ctx, step_up: { scope: 'oauth.consent', token_digest: ctx.step_up_digest ?? null, used: null } }
       : ctx;
+    await lockSignedIn(tx, ctx);
     await takeStepUp(tx, call);
     const { sandbox } = device;
     const client_row_id = device.app.row?.id ?? (await cliClientOf(tx, { tenant_id: place.id, sandbox, now: ctx.now })).id;

@@ -9,6 +9,7 @@ import {
   ChangeEmail,
   ChangePassword,
   EmailLink,
+  Ended,
   ForgotPassword,
   Login,
   MagicStart,
@@ -115,7 +116,7 @@ export const deleteSessions = operation({
   needs: 'session',
   refuses: [],
   input: Nothing,
-  output: Deleted.extend({ revoked: z.number() }),
+  output: Deleted.extend({ revoked: z.number(), apps: z.number() }),
   run: (ctx) => endOtherSessions(ctx),
 });
 
@@ -127,7 +128,7 @@ export const deleteSession = operation({
   needs: 'session',
   refuses: ['not_found'],
   input: SessionRef,
-  output: Deleted,
+  output: Deleted.extend({ connected_apps: z.number() }),
   run: (ctx, input) => endSession(ctx, input),
 });
 
@@ -179,11 +180,8 @@ export const reset = operation({
   needs: 'visitor',
   refuses: ['mfa_code_invalid'],
   input: ResetPassword,
-  output: Ok,
-  run: async (ctx, input) => {
-    await resetPassword(ctx, input);
-    return { status: 'ok' as const };
-  },
+  output: Ok.extend({ ended: Ended }),
+  run: async (ctx, input) => ({ status: 'ok' as const, ...(await resetPassword(ctx, input)) }),
 });
 
 export const change = operation({
@@ -195,7 +193,7 @@ export const change = operation({
   step_up: { when_enrolled: 'mfa.credential' },
   refuses: ['invalid_credentials'],
   input: ChangePassword,
-  output: Ok.extend({ token: z.string() }),
+  output: Ok.extend({ token: z.string(), ended: Ended }),
   run: async (ctx, input) => ({ status: 'ok' as const, ...(await changePassword(ctx, input)) }),
 });
 
@@ -236,6 +234,6 @@ export const undoEmail = operation({
   needs: 'visitor',
   refuses: ['mfa_code_invalid', 'conflict'],
   input: EmailLink,
-  output: Ok.extend({ email: z.string() }),
+  output: Ok.extend({ email: z.string(), ended: Ended }),
   run: async (ctx, input) => ({ status: 'ok' as const, ...(await undoEmailChange(ctx, input)) }),
 });

@@ -9,10 +9,11 @@ import { assertUnmodified, type Expectation } from '#server/kernel/precondition.
 import { places } from '#server/platform/geoip.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
 import { hasCompanyField, managesCompany, updateFirstCompany } from './company.ts';
+import { auditEnding, endedInAll, endPerson, endWithin, lockSignedIn, loggedInApps } from './endings.ts';
 import { factorsOf } from './factor-summary.ts';
 import { assertAllowedAddress, assertMayEnter, chosen, type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { PersonView, type Preferences, preferencesOf, type UpdateMeInput } from './schema.ts';
-import { revokeSession, revokeSessions, sessionsOf } from './sessions.ts';
+import { reachOf, revokeSession, sessionsOf } from './sessions.ts';
 import { personById } from './users.ts';
 
 /** Everything a page needs to know about who is here (interface rule 22 §4.8). */
@@ -112,45 +113,53 @@ async function sameAsExpected(tx: Tx, ctx: SignedInCtx, expected: string | undef
   });
 }
 
-/** Everything the person is signed in with now; the session that asks is marked. */
+/** Everything the person is signed in with now, within the reach of the session that asks, which is marked. */
 export async function listSessions(ctx: SignedInCtx) {
-  const rows = await sessionsOf(ctx.db, ctx.user.id, ctx.now);
+  const rows = await sessionsOf(ctx.db, ctx.user.id, reachOf(ctx.session), ctx.now);
   const known = await places();
   return {
     sessions: rows.map((row) => ({ ...row, ip_country: known?.of(row.ip).country ?? null, current: row.id === ctx.session.id })),
   };
 }
 
-/** @throws Refusal not_found for a session that is not the person's or has ended */
+/**
+ * Ends one session, and nothing else: applications that were logged in by it go on, and the answer says how many there are.
+ * @throws Refusal not_found for a session that is not the person's, is out of reach or has ended
+ */
 export async function endSession(ctx: SignedInCtx, input: { id: string }) {
-  await ctx.db.$transaction(async (tx) => {
-    if (!isUuid(input.id) || !(await revokeSession(tx, ctx.user.id, input.id, ctx.now))) throw notFound();
-    await auditPerson(tx, ctx, doer(ctx), await tenantIdsOf(tx, ctx.user.id), {
+  const reach = reachOf(ctx.session);
+  const apps = await ctx.db.$transaction(async (tx) => {
+    if (!isUuid(input.id) || !(await revokeSession(tx, ctx.user.id, input.id, reach, ctx.now))) throw notFound();
+    await auditPerson(tx, ctx, doer(ctx), reach === null ? await tenantIdsOf(tx, ctx.user.id) : [reach], {
       action: 'revoke',
       resource_type: 'session',
       resource_id: input.id,
       name: ctx.user.email,
     });
+    return loggedInApps(tx, ctx.user.id, reach, ctx.now);
   });
   if (input.id === ctx.session.id) ctx.cookies.session = 'clear';
-  return { deleted: true as const };
+  return { deleted: true as const, connected_apps: apps };
 }
 
-/** Signs the person out everywhere but here. */
+/** Signs the person and their applications out everywhere but here; a session that an identity provider vouched for does so in its workspace. */
 export async function endOtherSessions(ctx: SignedInCtx) {
-  const revoked = await ctx.db.$transaction(async (tx) => {
-    const count = await revokeSessions(tx, ctx.user.id, ctx.now, ctx.session.id);
-    if (count > 0)
-      await auditPerson(tx, ctx, doer(ctx), await tenantIdsOf(tx, ctx.user.id), {
-        action: 'revoke',
-        resource_type: 'session',
-        resource_id: null,
-        name: ctx.user.email,
-        details: { others: count },
-      });
-    return count;
+  const reach = reachOf(ctx.session);
+  const ending = { user_id: ctx.user.id, kept: ctx.session.id, reason: 'sessions_ended' as const, now: ctx.now };
+  const ended = await ctx.db.$transaction(async (tx) => {
+    await lockSignedIn(tx, ctx);
+    const all = reach === null ? await endPerson(tx, ending) : await endWithin(tx, { ...ending, tenant_id: reach });
+    const entry = {
+      action: 'revoke',
+      resource_type: 'session',
+      resource_id: null,
+      name: ctx.user.email,
+      details: { others: all.sessions },
+    };
+    await auditEnding(tx, ctx, doer(ctx), entry, all, reach);
+    return endedInAll(all);
   });
-  return { deleted: true as const, revoked };
+  return { deleted: true as const, revoked: ended.sessions, apps: ended.apps };
 }
 
 /** @throws Refusal not_a_member, session_scope_mismatch, forbidden */
