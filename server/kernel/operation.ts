@@ -88,6 +88,11 @@ export type Operation<
   stores?: true;
   /** What a person must confirm before the change, with `step_up_required` and `mfa_required` as further refusals. Its verb uses the verification up. */
   step_up?: StepUpRule<z.output<I>>;
+  /**
+   * Of a row that needs a session: what one may do that only a workspace's identity provider vouched for (interface rule 22 §3.3). `workspace`: the verb keeps to
+   * that workspace. `proof`: the call proves the account itself by its password, a second factor or a mailed code, or is a step of that. Absent: refused.
+   */
+  vouched?: 'workspace' | 'proof';
   /** The plan feature that the workspace must have; without it the call is refused as `plan_feature`. In Test it may be tried (interface rule 64 §4). */
   feature?: Feature;
   /** API keys presented directly are refused as `use_oauth`: only access tokens, and people, may call it (interface rule 20 §1.8). */

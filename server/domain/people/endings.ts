@@ -3,7 +3,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
-import { type AuditedCall, auditPerson, type Doer, tenantIdsOf } from './audit.ts';
+import { type AuditedCall, auditPerson, type Doer, tenantIdsWithin } from './audit.ts';
 
 /** Why a person's sessions and the logins of their applications ended, as the rows of those logins keep it. */
 export type PersonEnd =
@@ -43,7 +43,7 @@ export async function auditEnding(
   { sessions, apps }: Ended,
   reach: string | null = null,
 ): Promise<void> {
-  for (const id of reach === null ? await tenantIdsOf(tx, doer.id) : [reach])
+  for (const id of await tenantIdsWithin(tx, doer.id, reach))
     await auditPerson(tx, ctx, doer, [id], { ...entry, details: { ...entry.details, ended: { sessions, apps: apps[id] ?? 0 } } });
 }
 

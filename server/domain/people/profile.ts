@@ -7,13 +7,13 @@ import { isUuid } from '#server/kernel/fields.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
 import { assertUnmodified, type Expectation } from '#server/kernel/precondition.ts';
 import { places } from '#server/platform/geoip.ts';
-import { auditPerson, tenantIdsOf } from './audit.ts';
+import { auditPerson, tenantIdsOf, tenantIdsWithin } from './audit.ts';
 import { hasCompanyField, managesCompany, updateFirstCompany } from './company.ts';
 import { auditEnding, endedInAll, endPerson, endWithin, lockSignedIn, loggedInApps } from './endings.ts';
 import { factorsOf } from './factor-summary.ts';
 import { assertAllowedAddress, assertMayEnter, chosen, type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { PersonView, type Preferences, preferencesOf, type UpdateMeInput } from './schema.ts';
-import { reachOf, revokeSession, sessionsOf } from './sessions.ts';
+import { beyondReach, reachOf, revokeSession, sessionsOf } from './sessions.ts';
 import { personById } from './users.ts';
 
 /** Everything a page needs to know about who is here (interface rule 22 §4.8). */
@@ -47,6 +47,7 @@ const mayEnter = (ctx: SignedInCtx, workspace: WorkspaceRow): Promise<boolean> =
 
 /**
  * Profile fields for everybody. Company fields change the workspace first joined, and whatever is refused saves nothing (interface rule 22 §6).
+ * A session that only an identity provider vouched for changes no name or photo that other workspaces see.
  * @throws Refusal role_denied, mfa_required, session_scope_mismatch, forbidden, invalid
  */
 export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
@@ -57,6 +58,7 @@ export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
   if (fields.length === 0 && upload === undefined && !company) throw new Refusal('invalid', 'Send at least one field to update.');
   const user = await ctx.db.$transaction(async (tx) => {
     if (company) await updateFirstCompany(tx, ctx, input);
+    if (full_name !== undefined || upload !== undefined) await assertMayRename(tx, ctx);
     await sameAsExpected(tx, ctx, input.expected_updated_at);
     const merged = preferences && { preferences: { ...(await lockedPreferences(tx, ctx.user.id)), ...definedOf(preferences) } };
     if (fields.length > 0)
@@ -78,6 +80,15 @@ export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
     return after;
   });
   return me({ ...ctx, user });
+}
+
+/**
+ * Colleagues in every workspace see name and photo: the identity provider of one of them doesn't change what the others see. How the dashboard looks to the
+ * person, nobody else sees. @throws Refusal session_scope_mismatch
+ */
+export async function assertMayRename(tx: Tx, { user, session }: SignedInCtx): Promise<void> {
+  const reach = reachOf(session);
+  if (reach !== null && (await tenantIdsOf(tx, user.id)).some((id) => id !== reach)) throw beyondReach();
 }
 
 /**
@@ -130,7 +141,7 @@ export async function endSession(ctx: SignedInCtx, input: { id: string }) {
   const reach = reachOf(ctx.session);
   const apps = await ctx.db.$transaction(async (tx) => {
     if (!isUuid(input.id) || !(await revokeSession(tx, ctx.user.id, input.id, reach, ctx.now))) throw notFound();
-    await auditPerson(tx, ctx, doer(ctx), reach === null ? await tenantIdsOf(tx, ctx.user.id) : [reach], {
+    await auditPerson(tx, ctx, doer(ctx), await tenantIdsWithin(tx, ctx.user.id, reach), {
       action: 'revoke',
       resource_type: 'session',
       resource_id: input.id,

@@ -34,8 +34,9 @@ export {
 export { confirmPassword } from './password-verbs.ts';
 export { acceptPassword, checkPassword } from './passwords.ts';
 export { countTry, type PendingLogin, pendingLoginOf, usePendingLogin } from './pending-logins.ts';
+export { assertMayRename } from './profile.ts';
 export { pruneIdentityData } from './pruning.ts';
-export { createSession, isStillMember, renewToken, sessionOf, vouchedFor } from './sessions.ts';
+export { beyondReach, createSession, isStillMember, reachOf, renewToken, sessionOf, vouchedFor } from './sessions.ts';
 export {
   answerOf,
   begin,

@@ -1,6 +1,7 @@
 import { randomBase64url } from '#server/crypto/random.ts';
 import { classifyCredential, digest, mintToken } from '#server/crypto/tokens.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
+import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { LiveSession, Person } from '#server/kernel/person.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -151,6 +152,12 @@ const LOOKUP = `select s.id, s.user_id, s.csrf_token, s.auth_methods, s.mfa_at, 
  */
 export const reachOf = (session: Pick<LiveSession, 'auth_methods' | 'scope_tenant_id'>): string | null =>
   vouchedFor(session) ? (session.scope_tenant_id ?? NOWHERE) : null;
+/** What such a session is answered where it would reach the person's account, or another workspace. */
+export const beyondReach = () =>
+  new Refusal(
+    'session_scope_mismatch',
+    'Single sign-on opened this session for one workspace, and this reaches beyond it. Sign in with your password, a passkey or an emailed code, then try again.',
+  );
 const NOWHERE = '00000000-0000-0000-0000-000000000000';
 const within = (reach: string | null) => (reach === null ? {} : { scope_tenant_id: reach });
 

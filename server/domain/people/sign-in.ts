@@ -8,7 +8,7 @@ import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
 import { places } from '#server/platform/geoip.ts';
 import { network, take, throttled } from '#server/platform/throttle.ts';
-import { auditPerson, tenantIdsOf } from './audit.ts';
+import { auditPerson, tenantIdsOf, tenantIdsWithin } from './audit.ts';
 import { countedWith, deviceOf, isKnownDevice, isNewCountry, isNewDevice, mayMail } from './devices.ts';
 import { holdPerson, lockPerson } from './endings.ts';
 import { type MfaMethod, mfaMethodsOf } from './factor-summary.ts';
@@ -17,7 +17,7 @@ import { type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { checkPassword, rehashPassword } from './passwords.ts';
 import { createPendingLogin } from './pending-logins.ts';
 import { preferencesOf } from './schema.ts';
-import { createSession, revokeSession } from './sessions.ts';
+import { createSession, reachOf, revokeSession } from './sessions.ts';
 import { assertSsoAtSignIn } from './sso-rule.ts';
 import { accountByEmail, personById } from './users.ts';
 
@@ -270,8 +270,9 @@ function landingOf({ user, workspaces: [first] }: SignedIn): string {
 /** Ends the session of this call. */
 export async function signOut(ctx: SignedInCtx): Promise<void> {
   await ctx.db.$transaction(async (tx) => {
+    const concerned = await tenantIdsWithin(tx, ctx.user.id, reachOf(ctx.session));
     await revokeSession(tx, ctx.user.id, ctx.session.id, null, ctx.now);
-    await auditPerson(tx, ctx, { id: ctx.user.id, email: ctx.user.email, session_id: ctx.session.id }, await tenantIdsOf(tx, ctx.user.id), {
+    await auditPerson(tx, ctx, { id: ctx.user.id, email: ctx.user.email, session_id: ctx.session.id }, concerned, {
       action: 'logout',
       resource_type: 'session',
       resource_id: ctx.session.id,
