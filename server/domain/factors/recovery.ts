@@ -1,4 +1,4 @@
-import { endedInAll, endPerson, lockSignedIn } from '#server/domain/people/service.ts';
+import { endedBy, endPerson, lockSignedIn } from '#server/domain/people/service.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
 import { mailFactorCode, useFactorCode } from './enrolment.ts';
@@ -29,7 +29,7 @@ export async function resetFactors(ctx: SignedInCtx, { code }: { code: string })
     await tx.webauthn_challenges.deleteMany({ where });
     const all = await endPerson(tx, { user_id: ctx.user.id, kept: ctx.session.id, reason: 'factors_reset', now: ctx.now });
     await auditFactor(tx, ctx, ctx.user, { action: 'delete', id: null, kind: null, details: { via: 'recovery_code' }, ended: all });
-    return endedInAll(all);
+    return endedBy(ctx, all);
   });
   notifyOfFactor(ctx, ctx.user, 'All second factors were removed after a sign-in with a recovery code', ended);
   return { ended };

@@ -1,4 +1,5 @@
 import { tenantIdsOf } from '#server/domain/people/service.ts';
+import { spaceOf } from '#server/kernel/context.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
@@ -59,6 +60,7 @@ export async function disconnectApp(ctx: SignedInCtx, { id }: { id: string }): P
     };
     const family = await tx.oauth_families.findFirst({ where, include: { client: { select: { name: true, client_id: true } } } });
     if (!family || (await endFamilies(tx, [family.id], 'revoked_by_person', ctx.now)) === 0) throw notFound();
+    ctx.changes.push(`${family.tenant_id}:${spaceOf(family.sandbox)}`);
     await forgetConsent(tx, family);
     await auditGrant(tx, ctx, family, {
       action: 'revoke',

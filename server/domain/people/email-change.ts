@@ -7,7 +7,7 @@ import { hasFactor, takeStepUp } from '#server/kernel/step-up.ts';
 import { env } from '#server/platform/env.ts';
 import { network, throttled } from '#server/platform/throttle.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
-import { auditEnding, type Ended, endedInAll, endPerson, lockPerson, lockSignedIn } from './endings.ts';
+import { auditEnding, type Ended, endedBy, endPerson, lockPerson, lockSignedIn } from './endings.ts';
 import { dropMailCodes, issueMailCode, type MailPurpose, peekLink, useLink } from './mail-codes.ts';
 import { confirmPassword } from './password-verbs.ts';
 import { vouchedFor } from './sessions.ts';
@@ -92,7 +92,7 @@ export async function undoEmailChange(ctx: PersonCtx, { token }: { token: string
     const ended = await endPerson(tx, { user_id: person.id, reason: 'email_undone', now: ctx.now });
     await dropWhatFollowed(tx, person.id, link.created_at);
     await auditEmail(tx, ctx, person, { to: link.email, state: 'undone' }, ended);
-    return { email: link.email, ended: endedInAll(ended) };
+    return { email: link.email, ended: endedBy(ctx, ended) };
   });
 }
 

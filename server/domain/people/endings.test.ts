@@ -22,7 +22,7 @@ import { browser } from '#server/testing/people.ts';
 import { enrolled, verified } from '#server/testing/step-up.ts';
 import { personRequest } from '#server/testing/suites/person-request.ts';
 import { subjectOf } from '#server/testing/suites/subject.ts';
-import { createTestPerson, type TestPerson } from '#server/testing/test-person.ts';
+import { createTestPerson, type PersonSample, type TestPerson } from '#server/testing/test-person.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { personSamples as peopleSamples } from './samples.fixture.ts';
 
@@ -47,13 +47,15 @@ describe('an operation that throws a thief out leaves nothing of the person', ()
       const who = await createTestPerson({ signedIn: true });
       const everything = await standing(who);
       const op = table.find((row) => row.id === id) as AnyPersonOperation;
-      const input = await samples[id]!(who);
+      const input = await (samples[id] as PersonSample)(who);
       const scope = scopeFor(op.step_up, input);
       if (scope) await verified(await who.who(), scope);
       const answer = await who.b.call(...personRequest(op, input));
       assert.equal(answer.status, 200, answer.text);
       await nothingLeft(who, everything);
       assert.equal((await who.b.get('/auth/me')).status, stays ? 200 : 401, 'the session that calls');
+      const changed = String(answer.headers.get('x-sallyport-changed'));
+      assert.ok(changed.includes(`${who.w.tenant.id}:live`), 'gateways forget its tokens first');
       const told: Record<string, unknown> = answer.body.ended ?? { sessions: answer.body.revoked, apps: answer.body.apps };
       assert.ok(Number(told.sessions) >= 1 && told.apps === 4, answer.text);
       assert.match(JSON.stringify((await trail(who, answer)).map(({ details }) => details)), /"apps":4/);
@@ -238,7 +240,11 @@ test('every change of how people sign in is known to end what stands for them, o
   ]);
   assert.deepEqual(undecided(rows), []);
   const [like] = rows.filter(({ id }) => id === 'auth.password.change');
-  assert.deepEqual(undecided([{ ...like!, id: 'auth.password.replace' }]), ['auth.password.replace'], 'a planted operation');
+  assert.deepEqual(
+    undecided([{ ...(like as AnyPersonOperation), id: 'auth.password.replace' }]),
+    ['auth.password.replace'],
+    'a planted operation',
+  );
 });
 
 test('the check notices a door that ends sessions alone, as they did', async () => {

@@ -2,7 +2,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
-import type { SignedInCtx } from '#server/kernel/person.ts';
+import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { type AuditedCall, auditPerson, type Doer, tenantIdsWithin } from './audit.ts';
 
 /** Why a person's sessions and the logins of their applications ended, as the rows of those logins keep it. */
@@ -20,6 +20,12 @@ export type Ended = { sessions: number; apps: Readonly<Record<string, number>> }
 
 /** The same as a person may see it: of all workspaces together. */
 export const endedInAll = ({ sessions, apps }: Ended) => ({ sessions, apps: Object.values(apps).reduce((sum, n) => sum + n, 0) });
+
+/** The same for the answer of a call: the gateway forgets the tokens of these workspaces before it relays it. */
+export function endedBy(ctx: Pick<PersonCtx, 'changes'>, ended: Ended) {
+  for (const id of Object.keys(ended.apps)) ctx.changes.push(`${id}:live`, `${id}:test`);
+  return endedInAll(ended);
+}
 
 /**
  * Ends everything that stands for a person, in the transaction of what causes it: sessions but for `kept`, sign-ins on their way, challenges and confirmations,

@@ -8,7 +8,7 @@ import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
 import { network, throttled } from '#server/platform/throttle.ts';
 import { mayMail } from './devices.ts';
-import { auditEnding, type Ended, endedInAll, endPerson, lockPerson, lockSignedIn } from './endings.ts';
+import { auditEnding, type Ended, endedBy, endPerson, lockPerson, lockSignedIn } from './endings.ts';
 import { issueMailCode, peekLink, useLink } from './mail-codes.ts';
 import { acceptPassword, checkPassword } from './passwords.ts';
 import { renewToken } from './sessions.ts';
@@ -52,7 +52,7 @@ export async function resetPassword(ctx: PersonCtx, input: { token: string; new:
     });
     const all = await endPerson(tx, { user_id: person.id, reason: 'password_reset', now: ctx.now });
     await audit(tx, ctx, person, null, all);
-    return endedInAll(all);
+    return endedBy(ctx, all);
   });
   notify(ctx, person.email, ended);
   return { ended };
@@ -74,7 +74,7 @@ export async function changePassword(ctx: SignedInCtx, input: { current: string;
     await tx.users.update({ where: { id: account.id }, data: { password_hash: hash } });
     const all = await endPerson(tx, { user_id: account.id, kept: ctx.session.id, reason: 'password_changed', now: ctx.now });
     await audit(tx, ctx, account, ctx.session.id, all);
-    return { renewed: await renewToken(tx, ctx.session), ended: endedInAll(all) };
+    return { renewed: await renewToken(tx, ctx.session), ended: endedBy(ctx, all) };
   });
   notify(ctx, account.email, ended);
   ctx.cookies.session = renewed;
@@ -106,7 +106,7 @@ const audit = (tx: Tx, ctx: PersonCtx, person: { id: string; email: string }, se
     ended,
   );
 
-const notify = (ctx: PersonCtx, email: string, ended: ReturnType<typeof endedInAll>) =>
+const notify = (ctx: PersonCtx, email: string, ended: ReturnType<typeof endedBy>) =>
   inBackground('password notice', () =>
     sendMail(ctx.db, {
       to: email,

@@ -9,7 +9,7 @@ import { assertUnmodified, type Expectation } from '#server/kernel/precondition.
 import { places } from '#server/platform/geoip.ts';
 import { auditPerson, tenantIdsOf, tenantIdsWithin } from './audit.ts';
 import { hasCompanyField, managesCompany, updateFirstCompany } from './company.ts';
-import { auditEnding, endedInAll, endPerson, endWithin, lockSignedIn, loggedInApps } from './endings.ts';
+import { auditEnding, endedBy, endPerson, endWithin, lockSignedIn, loggedInApps } from './endings.ts';
 import { factorsOf } from './factor-summary.ts';
 import { assertAllowedAddress, assertMayEnter, chosen, type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { PersonView, type Preferences, preferencesOf, type UpdateMeInput } from './schema.ts';
@@ -168,7 +168,7 @@ export async function endOtherSessions(ctx: SignedInCtx) {
       details: { others: all.sessions },
     };
     await auditEnding(tx, ctx, doer(ctx), entry, all, reach);
-    return endedInAll(all);
+    return endedBy(ctx, all);
   });
   return { deleted: true as const, revoked: ended.sessions, apps: ended.apps };
 }

@@ -5,6 +5,7 @@ export { confirmEmailChange, peekEmailLink, undoEmailChange } from './email-chan
 export {
   auditEnding,
   type Ended,
+  endedBy,
   endedInAll,
   endPerson,
   holdPerson,
