@@ -54,7 +54,7 @@ export function RecoveredNote({ me }: { me: Person }) {
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: ['me'] });
       setAsking(false);
-      notifyDone('Lost factors removed. All other sessions are signed out.');
+      notifyDone('Lost factors removed. All other sessions and connected apps are signed out.');
     },
   });
   const hasFactor = me.factors.totp || me.factors.passkeys.length > 0;

@@ -11,20 +11,21 @@ import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { usePersonCall } from './person-calls.ts';
 import type { PasswordChange } from './schemas.ts';
 
 const loadPasswordChange = () => import('./schemas.ts').then((module) => module.PasswordChange);
 
-/** Changing it ends every other session. Somebody without a password gets a link by mail instead. */
+/** Changing it ends every other session and every login of an application. Somebody without a password gets a link by mail instead. */
 export function PasswordCard({ hasPassword, email }: { hasPassword: boolean; email: string }) {
   return (
     <SectionCard
       title="Password"
       description={
         hasPassword
-          ? 'Changing it signs you out of all other sessions.'
+          ? 'Changing it signs you out of all other sessions, and signs out your connected apps.'
           : 'You don’t have a password yet. You sign in with a code or link sent by email.'
       }
     >
@@ -38,15 +39,16 @@ function ChangeForm({ email }: { email: string }) {
   const form = useZodForm({ schema: loadPasswordChange, defaultValues: { current: '', new: '' } });
   const { refusal, refuse, clear } = useFormRefusal(form);
   const change = useMutation({
-    mutationFn: (input: z.output<typeof PasswordChange>) => call('POST', '/auth/password/change', input),
+    mutationFn: (input: z.output<typeof PasswordChange>) =>
+      call<{ ended: { sessions: number; apps: number } }>('POST', '/auth/password/change', input),
     gcTime: 0,
     onError: (error) =>
       refusalOf(error).code === 'invalid_credentials'
         ? form.setError('current', { message: refusalOf(error).message }, { shouldFocus: true })
         : refuse(error),
-    onSuccess: () => {
+    onSuccess: ({ ended }) => {
       form.reset();
-      notifyDone('Password changed. All other sessions are signed out.');
+      notifyDone(`Password changed. ${counted(ended.sessions, 'other session')} and ${counted(ended.apps, 'connected app')} signed out.`);
     },
   });
   return (

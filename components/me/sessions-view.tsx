@@ -101,16 +101,19 @@ export function SessionsView() {
   const [asking, setAsking] = useState(false);
   const query = useQuery({ queryKey: KEY, queryFn: () => call<Sessions>('GET', '/auth/sessions') });
   const end = useMutation({
-    mutationFn: (id: string) => call('DELETE', `/auth/sessions/${id}`),
+    mutationFn: (id: string) => call<{ connected_apps: number }>('DELETE', `/auth/sessions/${id}`),
     onError: (error) => notifyRefused(error),
-    onSuccess: () => notifyDone('Session signed out'),
+    onSuccess: ({ connected_apps }) =>
+      notifyDone(
+        connected_apps === 0 ? 'Session signed out' : `Session signed out. ${counted(connected_apps, 'connected app')} stay logged in.`,
+      ),
     onSettled: () => void queryClient.invalidateQueries({ queryKey: KEY }),
   });
   const endOthers = useMutation({
-    mutationFn: () => call<{ revoked: number }>('DELETE', '/auth/sessions'),
-    onSuccess: ({ revoked }) => {
+    mutationFn: () => call<{ revoked: number; apps: number }>('DELETE', '/auth/sessions'),
+    onSuccess: ({ revoked, apps }) => {
       void queryClient.invalidateQueries({ queryKey: KEY });
-      notifyDone(`${counted(revoked, 'session')} signed out`);
+      notifyDone(`${counted(revoked, 'session')} and ${counted(apps, 'connected app')} signed out`);
       setAsking(false);
     },
   });
@@ -120,9 +123,9 @@ export function SessionsView() {
     <Page className="max-w-5xl">
       <PageHeader
         title="Sessions"
-        description="Devices where you’re signed in. If you don’t recognize one, sign it out and change your password."
+        description="Devices where you’re signed in. If you don’t recognize one, sign out all others and change your password: both sign out connected apps too."
         actions={
-          <Button variant="danger-quiet" disabledReason={others === 0 ? 'No other sessions' : undefined} onClick={() => setAsking(true)}>
+          <Button variant="danger-quiet" onClick={() => setAsking(true)}>
             Sign out others
           </Button>
         }
@@ -145,9 +148,10 @@ export function SessionsView() {
           setAsking(open);
           endOthers.reset();
         }}
-        title="Sign out all other sessions?"
+        title="Sign out everywhere else?"
         consequences={[
           `${counted(others, 'other session')} will be signed out. Unsaved changes there are lost.`,
+          'Connected apps and the command line are signed out, too. Mailed sign-in links stop working.',
           'You stay signed in on this device.',
         ]}
         confirmLabel="Sign out"

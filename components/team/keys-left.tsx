@@ -27,11 +27,14 @@ export function KeysLeft({ keys }: { keys: Impact['api_keys'] }) {
 }
 
 /** What ends with a membership, and what somebody should look at. */
-export function removalLines({ sessions, invitations }: Impact, you: boolean): string[] {
+export function removalLines({ sessions, apps, invitations }: Impact, you: boolean): string[] {
   return [
     you
       ? 'You lose access immediately, in Live and Test. Somebody must invite you to come back.'
       : `They lose access immediately, in Live and Test.${sessions > 0 ? ` ${counted(sessions, 'open session')} will be cut off.` : ''}`,
+    ...(apps > 0
+      ? [`${counted(apps, 'connected app')} that act${apps === 1 ? 's' : ''} for ${you ? 'you' : 'them'} here will be signed out.`]
+      : []),
     `${you ? 'Your' : 'Their'} private views and explorer history in this workspace are deleted. Routes, secrets and everything else ${you ? 'you' : 'they'} created stay.`,
     ...(invitations.length > 0
       ? [

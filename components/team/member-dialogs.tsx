@@ -10,14 +10,14 @@ import { type MemberRow, nameOf } from './member-labels.ts';
 
 type Props = { member: MemberRow; open: boolean; onClose: () => void };
 
-/** Ends the sessions of a member that act in this workspace. */
+/** Ends the sessions of a member that act in this workspace, and what applications hold in their name here. */
 export function SignOutMember({ member, open, onClose }: Props) {
   const trpc = useTRPC();
   const impact = useQuery(trpc.team.impact.queryOptions({ id: member.id }, { enabled: open, staleTime: 0 }));
   const end = useMutation(
     trpc.team.endSessions.mutationOptions({
-      onSuccess: ({ revoked }) => {
-        notifyDone(`${counted(revoked, 'session')} ended`);
+      onSuccess: ({ revoked, apps }) => {
+        notifyDone(`${counted(revoked, 'session')} and ${counted(apps, 'connected app')} signed out`);
         onClose();
       },
     }),
@@ -29,14 +29,13 @@ export function SignOutMember({ member, open, onClose }: Props) {
       title={`Sign out ${nameOf(member)}?`}
       consequences={
         impact.data && [
-          `${counted(impact.data.sessions, 'session')} in this workspace will end. Sessions in their other workspaces go on.`,
+          `${counted(impact.data.sessions, 'session')} and ${counted(impact.data.apps, 'connected app')} in this workspace will be signed out. Those of their other workspaces go on.`,
           'They stay a member and can sign in again.',
         ]
       }
       confirmLabel="Sign out"
       space="live"
       busy={end.isPending}
-      blockedReason={impact.data?.sessions === 0 ? 'They have no session in this workspace.' : undefined}
       error={end.error ? refusalOf(end.error) : impact.error ? refusalOf(impact.error) : undefined}
       onConfirm={() => end.mutate({ id: member.id })}
     />

@@ -1,5 +1,5 @@
 import { page } from '#server/api/plain-page.ts';
-import { escapeHtml } from '#server/domain/mail/templates.ts';
+import { escapeHtml, signedOut } from '#server/domain/mail/templates.ts';
 import { confirmEmailChange, peekEmailLink, undoEmailChange } from '#server/domain/people/service.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
@@ -21,7 +21,7 @@ const TEXTS = {
   email_change: ['Confirm your new address', 'From now on you sign in to Sallyport with this address.', 'Confirm this address'],
   email_undo: [
     'Undo the new address',
-    'This makes the earlier address that of the account again. Sessions, the password, and passkeys and authenticator apps added since end.',
+    'This makes the earlier address that of the account again. Sessions, logins of connected apps, the password, and passkeys and authenticator apps added since end.',
     'Undo the change',
   ],
 } as const;
@@ -32,12 +32,9 @@ export async function useEmailForm(ctx: PersonCtx, form: URLSearchParams): Promi
   try {
     const purpose = await peekEmailLink(ctx, token);
     if (!purpose) return dead();
-    const { email } = await (purpose === 'email_change' ? confirmEmailChange : undoEmailChange)(ctx, { token });
-    return done(
-      purpose === 'email_change'
-        ? `You sign in with ${email} now.`
-        : `You sign in with ${email} again. Set a new password with "Forgot password".`,
-    );
+    if (purpose === 'email_change') return done(`You sign in with ${(await confirmEmailChange(ctx, { token })).email} now.`);
+    const { email, ended } = await undoEmailChange(ctx, { token });
+    return done(`You sign in with ${email} again. ${signedOut(ended)} Set a new password with "Forgot password".`);
   } catch (error) {
     const refusal = asRefusal(error);
     if (refusal.status >= 500)

@@ -6,6 +6,7 @@ import { firstProblem, unstorable, unstorableField } from '#server/api/parse.ts'
 import { refusalHeaders, respondJson, secured } from '#server/api/respond.ts';
 import { confirmed, stepUpDigest } from '#server/api/step-up.ts';
 import { families } from '#server/domain/families.ts';
+import { beyondReach, reachOf } from '#server/domain/people/service.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AnyPersonOperation, type RawAnswer, statusOf } from '#server/kernel/operation.ts';
@@ -112,8 +113,10 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
       headers: { allow: match.allow.join(', ') },
     });
   const { op, params } = match;
-  if (op.needs === 'session') await recognise(req.headers, ctx, reads);
-  else if (!reads && !op.foreignForm) assertNotForeign(req.headers);
+  if (op.needs === 'session') {
+    await recognise(req.headers, ctx, reads);
+    assertWithinReach(op, ctx as SignedInCtx);
+  } else if (!reads && !op.foreignForm) assertNotForeign(req.headers);
   if (isForm(req) && url.pathname === '/auth/magic')
     return useMagicForm(ctx, new URLSearchParams(new TextDecoder().decode(await bodyOf(req, BODY_LIMIT))));
   const input = op.input.safeParse({ ...(reads ? Object.fromEntries(url.searchParams) : await inputOf(req, op, ctx)), ...params });
@@ -150,6 +153,11 @@ async function recognise(headers: Headers, ctx: PersonCtx, reads: boolean): Prom
   if (!reads) assertSameOrigin(headers, person.session);
   await limitSessionRate(person, ctx.now);
   Object.assign(ctx, person);
+}
+
+/** @throws Refusal session_scope_mismatch: an identity provider vouches for nobody beyond its workspace */
+function assertWithinReach({ vouched }: AnyPersonOperation, { session }: SignedInCtx): void {
+  if (vouched === undefined && reachOf(session) !== null) throw beyondReach();
 }
 
 const isForm = (req: Request) =>

@@ -28,9 +28,9 @@ export async function set(options: Parameters<typeof makeClient>[1] & { redirect
 }
 
 /** GET /oauth/authorize as a browser asks it. */
-export async function opened(query: Record<string, string>, method = 'GET', space: Space = 'live') {
+export async function opened(query: Record<string, string>, method = 'GET', space: Space = 'live', ip = '127.0.0.1') {
   const asked = { response_type: 'code', code_challenge: CHALLENGE, code_challenge_method: 'S256', state: 'st', ...query };
-  const edge = { space, ip: '127.0.0.1', request_id: randomUUID(), user_agent: 'test' };
+  const edge = { space, ip, request_id: randomUUID(), user_agent: 'test' };
   const response = await oauthPlane(new Request(`http://api.test/oauth/authorize?${new URLSearchParams(asked)}`, { method }), edge);
   const location = response.headers.get('location');
   return {

@@ -91,6 +91,11 @@ export type Operation<
   step_up?: StepUpRule<z.output<I>>;
   /** The edit may change where a stored credential is sent; its verb calls `confirmMove` and its step_up names credential.move. */
   moves?: Moves;
+  /**
+   * Of a row that needs a session: what one may do that only a workspace's identity provider vouched for (interface rule 22 §3.3). `workspace`: the verb keeps to
+   * that workspace. `proof`: the call proves the account itself by its password, a second factor or a mailed code, or is a step of that. Absent: refused.
+   */
+  vouched?: 'workspace' | 'proof';
   /** The plan feature that the workspace must have; without it the call is refused as `plan_feature`. In Test it may be tried (interface rule 64 §4). */
   feature?: Feature;
   /** API keys presented directly are refused as `use_oauth`: only access tokens, and people, may call it (interface rule 20 §1.8). */

@@ -50,6 +50,15 @@ export async function claimForSso(tx: Tx, tenantId: string, now: Date): Promise<
   return rows.map(({ domain }) => domain);
 }
 
+/**
+ * Whom the requirement concerns logs in again through the identity provider, with their applications too: those were logged in by a session of before. Their
+ * sessions are refused where they enter the workspace. @returns how many logins of applications ended
+ */
+export async function endLoginsForSso(tx: Tx, domains: readonly string[], now: Date): Promise<number> {
+  const [row] = await tx.$queryRaw<{ n: number }[]>`select end_logins_for_sso(${domains}::text[], ${now}) as n`;
+  return row?.n ?? 0;
+}
+
 /** Whether another workspace requires single sign-on for the domain. */
 export async function isTaken(tx: Tx, domain: string): Promise<boolean> {
   const [row] = await tx.$queryRaw<{ taken: boolean }[]>`select domain_taken_for_sso(${domain}) as taken`;

@@ -10,12 +10,12 @@ import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { lookupTxt, type TxtAnswer } from '#server/platform/dns-txt.ts';
 import { throttled } from '#server/platform/throttle.ts';
-import { isTaken } from './holders.ts';
+import { endLoginsForSso, isTaken } from './holders.ts';
 import { ownableDomain } from './names.ts';
 import { entryOf, txtName, VERIFIED } from './rows.ts';
 import type { DomainStatus } from './schema.ts';
 
-export { claimForSso, domainHolders, isVerifiedFor, releaseFromSso, verifiedIn } from './holders.ts';
+export { claimForSso, domainHolders, endLoginsForSso, isVerifiedFor, releaseFromSso, verifiedIn } from './holders.ts';
 export { domainOf } from './names.ts';
 export { recheckDomains } from './recheck.ts';
 
@@ -94,8 +94,13 @@ export function setVerified(ctx: Ctx, id: string) {
         updated_at: ctx.now,
       },
     });
-    if (before.status === 'verified') return unchanged(view(row));
-    return audited(view(row), { action: 'update', ...entryOf(row), details: { state: 'verified' } });
+    const apps = claims ? await endLoginsForSso(tx, [row.domain], ctx.now) : 0;
+    if (before.status === 'verified' && !claims) return unchanged(view(row));
+    return audited(view(row), {
+      action: 'update',
+      ...entryOf(row),
+      details: { state: 'verified', ...(claims ? { sso_required: true, apps } : {}) },
+    });
   });
 }
 

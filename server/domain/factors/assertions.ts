@@ -1,4 +1,5 @@
 import { type Answer, type FactorKeyKind, verifiedAssertion } from '#server/crypto/webauthn.ts';
+import { endedInAll, endPerson, lockPerson } from '#server/domain/people/service.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
 import { ceremonyRefusal, relyingParty, webauthnFailed } from './challenges.ts';
@@ -18,7 +19,7 @@ export const credentialById = (db: Db | Tx, id: string) =>
       kind: true,
       name: true,
       user_id: true,
-      user: { select: { id: true, email: true, webauthn_user_id: true } },
+      user: { select: { id: true, email: true, webauthn_user_id: true, login_epoch: true } },
     },
   });
 
@@ -43,15 +44,22 @@ export async function assertProof(ctx: Caller, credential: Credential, answer: A
   if (count === 0) throw await refusedAsCopy(ctx, credential);
 }
 
-/** The counter went back: somebody has a copy of the key. Neither opens anything from now on, and the person is told. */
+/**
+ * The counter went back: somebody has a copy of the key. Neither opens anything from now on, everything ends that either may have opened, and the person is told.
+ */
 async function refusedAsCopy(ctx: Caller, credential: Credential) {
   const { id, name, user } = credential;
   const kind = credential.kind as FactorKeyKind;
   const flagged = await ctx.db.$transaction(async (tx) => {
+    await lockPerson(tx, user.id);
     const { count } = await tx.webauthn_credentials.updateMany({ where: { id, cloned_at: null }, data: { cloned_at: ctx.now } });
-    if (count > 0) await auditFactor(tx, ctx, user, { action: 'update', id, kind, name, details: { state: 'cloned' } });
-    return count > 0;
+    if (count === 0) return null;
+    const ended = await endPerson(tx, { user_id: user.id, reason: 'key_copied', now: ctx.now });
+    await auditFactor(tx, ctx, user, { action: 'update', id, kind, name, details: { state: 'cloned' }, ended });
+    return endedInAll(ended);
   });
-  if (flagged) notifyOfFactor(ctx, user, `"${name}" was blocked because a copy of it may exist`);
-  return webauthnFailed('This key was blocked: its counter shows that a copy of it may exist. Use another way to sign in, then remove it.');
+  if (flagged) notifyOfFactor(ctx, user, `"${name}" was blocked because a copy of it may exist`, flagged);
+  return webauthnFailed(
+    'This key was blocked: its counter shows that a copy of it may exist. Your sessions and connected apps were signed out. Sign in another way, then remove the key.',
+  );
 }

@@ -1,6 +1,6 @@
 import { dispatch, postMail } from '#server/domain/mail/service.ts';
 import { factorCode } from '#server/domain/mail/templates.ts';
-import { deviceOf, issueMailCode, useCode, vouchedFor } from '#server/domain/people/service.ts';
+import { deviceOf, issueMailCode, lockSignedIn, useCode, vouchedFor } from '#server/domain/people/service.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
@@ -8,9 +8,6 @@ import { hasFactor, stepUpRequired, takeStepUp } from '#server/kernel/step-up.ts
 import { network, throttled } from '#server/platform/throttle.ts';
 
 const FRESH_MS = 10 * 60_000;
-
-/** Changes of one person's factors take turns. */
-export const lockFactors = (tx: Tx, userId: string) => tx.$queryRaw`select 1 from users where id = ${userId}::uuid for no key update`;
 
 /**
  * The right to add a factor (interface rule 22 §5.2, §5.3): an account with one confirms with it; one without needs the code that was mailed, or for
@@ -21,7 +18,7 @@ export async function admitEnrolment(
   ctx: SignedInCtx,
   { code, fresh }: { code: string | undefined; fresh: boolean },
 ): Promise<void> {
-  await lockFactors(tx, ctx.user.id);
+  await lockSignedIn(tx, ctx);
   if (await hasFactor(tx, ctx.user.id)) {
     // Enrolled elsewhere since this call began: it has confirmed nothing yet.
     if (!ctx.step_up) throw stepUpRequired('mfa.credential');

@@ -1,6 +1,7 @@
 import {
   answerOf,
   countTry,
+  holdPerson,
   mfaMethodsOf,
   type PendingLogin,
   pendingLoginOf,
@@ -37,6 +38,8 @@ export async function signInBySecondFactor(ctx: PersonCtx, input: SecondFactor) 
   await countTry(ctx.db, pending.id);
   const prove = await proofOf(ctx, pending, input);
   const signedIn = await ctx.db.$transaction(async (tx) => {
+    // Before the proof is looked at: an ending that comes now waits, one that came before has taken the sign-in away.
+    await holdPerson(tx, pending.user_id);
     if (!(await prove(tx))) return null;
     await usePendingLogin(tx, pending.id, ctx.now);
     const { keep, scope_tenant_id } = pending;

@@ -1,6 +1,6 @@
 import { sendMail } from '#server/domain/mail/service.ts';
 import { factorChanged } from '#server/domain/mail/templates.ts';
-import { type AuditedCall, auditPerson, tenantIdsOf } from '#server/domain/people/service.ts';
+import { type AuditedCall, auditEnding, auditPerson, type Ended, tenantIdsOf } from '#server/domain/people/service.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import type { Person, PersonCtx } from '#server/kernel/person.ts';
 import { inBackground } from '#server/platform/background.ts';
@@ -14,27 +14,36 @@ type FactorEntry = {
   kind: FactorKind | null;
   name?: string;
   details?: Record<string, unknown>;
+  /** What ended with the change. */
+  ended?: Ended;
 };
 
 /** Written to every workspace of the person (interface rule 22 §12). */
 export async function auditFactor(tx: Tx, ctx: AuditedCall & Pick<PersonCtx, 'session'>, person: Owner, entry: FactorEntry): Promise<void> {
-  const { action, id, kind, name, details } = entry;
-  await auditPerson(tx, ctx, { ...person, session_id: ctx.session?.id ?? null }, await tenantIdsOf(tx, person.id), {
+  const { action, id, kind, name, details, ended } = entry;
+  const doer = { ...person, session_id: ctx.session?.id ?? null };
+  const row = {
     action,
     resource_type: 'mfa_credential',
     resource_id: id,
     name: name ?? person.email,
     details: { ...(kind ? { kind } : {}), ...details },
-  });
+  };
+  await (ended ? auditEnding(tx, ctx, doer, row, ended) : auditPerson(tx, ctx, doer, await tenantIdsOf(tx, person.id), row));
 }
 
 /** Tells the person by mail, after the commit: whoever took over a session must not change factors unseen. */
-export const notifyOfFactor = (ctx: Pick<PersonCtx, 'db' | 'ip' | 'now'>, person: Owner, what: string): void =>
+export const notifyOfFactor = (
+  ctx: Pick<PersonCtx, 'db' | 'ip' | 'now'>,
+  person: Owner,
+  what: string,
+  ended?: { sessions: number; apps: number },
+): void =>
   inBackground('factor notice', () =>
     sendMail(ctx.db, {
       to: person.email,
       kind: 'factor_changed',
-      letter: factorChanged(what, { ip: ctx.ip, at: ctx.now }, `${env.PUBLIC_ADMIN_URL}/me/security`),
+      letter: factorChanged(what, { ip: ctx.ip, at: ctx.now, ended }, `${env.PUBLIC_ADMIN_URL}/me/security`),
       now: ctx.now,
     }),
   );

@@ -43,7 +43,14 @@ export async function signInByPasskey(ctx: PersonCtx, input: { credential: Answe
   });
   const signedIn = await ctx.db.$transaction(async (tx) => {
     const scope_tenant_id = await scopeId(tx, credential.user_id, input.scope_tenant);
-    return startSession(tx, ctx, credential.user_id, { methods: ['passkey'], mfa: true, keep: input.keep ?? false, scope_tenant_id });
+    const proof = {
+      methods: ['passkey'] as const,
+      mfa: true,
+      keep: input.keep ?? false,
+      scope_tenant_id,
+      judged: credential.user.login_epoch,
+    };
+    return startSession(tx, ctx, credential.user_id, proof);
   });
   return answerOf(signedIn);
 }

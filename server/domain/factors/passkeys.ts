@@ -1,6 +1,6 @@
 import { randomBuffer } from '#server/crypto/random.ts';
 import { type Answer, type FactorKeyKind, registrationOptions, verifiedRegistration } from '#server/crypto/webauthn.ts';
-import { PASSKEY_COLUMNS } from '#server/domain/people/service.ts';
+import { lockSignedIn, PASSKEY_COLUMNS } from '#server/domain/people/service.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
@@ -8,7 +8,7 @@ import { newId } from '#server/kernel/ids.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
 import { hasFactor, stepUpRequired, takeStepUp } from '#server/kernel/step-up.ts';
 import { ceremonyRefusal, issueChallenge, relyingParty, useChallenge } from './challenges.ts';
-import { admitEnrolment, dropCodesOfNoFactor, endOtherEnrolments, lockFactors, mailFactorCode, useFactorCode } from './enrolment.ts';
+import { admitEnrolment, dropCodesOfNoFactor, endOtherEnrolments, mailFactorCode, useFactorCode } from './enrolment.ts';
 import { auditFactor, notifyOfFactor } from './notices.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
 
@@ -57,7 +57,7 @@ export async function registerPasskey(ctx: SignedInCtx, input: { credential: Ans
     throw ceremonyRefusal(error);
   });
   const registered = await ctx.db.$transaction(async (tx) => {
-    await lockFactors(tx, ctx.user.id);
+    await lockSignedIn(tx, ctx);
     assertRoom(await tx.webauthn_credentials.count({ where: { user_id: ctx.user.id } }));
     const first = !(await hasFactor(tx, ctx.user.id));
     if (await tx.webauthn_credentials.findUnique({ where: { credential_id: key.credential_id }, select: { id: true } }))
@@ -91,8 +91,8 @@ export async function renamePasskey(ctx: SignedInCtx, { id, name }: { id: string
 /** @throws Refusal step_up_required, not_found */
 export async function deletePasskey(ctx: SignedInCtx, { id }: { id: string }): Promise<void> {
   const removed = await ctx.db.$transaction(async (tx) => {
+    await lockSignedIn(tx, ctx);
     await takeStepUp(tx, ctx);
-    await lockFactors(tx, ctx.user.id);
     const row = isUuid(id)
       ? await tx.webauthn_credentials.findFirst({ where: { id, user_id: ctx.user.id }, select: PASSKEY_COLUMNS })
       : null;

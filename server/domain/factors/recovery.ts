@@ -1,7 +1,7 @@
-import { revokeSessions } from '#server/domain/people/service.ts';
+import { endedBy, endPerson, lockSignedIn } from '#server/domain/people/service.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
-import { lockFactors, mailFactorCode, useFactorCode } from './enrolment.ts';
+import { mailFactorCode, useFactorCode } from './enrolment.ts';
 import { auditFactor, notifyOfFactor } from './notices.ts';
 
 const WINDOW_MS = 15 * 60_000;
@@ -16,21 +16,23 @@ export async function challengeRecovery(ctx: SignedInCtx): Promise<void> {
   await mailFactorCode(ctx);
 }
 
-/** Removes every factor and ends the other sessions. @throws Refusal step_up_required, mfa_code_invalid, rate_limited */
-export async function resetFactors(ctx: SignedInCtx, { code }: { code: string }): Promise<void> {
+/** Removes every factor and ends everything that stands for the person but this session. @throws Refusal step_up_required, mfa_code_invalid, rate_limited */
+export async function resetFactors(ctx: SignedInCtx, { code }: { code: string }) {
   assertRecovering(ctx);
   await useFactorCode(ctx, code);
-  await ctx.db.$transaction(async (tx) => {
-    await lockFactors(tx, ctx.user.id);
+  const ended = await ctx.db.$transaction(async (tx) => {
+    await lockSignedIn(tx, ctx);
     const where = { user_id: ctx.user.id };
     await tx.webauthn_credentials.deleteMany({ where });
     await tx.totp_secrets.deleteMany({ where });
     await tx.recovery_codes.deleteMany({ where });
     await tx.webauthn_challenges.deleteMany({ where });
-    await revokeSessions(tx, ctx.user.id, ctx.now, ctx.session.id);
-    await auditFactor(tx, ctx, ctx.user, { action: 'delete', id: null, kind: null, details: { via: 'recovery_code' } });
+    const all = await endPerson(tx, { user_id: ctx.user.id, kept: ctx.session.id, reason: 'factors_reset', now: ctx.now });
+    await auditFactor(tx, ctx, ctx.user, { action: 'delete', id: null, kind: null, details: { via: 'recovery_code' }, ended: all });
+    return endedBy(ctx, all);
   });
-  notifyOfFactor(ctx, ctx.user, 'All second factors were removed after a sign-in with a recovery code');
+  notifyOfFactor(ctx, ctx.user, 'All second factors were removed after a sign-in with a recovery code', ended);
+  return { ended };
 }
 
 function assertRecovering({ session, now }: SignedInCtx): void {

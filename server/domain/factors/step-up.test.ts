@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
-import { revokeSessions } from '#server/domain/people/service.ts';
+import { endPerson } from '#server/domain/people/service.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { hasFactor, useVerification } from '#server/kernel/step-up.ts';
@@ -298,7 +298,7 @@ test('the token of a sign-in works once, five times at most and for five minutes
   assert.equal((await finish(fresh)).body.status, 'ok');
   assert.equal((await finish(fresh, code(new Date(Date.now() + STEP)))).body.code, 'not_authenticated');
   const ended = await begin();
-  await db().$transaction((tx) => revokeSessions(tx, who.id, new Date()));
+  await db().$transaction((tx) => endPerson(tx, { user_id: who.id, reason: 'password_reset', now: new Date() }));
   assert.equal((await finish(ended, code(new Date(Date.now() + STEP)))).body.code, 'not_authenticated', 'a new password ends it too');
   const late = await begin();
   await db().pending_logins.updateMany({ where: { user_id: who.id }, data: { expires_at: new Date() } });

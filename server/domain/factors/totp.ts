@@ -3,13 +3,14 @@ import { base32 } from '#server/crypto/base32.ts';
 import { randomBuffer } from '#server/crypto/random.ts';
 import { digest, isMailToken, mintMailToken } from '#server/crypto/tokens.ts';
 import { matchingStep, otpauthUri } from '#server/crypto/totp.ts';
+import { lockSignedIn } from '#server/domain/people/service.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
 import { takeStepUp } from '#server/kernel/step-up.ts';
 import { throttled } from '#server/platform/throttle.ts';
-import { admitEnrolment, dropCodesOfNoFactor, endOtherEnrolments, lockFactors, useFactorCode } from './enrolment.ts';
+import { admitEnrolment, dropCodesOfNoFactor, endOtherEnrolments, useFactorCode } from './enrolment.ts';
 import { auditFactor, notifyOfFactor } from './notices.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
 import { sealSeed, withSeed } from './seeds.ts';
@@ -47,7 +48,7 @@ export async function setUpTotp(ctx: SignedInCtx, input: { code?: string | undef
 export async function enableTotp(ctx: SignedInCtx, input: { setup_token: string; code: string }) {
   const forgive = await throttled([{ what: 'totp-setup', subject: ctx.user.id, limit: 10, window_sec: 900 }], ctx.now, 'rate_limited');
   const recovery_codes = await ctx.db.$transaction(async (tx) => {
-    await lockFactors(tx, ctx.user.id);
+    await lockSignedIn(tx, ctx);
     const where = { setup_digest: new Uint8Array(digest(input.setup_token)), user_id: ctx.user.id, expires_at: { gt: ctx.now } };
     const row = isMailToken(input.setup_token) ? await tx.totp_secrets.findFirst({ where }) : null;
     const step = row && withSeed(row, (seed) => matchingStep(seed, input.code, ctx.now, 0));
@@ -70,8 +71,8 @@ export async function enableTotp(ctx: SignedInCtx, input: { setup_token: string;
 /** Removing the last factor is allowed (interface rule 22 §5.2). @throws Refusal step_up_required, invalid without an app */
 export async function disableTotp(ctx: SignedInCtx) {
   await ctx.db.$transaction(async (tx) => {
+    await lockSignedIn(tx, ctx);
     await takeStepUp(tx, ctx);
-    await lockFactors(tx, ctx.user.id);
     const rows = await tx.totp_secrets.findMany({ where: { user_id: ctx.user.id, enabled_at: { not: null } }, select: { id: true } });
     const [row] = rows;
     if (!row) throw new Refusal('invalid', 'This account has no authenticator app.');
@@ -85,8 +86,8 @@ export async function disableTotp(ctx: SignedInCtx) {
 /** @throws Refusal step_up_required */
 export async function newRecoveryCodes(ctx: SignedInCtx) {
   const recovery_codes = await ctx.db.$transaction(async (tx) => {
+    await lockSignedIn(tx, ctx);
     await takeStepUp(tx, ctx);
-    await lockFactors(tx, ctx.user.id);
     await auditFactor(tx, ctx, ctx.user, { action: 'rotate', id: null, kind: 'recovery_codes' });
     return replaceRecoveryCodes(tx, ctx.user.id, ctx.now);
   });

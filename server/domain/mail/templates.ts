@@ -95,10 +95,14 @@ export const passwordReset = (url: string): Letter => ({
   credential: true,
 });
 
-export const passwordChanged = (forgotUrl: string): Letter => ({
+/** What ended with a change of how a person signs in, as their mail says it. */
+export const signedOut = ({ sessions, apps }: { sessions: number; apps: number }): string =>
+  `${sessions === 1 ? '1 session was' : `${sessions} sessions were`} ended and ${apps === 1 ? '1 connected app was' : `${apps} connected apps were`} signed out.`;
+
+export const passwordChanged = (ended: { sessions: number; apps: number }, forgotUrl: string): Letter => ({
   subject: 'Your password was changed',
   paragraphs: [
-    'Your Sallyport password was changed and your other sessions were ended.',
+    `Your Sallyport password was changed. ${signedOut(ended)}`,
     "If this wasn't you, choose a new password now. We'll email a reset link to this address.",
   ],
   button: { label: 'Choose a new password', url: forgotUrl },
@@ -136,7 +140,7 @@ export const emailChanged = (to: string, undoUrl: string): Letter => ({
   subject: 'The email address of your account was changed',
   paragraphs: [
     `The email address of your Sallyport account is now ${to}.`,
-    "If this wasn't you, take the change back: it makes this address yours again and ends all sessions. Then choose a new password.",
+    "If this wasn't you, take the change back: it makes this address yours again, ends all sessions and signs out connected apps. Then choose a new password.",
   ],
   button: { label: 'Undo this change', url: undoUrl },
   footer: 'The link works once and expires in 7 days.',
@@ -144,10 +148,14 @@ export const emailChanged = (to: string, undoUrl: string): Letter => ({
 });
 
 /** To a person whose ways to sign in changed (interface rule 22 §5.3). */
-export const factorChanged = (what: string, at: { ip: string | null; at: Date }, securityUrl: string): Letter => ({
+export const factorChanged = (
+  what: string,
+  at: { ip: string | null; at: Date; ended?: { sessions: number; apps: number } | undefined },
+  securityUrl: string,
+): Letter => ({
   subject: `${what} on your Sallyport account`,
   paragraphs: [
-    `${what} on your Sallyport account.`,
+    `${what} on your Sallyport account.${at.ended ? ` ${signedOut(at.ended)}` : ''}`,
     `Time: ${minuteOf(at.at)}`,
     `IP address: ${at.ip ?? 'unknown'}`,
     'If this was you, no action is required. If not, choose a new password and check your second factors.',

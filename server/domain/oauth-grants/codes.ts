@@ -1,4 +1,5 @@
 import { digest, digestEquals } from '#server/crypto/tokens.ts';
+import { holdPerson } from '#server/domain/people/service.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
@@ -46,6 +47,7 @@ export async function redeemCode({ client, code, jkt, server, caller, now, ...sh
   if (!row) return null;
   const ctx = systemContext(db(), { tenant_id: row.tenant_id, sandbox: row.sandbox, now, label: 'token endpoint' });
   const outcome = await inTransaction(ctx, async (tx) => {
+    await holdPerson(tx, row.user_id);
     if (row.client_row_id === client.id && !(await stillAuthenticated(tx, client))) return null;
     const used = await tx.$executeRaw`update oauth_codes set used_at = ${now}::timestamptz
       where digest = ${new Uint8Array(digest(code))} and used_at is null and expires_at > ${now}::timestamptz`;

@@ -1,6 +1,5 @@
 import { tenantIdsOf } from '#server/domain/people/service.ts';
-import type { Ctx } from '#server/kernel/context.ts';
-import type { Tx } from '#server/kernel/database.ts';
+import { spaceOf } from '#server/kernel/context.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
@@ -61,6 +60,7 @@ export async function disconnectApp(ctx: SignedInCtx, { id }: { id: string }): P
     };
     const family = await tx.oauth_families.findFirst({ where, include: { client: { select: { name: true, client_id: true } } } });
     if (!family || (await endFamilies(tx, [family.id], 'revoked_by_person', ctx.now)) === 0) throw notFound();
+    ctx.changes.push(`${family.tenant_id}:${spaceOf(family.sandbox)}`);
     await forgetConsent(tx, family);
     await auditGrant(tx, ctx, family, {
       action: 'revoke',
@@ -72,20 +72,3 @@ export async function disconnectApp(ctx: SignedInCtx, { id }: { id: string }): P
   return { deleted: true };
 }
 const NOBODY = '00000000-0000-0000-0000-000000000000';
-
-/** Ends what applications hold in the name of a person who is no longer a member, in one space of the workspace. @returns how many logins, once */
-export async function endMemberGrants(tx: Tx, ctx: Pick<Ctx, 'tenant_id' | 'sandbox' | 'now'>, userId: string): Promise<number> {
-  const { tenant_id, sandbox, now } = ctx;
-  const mine = { tenant_id, sandbox, user_id: userId };
-  const families = await tx.oauth_families.findMany({ where: { ...mine, revoked_at: null }, select: { id: true } });
-  const count = await endFamilies(
-    tx,
-    families.map(({ id }) => id),
-    'member_removed',
-    now,
-  );
-  await tx.oauth_access.updateMany({ where: { ...mine, revoked_at: null }, data: { revoked_at: now } });
-  await tx.oauth_codes.deleteMany({ where: { ...mine, used_at: null } });
-  await tx.oauth_consents.deleteMany({ where: mine });
-  return count;
-}

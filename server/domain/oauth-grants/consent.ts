@@ -1,4 +1,4 @@
-import { auditCtx, chosen, type WorkspaceRow, withinScope, workspacesOf } from '#server/domain/people/service.ts';
+import { auditCtx, chosen, lockSignedIn, type WorkspaceRow, withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -131,6 +131,7 @@ export async function placeOf(
 async function grant(ctx: SignedInCtx, request: PendingRequest, place: WorkspaceRow, offer: Offer): Promise<string> {
   const sandbox = request.app.row?.sandbox ?? request.sandbox;
   const { code, tell } = await ctx.db.$transaction(async (tx) => {
+    await lockSignedIn(tx, ctx);
     const call = await proveConsent(tx, ctx, offer);
     const cli = request.app.row ? null : await cliClientOf(tx, { tenant_id: place.id, sandbox, now: ctx.now });
     const client_row_id = request.app.row?.id ?? (cli?.id as string);

@@ -1,6 +1,6 @@
 import { hasDigest } from '#server/crypto/tokens.ts';
 import { CLI_ALIAS } from '#server/domain/oauth-clients/cli-client.shared.ts';
-import { chosen, type WorkspaceRow, withinScope, workspacesOf } from '#server/domain/people/service.ts';
+import { chosen, lockSignedIn, type WorkspaceRow, withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -106,6 +106,7 @@ export async function releaseDevice(ctx: SignedInCtx, handle: string): Promise<v
 
 async function approve(ctx: SignedInCtx, device: PendingDevice, place: WorkspaceRow, offer: Offer): Promise<void> {
   const tell = await ctx.db.$transaction(async (tx) => {
+    await lockSignedIn(tx, ctx);
     const call = await proveConsent(tx, ctx, offer);
     const { sandbox } = device;
     const client_row_id = device.app.row?.id ?? (await cliClientOf(tx, { tenant_id: place.id, sandbox, now: ctx.now })).id;

@@ -97,13 +97,12 @@ export type Redeemed = {
 
 /**
  * Looks at the device code for a poll and moves it on, under its lock, in the transaction that issues the tokens. `asks` says whether the code belongs to
- * the client that polls.
+ * the client that polls; `held` is the person whom the transaction holds. Approved by somebody else a moment ago, the code is redeemed by the next poll.
  */
 export async function pollDevice(
   tx: Tx,
   code: string,
-  asks: (row: { client_row_id: string | null }) => Promise<boolean>,
-  now: Date,
+  { asks, held, now }: { asks: (row: { client_row_id: string | null }) => Promise<boolean>; held: string | null; now: Date },
 ): Promise<Poll> {
   if (classifyCredential(code).kind !== 'device_code') return { state: 'unknown' };
   const found = await tx.$queryRaw<
@@ -113,7 +112,7 @@ export async function pollDevice(
   if (!row || row.state === 'redeemed' || !(await asks(row))) return { state: 'unknown' };
   if (row.state === 'denied') return { state: 'denied' };
   if (row.expires_at <= now) return { state: 'expired' };
-  if (row.state === 'pending') {
+  if (row.state === 'pending' || row.user_id !== held) {
     const early = row.last_polled_at !== null && now.getTime() - row.last_polled_at.getTime() < row.interval_sec * 1000;
     await tx.oauth_device_codes.update({
       where: { id: row.id },

@@ -1,3 +1,5 @@
+import { digest } from '#server/crypto/tokens.ts';
+import { holdPerson } from '#server/domain/people/service.ts';
 import type { MemberRole } from '#server/kernel/capabilities.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { db } from '#server/platform/db.ts';
@@ -30,7 +32,9 @@ export function redeemDevice({
   now,
 }: DeviceRedemption): Promise<{ issued: Issued } | { state: Poll['state'] }> {
   return db().$transaction(async (tx) => {
-    const poll = await pollDevice(tx, code, (row) => asks(row.client_row_id, { client, alias, now }), now);
+    const person = await approverOf(tx, code);
+    if (person) await holdPerson(tx, person);
+    const poll = await pollDevice(tx, code, { asks: (row) => asks(row.client_row_id, { client, alias, now }), held: person, now });
     if (poll.state !== 'approved') return { state: poll.state };
     const { row } = poll;
     const owner = await clientByRow(row.client_row_id, now);
@@ -50,6 +54,10 @@ export function redeemDevice({
     return { issued };
   });
 }
+
+/** Who approved the code, if anybody has. Read before the code is locked: an ending locks the person first. */
+const approverOf = async (tx: Tx, code: string): Promise<string | null> =>
+  (await tx.oauth_device_codes.findUnique({ where: { digest: new Uint8Array(digest(code)) }, select: { user_id: true } }))?.user_id ?? null;
 
 /** Whether the code was given to the client that polls. Under the alias: to the alias, or to the workspace's own client of the command line. */
 async function asks(

@@ -1,5 +1,4 @@
 import { family } from '#server/kernel/family.ts';
-import { endMemberGrants } from './connected-apps.ts';
 import * as operations from './operations.ts';
 import { sweepOAuth } from './sweeping.ts';
 
@@ -18,7 +17,6 @@ export const oauthGrants = family({
     { name: 'oauth_access', reset: 'delete' },
     { name: 'oauth_assertion_uses', reset: 'delete' },
   ],
-  membershipEnds: async (tx, ctx, userId) => ({ oauth_grants: await endMemberGrants(tx, ctx, userId) }),
   jobs: {
     sweep_oauth: { cron: '10 * * * *', run: ({ now, signal }) => sweepOAuth(now, signal) },
   },

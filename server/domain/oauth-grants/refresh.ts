@@ -1,4 +1,5 @@
 import { digest } from '#server/crypto/tokens.ts';
+import { holdPerson } from '#server/domain/people/service.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { writeAudit } from '#server/kernel/mutate.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
@@ -66,6 +67,7 @@ export async function refreshTokens(refresh: Refresh): Promise<Refreshed> {
 
   const ctx = systemContext(db(), { tenant_id: row.tenant_id, sandbox: row.sandbox, now, label: 'token endpoint' });
   const issued = await inTransaction(ctx, async (tx) => {
+    await holdPerson(tx, row.user_id);
     if (!(await stillAuthenticated(tx, client))) return 'ended';
     // A family that ends meanwhile waits for this lock, or makes this statement find nothing: no token is born into an ended family.
     const alive = await tx.$queryRaw<unknown[]>`update oauth_families set last_used_at = ${now}::timestamptz

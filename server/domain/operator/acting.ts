@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { STATUSES, type Status, trialFrom } from '#server/domain/billing/service.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
-import type { Tx } from '#server/kernel/database.ts';
+import type { Db, Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, writeAudit } from '#server/kernel/mutate.ts';
@@ -46,7 +46,7 @@ export async function movePlan(
 }
 
 /** @throws Refusal not_found */
-export async function bySlug(tx: Tx, slug: string) {
+export async function bySlug(tx: Tx | Db, slug: string) {
   const tenant = await tx.tenants.findUnique({ where: { slug } });
   if (!tenant) throw new Refusal('not_found', `No workspace has the slug ${slug}.`);
   return tenant;

@@ -1,19 +1,23 @@
+import { families } from '#server/domain/families.ts';
 import { email as emailAddress } from '#server/domain/people/schema.ts';
 import {
   acceptPassword,
   addMembership,
   canonicalEmail,
   createUser,
-  dropMailCodes,
+  endPerson,
   holdAddress,
-  revokeSessions,
+  signOutMember,
   tenantIdsOf,
 } from '#server/domain/people/service.ts';
+import { endMembership, leaveSpace, lockMembers, memberById } from '#server/domain/team/service.ts';
+import { acrossSpaces } from '#server/kernel/across-spaces.ts';
 import { MEMBER_ROLES, type MemberRole } from '#server/kernel/capabilities.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { label } from '#server/kernel/fields.ts';
+import { audited, unchanged } from '#server/kernel/mutate.ts';
 import { db } from '#server/platform/db.ts';
-import { audit, bySlug, fitting, oneOf, refuse } from './acting.ts';
+import { audit, bySlug, fitting, oneOf, operatorCtx, refuse } from './acting.ts';
 
 /**
  * Gives a person a role in a workspace, or ends the membership (`none`); somebody unknown gets an account. Without a password they sign in with
@@ -25,6 +29,7 @@ export async function setMember(input: { slug: string; email: string; role: stri
   const full_name = input.name === undefined ? undefined : fitting(label(120), input.name, '--name');
   if (role === 'none' && (full_name ?? input.password) !== undefined)
     throw refuse("--role none can't be combined with --name or --password");
+  if (role === 'none') return removeFrom(input.slug, email);
   const passwordHash = input.password ? await acceptPassword(input.password, email, 'password') : null;
   return db().$transaction(async (tx) => {
     await holdAddress(tx, email);
@@ -32,11 +37,8 @@ export async function setMember(input: { slug: string; email: string; role: stri
     // Two commands at once must not each take away what they see as one of two Owners.
     await tx.$executeRaw`select 1 from tenants where id = ${tenant.id}::uuid for update`;
     const from = await roleOf(tx, tenant.id, email);
-    if (role === 'none' && !from) throw refuse(`--email ${email} is not a member of ${input.slug}`);
-    if (from === 'owner' && role !== 'owner' && (await otherOwners(tx, tenant.id, email)) === 0)
-      throw refuse(`--email ${email} is the only Owner of ${input.slug}. Make someone else an Owner first`);
-    if (role === 'none') await endMembership(tx, tenant.id, email, from);
-    else await ensureMember(tx, tenant.id, { email, role, full_name, passwordHash, now: new Date() });
+    if (from === 'owner' && role !== 'owner' && (await otherOwners(tx, tenant.id, email)) === 0) throw onlyOwner(input.slug, email);
+    await ensureMember(tx, tenant.id, { email, role, full_name, passwordHash, now: new Date() });
     return { slug: tenant.slug, email, role, from };
   });
 }
@@ -54,11 +56,11 @@ export async function ensureMember(
   if (known && passwordHash) {
     await tx.users.update({ where: { id: known.id }, data: { password_hash: passwordHash } });
     // Whoever needed a new password may not be the only one signed in with the old one.
-    await revokeSessions(tx, known.id, now);
-    await dropMailCodes(tx, known.id, now);
-    const concerned = new Set([tenantId, ...(await tenantIdsOf(tx, known.id))]);
-    const password = { action: 'update', resource_type: 'user', resource_id: known.id, name: email, details: { field: 'password' } };
-    for (const id of concerned) await audit(tx, id, password);
+    const { sessions, apps } = await endPerson(tx, { user_id: known.id, reason: 'password_reset', now });
+    for (const id of new Set([tenantId, ...(await tenantIdsOf(tx, known.id))])) {
+      const details = { field: 'password', ended: { sessions, apps: apps[id] ?? 0 } };
+      await audit(tx, id, { action: 'update', resource_type: 'user', resource_id: known.id, name: email, details });
+    }
   }
   if (!known) await audit(tx, tenantId, { action: 'create', resource_type: 'user', resource_id: user.id, name: email });
   const member = await tx.memberships.findFirst({ where: { tenant_id: tenantId, user_id: user.id, removed_at: null } });
@@ -77,8 +79,26 @@ const roleOf = async (tx: Tx, tenantId: string, email: string): Promise<string |
 const otherOwners = (tx: Tx, tenantId: string, email: string) =>
   tx.memberships.count({ where: { tenant_id: tenantId, removed_at: null, role: 'owner', user: { email: { not: email } } } });
 
-async function endMembership(tx: Tx, tenantId: string, email: string, role: string | null) {
-  const member = await tx.memberships.findFirstOrThrow({ where: current(tenantId, email) });
-  await tx.memberships.update({ where: { id: member.id }, data: { removed_at: new Date() } });
-  await audit(tx, tenantId, { action: 'delete', resource_type: 'member', resource_id: member.user_id, name: email, details: { role } });
+const onlyOwner = (slug: string, email: string) =>
+  refuse(`--email ${email} is the only Owner of ${slug}. Make someone else an Owner first`);
+
+/** Ends a membership with everything that hangs on it, as a removal on the page of the team does: their sessions here end, too. */
+async function removeFrom(slug: string, email: string) {
+  const tenant = await bySlug(db(), slug);
+  return acrossSpaces(operatorCtx(tenant.id, 'live'), async (within) => {
+    const { member, ended } = await within(false, async (tx, there) => {
+      await lockMembers(tx, there.tenant_id);
+      const row = await tx.memberships.findFirst({ where: current(there.tenant_id, email), select: { user_id: true } });
+      if (!row) throw refuse(`--email ${email} is not a member of ${slug}`);
+      const person = await memberById(tx, there, row.user_id);
+      if (person.role === 'owner' && (await otherOwners(tx, there.tenant_id, email)) === 0) throw onlyOwner(slug, email);
+      const out = await signOutMember(tx, there, person.id);
+      const left = await endMembership(tx, there, person, families, { revoke_api_keys: false, tell: false });
+      const details = { role: person.role, ended: { ...left.ended, sessions: out.sessions, oauth_grants: out.apps } };
+      const entry = { action: 'delete', resource_type: 'member', resource_id: person.id, name: email, details, workspace_level: true };
+      return audited({ member: person, ended: out }, entry);
+    });
+    await within(true, async (tx, there) => unchanged(await leaveSpace(tx, there, member, false, families)));
+    return { slug, email, role: 'none' as const, from: member.role, ended };
+  });
 }

@@ -52,3 +52,7 @@ export async function tenantIdsOf(tx: Tx, userId: string): Promise<string[]> {
   });
   return rows.map((r) => r.tenant_id);
 }
+
+/** Those that hear of what a session does to the person: all, or the one that a session can't reach beyond (`reachOf`). */
+export const tenantIdsWithin = async (tx: Tx, userId: string, reach: string | null): Promise<string[]> =>
+  reach === null ? tenantIdsOf(tx, userId) : [reach];

@@ -7,9 +7,10 @@ import { hasFactor, takeStepUp } from '#server/kernel/step-up.ts';
 import { env } from '#server/platform/env.ts';
 import { network, throttled } from '#server/platform/throttle.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
-import { dropMailCodes, issueMailCode, peekLink, useLink } from './mail-codes.ts';
+import { auditEnding, type Ended, endedBy, endPerson, lockPerson, lockSignedIn } from './endings.ts';
+import { dropMailCodes, issueMailCode, type MailPurpose, peekLink, useLink } from './mail-codes.ts';
 import { confirmPassword } from './password-verbs.ts';
-import { revokeSessions, vouchedFor } from './sessions.ts';
+import { vouchedFor } from './sessions.ts';
 import { deadLink } from './sign-in.ts';
 import { accountByEmail, holdAddress, personById } from './users.ts';
 
@@ -25,6 +26,7 @@ export async function requestEmailChange(ctx: SignedInCtx, input: { email: strin
   await throttled([{ what: 'email-change', subject: user.id, limit: 5, window_sec: 3600 }], now, 'rate_limited');
   if (!ctx.step_up) await assertRecent(ctx, input.password);
   const mails = await ctx.db.$transaction(async (tx) => {
+    await lockSignedIn(tx, ctx);
     await takeStepUp(tx, ctx);
     const notice = {
       to: user.email,
@@ -64,9 +66,7 @@ export async function peekEmailLink(ctx: PersonCtx, token: string): Promise<'ema
 export async function confirmEmailChange(ctx: PersonCtx, { token }: { token: string }): Promise<{ email: string }> {
   await limited(ctx);
   const { email, mail } = await ctx.db.$transaction(async (tx) => {
-    const link = await useLink(tx, 'email_change', token, ctx.now);
-    const person = link && (await personById(tx, link.user_id));
-    if (!link || !person) throw deadLink();
+    const { link, person } = await linked(tx, ctx, 'email_change', token);
     await moveTo(tx, link.email, person.id, ctx.now);
     await dropMailCodes(tx, person.id, ctx.now);
     const undo = await issueMailCode(tx, { purpose: 'email_undo', email: person.email, user_id: person.id, now: ctx.now });
@@ -79,24 +79,31 @@ export async function confirmEmailChange(ctx: PersonCtx, { token }: { token: str
 }
 
 /**
- * The address that the link was mailed to is that of the account again, and every session ends. Links of later changes end with it: whoever held a later
+ * The address that the link was mailed to is that of the account again, and everything that stands for the person ends. So do links of later changes: whoever held a later
  * address must not take this back, and nothing that they set up opens the account. @throws Refusal mfa_code_invalid for a dead link, conflict
  */
-export async function undoEmailChange(ctx: PersonCtx, { token }: { token: string }): Promise<{ email: string }> {
+export async function undoEmailChange(ctx: PersonCtx, { token }: { token: string }) {
   await limited(ctx);
   return ctx.db.$transaction(async (tx) => {
-    const link = await useLink(tx, 'email_undo', token, ctx.now);
-    const person = link && (await personById(tx, link.user_id));
-    if (!link || !person) throw deadLink();
+    const { link, person } = await linked(tx, ctx, 'email_undo', token);
     await moveTo(tx, link.email, person.id, ctx.now);
-    await dropMailCodes(tx, person.id, ctx.now);
     const later = { user_id: person.id, purpose: 'email_undo', used_at: null, created_at: { gte: link.created_at } };
     await tx.mail_codes.updateMany({ where: later, data: { used_at: ctx.now } });
-    await revokeSessions(tx, person.id, ctx.now);
+    const ended = await endPerson(tx, { user_id: person.id, reason: 'email_undone', now: ctx.now });
     await dropWhatFollowed(tx, person.id, link.created_at);
-    await auditEmail(tx, ctx, person, { to: link.email, state: 'undone' });
-    return { email: link.email };
+    await auditEmail(tx, ctx, person, { to: link.email, state: 'undone' }, ended);
+    return { email: link.email, ended: endedBy(ctx, ended) };
   });
+}
+
+/** Uses a link up and answers whose it was, once nothing else changes that person. @throws Refusal mfa_code_invalid for a dead link */
+async function linked(tx: Tx, ctx: PersonCtx, purpose: MailPurpose, token: string) {
+  const peeked = await peekLink(tx, purpose, token, ctx.now);
+  if (peeked) await lockPerson(tx, peeked.user_id);
+  const link = await useLink(tx, purpose, token, ctx.now);
+  const person = link && (await personById(tx, link.user_id));
+  if (!link || !person) throw deadLink();
+  return { link, person };
 }
 
 /** Ways to sign in since the change. The password too, whoever chose it: a mail to the address that is back sets another one. */
@@ -120,13 +127,21 @@ async function moveTo(tx: Tx, email: string, userId: string, now: Date): Promise
   await tx.users.update({ where: { id: userId }, data: { email, email_verified_at: now, updated_at: now }, select: { id: true } });
 }
 
-async function auditEmail(tx: Tx, ctx: PersonCtx, person: { id: string; email: string }, { to, state }: { to?: string; state?: string }) {
-  await auditPerson(tx, ctx, { ...person, session_id: ctx.session?.id ?? null }, await tenantIdsOf(tx, person.id), {
+async function auditEmail(
+  tx: Tx,
+  ctx: PersonCtx,
+  person: { id: string; email: string },
+  { to, state }: { to?: string; state?: string },
+  ended?: Ended,
+) {
+  const doer = { ...person, session_id: ctx.session?.id ?? null };
+  const entry = {
     action: 'update',
     resource_type: 'user',
     resource_id: person.id,
     name: person.email,
     details: { field: 'email', ...(state ? { state } : {}) },
     ...(to ? { changes: [{ field: 'email', from: person.email, to }] } : {}),
-  });
+  };
+  await (ended ? auditEnding(tx, ctx, doer, entry, ended) : auditPerson(tx, ctx, doer, await tenantIdsOf(tx, person.id), entry));
 }

@@ -1,9 +1,9 @@
 import { family } from '#server/kernel/family.ts';
 import { db } from '#server/platform/db.ts';
+import { endLoginsOfLeaver } from './endings.ts';
 import { namedMembers } from './memberships.ts';
 import * as operations from './operations.ts';
 import { pruneIdentityData } from './service.ts';
-import { leaveWorkspaceSessions } from './sessions.ts';
 
 export const people = family({
   name: 'people',
@@ -24,7 +24,7 @@ export const people = family({
     { type: 'session' },
   ],
   tables: [{ name: 'memberships', reset: 'stay' }],
-  membershipEnds: async (tx, ctx, userId) => ({ sessions: await leaveWorkspaceSessions(tx, ctx, userId) }),
+  membershipEnds: endLoginsOfLeaver,
   jobs: {
     prune_identity_data: { cron: '20 * * * *', run: ({ now }) => pruneIdentityData(db(), now) },
   },

@@ -9,6 +9,7 @@ import {
   ChangeEmail,
   ChangePassword,
   EmailLink,
+  Ended,
   ForgotPassword,
   Login,
   MagicStart,
@@ -46,6 +47,7 @@ export const logout = operation({
   http: 'POST /auth/logout',
   kind: 'change',
   needs: 'session',
+  vouched: 'workspace',
   refuses: [],
   input: Nothing,
   output: Ok,
@@ -77,6 +79,7 @@ export const getMe = operation({
   http: 'GET /auth/me',
   kind: 'read',
   needs: 'session',
+  vouched: 'workspace',
   refuses: [],
   input: Nothing,
   output: Me,
@@ -89,6 +92,7 @@ export const patchMe = operation({
   http: 'PATCH /auth/me',
   kind: 'change',
   needs: 'session',
+  vouched: 'workspace',
   refuses: ['role_denied', 'mfa_required', 'session_scope_mismatch', 'forbidden', 'sso_required'],
   input: UpdateMe,
   output: Me,
@@ -101,6 +105,7 @@ export const sessions = operation({
   http: 'GET /auth/sessions',
   kind: 'read',
   needs: 'session',
+  vouched: 'workspace',
   refuses: [],
   input: Nothing,
   output: SessionList,
@@ -113,9 +118,10 @@ export const deleteSessions = operation({
   http: 'DELETE /auth/sessions',
   kind: 'change',
   needs: 'session',
+  vouched: 'workspace',
   refuses: [],
   input: Nothing,
-  output: Deleted.extend({ revoked: z.number() }),
+  output: Deleted.extend({ revoked: z.number(), apps: z.number() }),
   run: (ctx) => endOtherSessions(ctx),
 });
 
@@ -125,9 +131,10 @@ export const deleteSession = operation({
   http: 'DELETE /auth/sessions/{id}',
   kind: 'change',
   needs: 'session',
+  vouched: 'workspace',
   refuses: ['not_found'],
   input: SessionRef,
-  output: Deleted,
+  output: Deleted.extend({ connected_apps: z.number() }),
   run: (ctx, input) => endSession(ctx, input),
 });
 
@@ -137,6 +144,7 @@ export const workspaces = operation({
   http: 'GET /auth/workspaces',
   kind: 'read',
   needs: 'session',
+  vouched: 'workspace',
   refuses: [],
   input: Nothing,
   output: z.object({ workspaces: z.array(WorkspaceView) }),
@@ -149,6 +157,7 @@ export const select = operation({
   http: 'POST /auth/workspaces/select',
   kind: 'change',
   needs: 'session',
+  vouched: 'workspace',
   refuses: ['not_a_member', 'session_scope_mismatch', 'forbidden'],
   input: SelectWorkspace,
   output: z.object({ workspace: WorkspaceView }),
@@ -179,11 +188,8 @@ export const reset = operation({
   needs: 'visitor',
   refuses: ['mfa_code_invalid'],
   input: ResetPassword,
-  output: Ok,
-  run: async (ctx, input) => {
-    await resetPassword(ctx, input);
-    return { status: 'ok' as const };
-  },
+  output: Ok.extend({ ended: Ended }),
+  run: async (ctx, input) => ({ status: 'ok' as const, ...(await resetPassword(ctx, input)) }),
 });
 
 export const change = operation({
@@ -192,10 +198,11 @@ export const change = operation({
   http: 'POST /auth/password/change',
   kind: 'mint',
   needs: 'session',
+  vouched: 'proof',
   step_up: { when_enrolled: 'mfa.credential' },
   refuses: ['invalid_credentials'],
   input: ChangePassword,
-  output: Ok.extend({ token: z.string() }),
+  output: Ok.extend({ token: z.string(), ended: Ended }),
   run: async (ctx, input) => ({ status: 'ok' as const, ...(await changePassword(ctx, input)) }),
 });
 
@@ -205,6 +212,7 @@ export const changeEmail = operation({
   http: 'POST /auth/email/change',
   kind: 'change',
   needs: 'session',
+  vouched: 'proof',
   step_up: { when_enrolled: 'mfa.credential' },
   refuses: ['invalid_credentials'],
   input: ChangeEmail,
@@ -236,6 +244,6 @@ export const undoEmail = operation({
   needs: 'visitor',
   refuses: ['mfa_code_invalid', 'conflict'],
   input: EmailLink,
-  output: Ok.extend({ email: z.string() }),
+  output: Ok.extend({ email: z.string(), ended: Ended }),
   run: async (ctx, input) => ({ status: 'ok' as const, ...(await undoEmailChange(ctx, input)) }),
 });

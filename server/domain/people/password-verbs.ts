@@ -1,16 +1,17 @@
 import { dispatch, postMail, sendMail } from '#server/domain/mail/service.ts';
 import { passwordChanged, passwordReset } from '#server/domain/mail/templates.ts';
+import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { takeStepUp } from '#server/kernel/step-up.ts';
 import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
 import { network, throttled } from '#server/platform/throttle.ts';
-import { auditPerson, tenantIdsOf } from './audit.ts';
 import { mayMail } from './devices.ts';
-import { dropMailCodes, issueMailCode, peekLink, useLink } from './mail-codes.ts';
+import { auditEnding, type Ended, endedBy, endPerson, lockPerson, lockSignedIn } from './endings.ts';
+import { issueMailCode, peekLink, useLink } from './mail-codes.ts';
 import { acceptPassword, checkPassword } from './passwords.ts';
-import { renewToken, revokeSessions } from './sessions.ts';
+import { renewToken } from './sessions.ts';
 import { deadLink } from './sign-in.ts';
 import { accountByEmail, personById } from './users.ts';
 
@@ -34,29 +35,31 @@ export async function forgotPassword(ctx: PersonCtx, input: { email: string }): 
   });
 }
 
-/** Sets the password by a mailed link and ends every session. @throws Refusal mfa_code_invalid for a dead link, invalid for a poor password */
-export async function resetPassword(ctx: PersonCtx, input: { token: string; new: string }): Promise<void> {
+/** Sets the password by a mailed link and ends everything that stands for the person. @throws Refusal mfa_code_invalid for a dead link, invalid for a poor password */
+export async function resetPassword(ctx: PersonCtx, input: { token: string; new: string }) {
   await throttled([{ what: 'reset-ip', subject: network(ctx.ip), limit: 30, window_sec: 900 }], ctx.now, 'rate_limited');
   // A refused password must not use the link up, and hashing must not hold a transaction open.
   const peeked = await peekLink(ctx.db, 'password_reset', input.token, ctx.now);
   const person = peeked && (await personById(ctx.db, peeked.user_id));
   if (!person) throw deadLink();
   const hash = await acceptPassword(input.new, person.email, 'new');
-  await ctx.db.$transaction(async (tx) => {
+  const ended = await ctx.db.$transaction(async (tx) => {
+    await lockPerson(tx, person.id);
     if (!(await useLink(tx, 'password_reset', input.token, ctx.now))) throw deadLink();
     await tx.users.update({
       where: { id: person.id },
       data: { password_hash: hash, email_verified_at: person.email_verified_at ?? ctx.now },
     });
-    await revokeSessions(tx, person.id, ctx.now);
-    await dropMailCodes(tx, person.id, ctx.now);
-    await audit(tx, ctx, person, null);
+    const all = await endPerson(tx, { user_id: person.id, reason: 'password_reset', now: ctx.now });
+    await audit(tx, ctx, person, null, all);
+    return endedBy(ctx, all);
   });
-  notify(ctx, person.email);
+  notify(ctx, person.email, ended);
+  return { ended };
 }
 
-/** Ends the other sessions and puts this one under a new token. @throws Refusal step_up_required with a factor, invalid_credentials, invalid */
-export async function changePassword(ctx: SignedInCtx, input: { current: string; new: string }): Promise<{ token: string }> {
+/** Ends everything that stands for the person but this session, which goes on under a new token. @throws Refusal step_up_required with a factor, invalid_credentials, invalid */
+export async function changePassword(ctx: SignedInCtx, input: { current: string; new: string }) {
   const forgive = await throttled([{ what: 'password-change', subject: ctx.user.id, limit: 10, window_sec: 900 }], ctx.now, 'rate_limited');
   const account = await accountByEmail(ctx.db, ctx.user.email);
   if (account && account.password_hash === null)
@@ -65,17 +68,17 @@ export async function changePassword(ctx: SignedInCtx, input: { current: string;
   if (!account || !valid) throw new Refusal('invalid_credentials', 'The current password is incorrect.');
   await forgive();
   const hash = await acceptPassword(input.new, account.email, 'new');
-  const renewed = await ctx.db.$transaction(async (tx) => {
+  const { renewed, ended } = await ctx.db.$transaction(async (tx) => {
+    await lockSignedIn(tx, ctx);
     await takeStepUp(tx, ctx);
     await tx.users.update({ where: { id: account.id }, data: { password_hash: hash } });
-    await revokeSessions(tx, account.id, ctx.now, ctx.session.id);
-    await dropMailCodes(tx, account.id, ctx.now);
-    await audit(tx, ctx, account, ctx.session.id);
-    return renewToken(tx, ctx.session);
+    const all = await endPerson(tx, { user_id: account.id, kept: ctx.session.id, reason: 'password_changed', now: ctx.now });
+    await audit(tx, ctx, account, ctx.session.id, all);
+    return { renewed: await renewToken(tx, ctx.session), ended: endedBy(ctx, all) };
   });
-  notify(ctx, account.email);
+  notify(ctx, account.email, ended);
   ctx.cookies.session = renewed;
-  return { token: renewed.token };
+  return { token: renewed.token, ended };
 }
 
 /**
@@ -94,22 +97,21 @@ export async function confirmPassword(ctx: Pick<PersonCtx, 'db' | 'now'>, userId
   await forgive();
 }
 
-async function audit(
-  tx: Parameters<typeof auditPerson>[0],
-  ctx: PersonCtx,
-  person: { id: string; email: string },
-  sessionId: string | null,
-) {
-  await auditPerson(tx, ctx, { ...person, session_id: sessionId }, await tenantIdsOf(tx, person.id), {
-    action: 'update',
-    resource_type: 'user',
-    resource_id: person.id,
-    name: person.email,
-    details: { field: 'password' },
-  });
-}
+const audit = (tx: Tx, ctx: PersonCtx, person: { id: string; email: string }, session_id: string | null, ended: Ended) =>
+  auditEnding(
+    tx,
+    ctx,
+    { ...person, session_id },
+    { action: 'update', resource_type: 'user', resource_id: person.id, name: person.email, details: { field: 'password' } },
+    ended,
+  );
 
-const notify = (ctx: PersonCtx, email: string) =>
+const notify = (ctx: PersonCtx, email: string, ended: ReturnType<typeof endedBy>) =>
   inBackground('password notice', () =>
-    sendMail(ctx.db, { to: email, kind: 'password_changed', letter: passwordChanged(`${env.PUBLIC_ADMIN_URL}/forgot`), now: ctx.now }),
+    sendMail(ctx.db, {
+      to: email,
+      kind: 'password_changed',
+      letter: passwordChanged(ended, `${env.PUBLIC_ADMIN_URL}/forgot`),
+      now: ctx.now,
+    }),
   );

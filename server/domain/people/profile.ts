@@ -7,12 +7,13 @@ import { isUuid } from '#server/kernel/fields.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
 import { assertUnmodified, type Expectation } from '#server/kernel/precondition.ts';
 import { places } from '#server/platform/geoip.ts';
-import { auditPerson, tenantIdsOf } from './audit.ts';
+import { auditPerson, tenantIdsOf, tenantIdsWithin } from './audit.ts';
 import { hasCompanyField, managesCompany, updateFirstCompany } from './company.ts';
+import { auditEnding, endedBy, endPerson, endWithin, lockSignedIn, loggedInApps } from './endings.ts';
 import { factorsOf } from './factor-summary.ts';
 import { assertAllowedAddress, assertMayEnter, chosen, type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { PersonView, type Preferences, preferencesOf, type UpdateMeInput } from './schema.ts';
-import { revokeSession, revokeSessions, sessionsOf } from './sessions.ts';
+import { beyondReach, reachOf, revokeSession, sessionsOf } from './sessions.ts';
 import { personById } from './users.ts';
 
 /** Everything a page needs to know about who is here (interface rule 22 §4.8). */
@@ -46,6 +47,7 @@ const mayEnter = (ctx: SignedInCtx, workspace: WorkspaceRow): Promise<boolean> =
 
 /**
  * Profile fields for everybody. Company fields change the workspace first joined, and whatever is refused saves nothing (interface rule 22 §6).
+ * A session that only an identity provider vouched for changes no name or photo that other workspaces see.
  * @throws Refusal role_denied, mfa_required, session_scope_mismatch, forbidden, invalid
  */
 export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
@@ -56,6 +58,7 @@ export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
   if (fields.length === 0 && upload === undefined && !company) throw new Refusal('invalid', 'Send at least one field to update.');
   const user = await ctx.db.$transaction(async (tx) => {
     if (company) await updateFirstCompany(tx, ctx, input);
+    if (full_name !== undefined || upload !== undefined) await assertMayRename(tx, ctx);
     await sameAsExpected(tx, ctx, input.expected_updated_at);
     const merged = preferences && { preferences: { ...(await lockedPreferences(tx, ctx.user.id)), ...definedOf(preferences) } };
     if (fields.length > 0)
@@ -77,6 +80,15 @@ export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
     return after;
   });
   return me({ ...ctx, user });
+}
+
+/**
+ * Colleagues in every workspace see name and photo: the identity provider of one of them doesn't change what the others see. How the dashboard looks to the
+ * person, nobody else sees. @throws Refusal session_scope_mismatch
+ */
+export async function assertMayRename(tx: Tx, { user, session }: SignedInCtx): Promise<void> {
+  const reach = reachOf(session);
+  if (reach !== null && (await tenantIdsOf(tx, user.id)).some((id) => id !== reach)) throw beyondReach();
 }
 
 /**
@@ -112,45 +124,53 @@ async function sameAsExpected(tx: Tx, ctx: SignedInCtx, expected: string | undef
   });
 }
 
-/** Everything the person is signed in with now; the session that asks is marked. */
+/** Everything the person is signed in with now, within the reach of the session that asks, which is marked. */
 export async function listSessions(ctx: SignedInCtx) {
-  const rows = await sessionsOf(ctx.db, ctx.user.id, ctx.now);
+  const rows = await sessionsOf(ctx.db, ctx.user.id, reachOf(ctx.session), ctx.now);
   const known = await places();
   return {
     sessions: rows.map((row) => ({ ...row, ip_country: known?.of(row.ip).country ?? null, current: row.id === ctx.session.id })),
   };
 }
 
-/** @throws Refusal not_found for a session that is not the person's or has ended */
+/**
+ * Ends one session, and nothing else: applications that were logged in by it go on, and the answer says how many there are.
+ * @throws Refusal not_found for a session that is not the person's, is out of reach or has ended
+ */
 export async function endSession(ctx: SignedInCtx, input: { id: string }) {
-  await ctx.db.$transaction(async (tx) => {
-    if (!isUuid(input.id) || !(await revokeSession(tx, ctx.user.id, input.id, ctx.now))) throw notFound();
-    await auditPerson(tx, ctx, doer(ctx), await tenantIdsOf(tx, ctx.user.id), {
+  const reach = reachOf(ctx.session);
+  const apps = await ctx.db.$transaction(async (tx) => {
+    if (!isUuid(input.id) || !(await revokeSession(tx, ctx.user.id, input.id, reach, ctx.now))) throw notFound();
+    await auditPerson(tx, ctx, doer(ctx), await tenantIdsWithin(tx, ctx.user.id, reach), {
       action: 'revoke',
       resource_type: 'session',
       resource_id: input.id,
       name: ctx.user.email,
     });
+    return loggedInApps(tx, ctx.user.id, reach, ctx.now);
   });
   if (input.id === ctx.session.id) ctx.cookies.session = 'clear';
-  return { deleted: true as const };
+  return { deleted: true as const, connected_apps: apps };
 }
 
-/** Signs the person out everywhere but here. */
+/** Signs the person and their applications out everywhere but here; a session that an identity provider vouched for does so in its workspace. */
 export async function endOtherSessions(ctx: SignedInCtx) {
-  const revoked = await ctx.db.$transaction(async (tx) => {
-    const count = await revokeSessions(tx, ctx.user.id, ctx.now, ctx.session.id);
-    if (count > 0)
-      await auditPerson(tx, ctx, doer(ctx), await tenantIdsOf(tx, ctx.user.id), {
-        action: 'revoke',
-        resource_type: 'session',
-        resource_id: null,
-        name: ctx.user.email,
-        details: { others: count },
-      });
-    return count;
+  const reach = reachOf(ctx.session);
+  const ending = { user_id: ctx.user.id, kept: ctx.session.id, reason: 'sessions_ended' as const, now: ctx.now };
+  const ended = await ctx.db.$transaction(async (tx) => {
+    await lockSignedIn(tx, ctx);
+    const all = reach === null ? await endPerson(tx, ending) : await endWithin(tx, { ...ending, tenant_id: reach });
+    const entry = {
+      action: 'revoke',
+      resource_type: 'session',
+      resource_id: null,
+      name: ctx.user.email,
+      details: { others: all.sessions },
+    };
+    await auditEnding(tx, ctx, doer(ctx), entry, all, reach);
+    return endedBy(ctx, all);
   });
-  return { deleted: true as const, revoked };
+  return { deleted: true as const, revoked: ended.sessions, apps: ended.apps };
 }
 
 /** @throws Refusal not_a_member, session_scope_mismatch, forbidden */

@@ -128,6 +128,9 @@ export const UpdateMe = z.object({
 });
 export type UpdateMeInput = z.output<typeof UpdateMe>;
 
+/** What was ended: sessions, and logins of applications. */
+export const Ended = z.object({ sessions: z.number(), apps: z.number() });
+
 export const SessionRef = z.object({ id: pathId() });
 export const SelectWorkspace = z.object({ tenant_id: z.string().max(100) });
 export const Nothing = z.object({});

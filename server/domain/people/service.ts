@@ -2,8 +2,20 @@
 export { type AuditedCall, auditCtx, auditPerson, type Doer, tenantIdsOf } from './audit.ts';
 export { deviceOf } from './devices.ts';
 export { confirmEmailChange, peekEmailLink, undoEmailChange } from './email-change.ts';
+export {
+  auditEnding,
+  type Ended,
+  endedBy,
+  endedInAll,
+  endPerson,
+  holdPerson,
+  lockPerson,
+  lockSignedIn,
+  type PersonEnd,
+  signOutMember,
+} from './endings.ts';
 export { factorsOf, type MfaMethod, mfaMethodsOf, PASSKEY_COLUMNS } from './factor-summary.ts';
-export { dropMailCodes, issueMailCode, peekLink, useCode } from './mail-codes.ts';
+export { issueMailCode, peekLink, useCode } from './mail-codes.ts';
 export {
   addMembership,
   assertAllowedAddress,
@@ -23,8 +35,9 @@ export {
 export { confirmPassword } from './password-verbs.ts';
 export { acceptPassword, checkPassword } from './passwords.ts';
 export { countTry, type PendingLogin, pendingLoginOf, usePendingLogin } from './pending-logins.ts';
+export { assertMayRename } from './profile.ts';
 export { pruneIdentityData } from './pruning.ts';
-export { createSession, isStillMember, renewToken, revokeSessions, sessionOf, vouchedFor } from './sessions.ts';
+export { beyondReach, createSession, isStillMember, reachOf, renewToken, sessionOf, vouchedFor } from './sessions.ts';
 export {
   answerOf,
   begin,

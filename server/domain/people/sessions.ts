@@ -1,7 +1,7 @@
 import { randomBase64url } from '#server/crypto/random.ts';
 import { classifyCredential, digest, mintToken } from '#server/crypto/tokens.ts';
-import type { Ctx } from '#server/kernel/context.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
+import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { LiveSession, Person } from '#server/kernel/person.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -146,10 +146,25 @@ const LOOKUP = `select s.id, s.user_id, s.csrf_token, s.auth_methods, s.mfa_at, 
     u.locale as u_locale, u.avatar as u_avatar, u.preferences as u_preferences, u.password_hash is not null as u_has_password, u.created_at as u_created_at, u.updated_at as u_updated_at, caps.idle_cap, caps.max_cap
   from sessions s join users u on u.id = s.user_id ${CAPS} where s.digest = $1 and s.revoked_at is null and u.disabled_at is null`;
 
-/** The person's live sessions, newest use first. */
-export const sessionsOf = (db: Db | Tx, userId: string, now: Date) =>
+/**
+ * The workspace that a session can't reach beyond (interface rule 22 §3.3): that of the identity provider which vouched for it. Null: everything of the person,
+ * who has proven the account itself.
+ */
+export const reachOf = (session: Pick<LiveSession, 'auth_methods' | 'scope_tenant_id'>): string | null =>
+  vouchedFor(session) ? (session.scope_tenant_id ?? NOWHERE) : null;
+/** What such a session is answered where it would reach the person's account, or another workspace. */
+export const beyondReach = () =>
+  new Refusal(
+    'session_scope_mismatch',
+    'Single sign-on opened this session for one workspace, and this reaches beyond it. Sign in with your password, a passkey or an emailed code, then try again.',
+  );
+const NOWHERE = '00000000-0000-0000-0000-000000000000';
+const within = (reach: string | null) => (reach === null ? {} : { scope_tenant_id: reach });
+
+/** The person's live sessions within the reach of one of them, newest use first. */
+export const sessionsOf = (db: Db | Tx, userId: string, reach: string | null, now: Date) =>
   db.sessions.findMany({
-    where: { ...live(now), user_id: userId },
+    where: { ...live(now), user_id: userId, ...within(reach) },
     orderBy: { last_seen_at: 'desc' },
     take: 100,
     select: {
@@ -165,26 +180,12 @@ export const sessionsOf = (db: Db | Tx, userId: string, now: Date) =>
   });
 
 /** Ends one session of the person. @returns whether there was one to end */
-export async function revokeSession(tx: Tx, userId: string, id: string, now: Date): Promise<boolean> {
-  const { count } = await tx.sessions.updateMany({ where: { ...live(now), id, user_id: userId }, data: { revoked_at: now } });
-  return count > 0;
-}
-
-/** Ends all of the person's sessions, but for `exceptId`, and sign-ins that lack their second factor. @returns how many sessions */
-export async function revokeSessions(tx: Tx, userId: string, now: Date, exceptId?: string): Promise<number> {
-  await tx.pending_logins.deleteMany({ where: { user_id: userId } });
+export async function revokeSession(tx: Tx, userId: string, id: string, reach: string | null, now: Date): Promise<boolean> {
   const { count } = await tx.sessions.updateMany({
-    where: { ...live(now), user_id: userId, ...(exceptId ? { NOT: { id: exceptId } } : {}) },
+    where: { ...live(now), id, user_id: userId, ...within(reach) },
     data: { revoked_at: now },
   });
-  return count;
-}
-
-/** Cuts a person off from the workspace: sessions bound to it end, others go on elsewhere. In a transaction of the workspace. @returns how many, once */
-export async function leaveWorkspaceSessions(tx: Tx, ctx: Pick<Ctx, 'now' | 'sandbox'>, userId: string): Promise<number> {
-  if (ctx.sandbox) return 0; // sessions belong to no space
-  const [row] = await tx.$queryRaw<{ n: number }[]>`select leave_workspace_sessions(${userId}::uuid, ${ctx.now}) as n`;
-  return row?.n ?? 0;
+  return count > 0;
 }
 
 /**

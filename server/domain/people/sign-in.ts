@@ -8,15 +8,16 @@ import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
 import { places } from '#server/platform/geoip.ts';
 import { network, take, throttled } from '#server/platform/throttle.ts';
-import { auditPerson, tenantIdsOf } from './audit.ts';
+import { auditPerson, tenantIdsOf, tenantIdsWithin } from './audit.ts';
 import { countedWith, deviceOf, isKnownDevice, isNewCountry, isNewDevice, mayMail } from './devices.ts';
+import { holdPerson, lockPerson } from './endings.ts';
 import { type MfaMethod, mfaMethodsOf } from './factor-summary.ts';
-import { issueMailCode, useCode, useLink } from './mail-codes.ts';
+import { issueMailCode, peekLink, useCode, useLink } from './mail-codes.ts';
 import { type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { checkPassword, rehashPassword } from './passwords.ts';
 import { createPendingLogin } from './pending-logins.ts';
 import { preferencesOf } from './schema.ts';
-import { createSession, revokeSession } from './sessions.ts';
+import { createSession, reachOf, revokeSession } from './sessions.ts';
 import { assertSsoAtSignIn } from './sso-rule.ts';
 import { accountByEmail, personById } from './users.ts';
 
@@ -48,7 +49,7 @@ export async function signInByPassword(ctx: PersonCtx, input: { email: string; p
   }
   await forgive(); // only failures count
   const fresh = rehash ? await rehashPassword(input.password) : null;
-  return finish(ctx, account.id, 'password', input, async (tx) => {
+  return finish(ctx, account, 'password', input, async (tx) => {
     if (fresh)
       await tx.users.updateMany({ where: { id: account.id, password_hash: account.password_hash }, data: { password_hash: fresh } });
   });
@@ -95,7 +96,10 @@ export async function signInByCode(ctx: PersonCtx, input: { email: string; code:
   const found =
     counted?.allowed === false
       ? null
-      : await ctx.db.$transaction((tx) => useCode(tx, 'sign_in', input.email, input.code, requester, ctx.now));
+      : await ctx.db.$transaction(async (tx) => {
+          const used = await useCode(tx, 'sign_in', input.email, input.code, requester, ctx.now);
+          return used && tx.users.findUnique({ where: { id: used.user_id }, select: { id: true, login_epoch: true } });
+        });
   if (!found) {
     inBackground('failed sign-in', async () => {
       const account = await accountByEmail(ctx.db, input.email);
@@ -105,12 +109,14 @@ export async function signInByCode(ctx: PersonCtx, input: { email: string; code:
   }
   await forgive();
   await counted?.give_back();
-  return finish(ctx, found.user_id, 'code', input, verified(found.user_id, ctx.now));
+  return finish(ctx, found, 'code', input, verified(found.id, ctx.now));
 }
 
 /** @throws Refusal mfa_code_invalid for a link that is used, expired or was never one */
 export async function signInByLink(ctx: PersonCtx, input: { token: string } & Scope): Promise<SignIn> {
   return ctx.db.$transaction(async (tx) => {
+    const peeked = await peekLink(tx, 'sign_in', input.token, ctx.now);
+    if (peeked) await lockPerson(tx, peeked.user_id);
     const found = await useLink(tx, 'sign_in', input.token, ctx.now);
     if (!found) throw deadLink();
     await verified(found.user_id, ctx.now)(tx);
@@ -125,11 +131,20 @@ export const deadLink = () => new Refusal('mfa_code_invalid', 'This link was alr
 const verified = (userId: string, now: Date) => (tx: Tx) =>
   tx.users.updateMany({ where: { id: userId, email_verified_at: null }, data: { email_verified_at: now } });
 
-const finish = (ctx: PersonCtx, userId: string, method: Method, scope: Scope, first: (tx: Tx) => Promise<unknown>) =>
+type Judged = { id: string; login_epoch: number };
+
+const finish = (ctx: PersonCtx, { id, login_epoch }: Judged, method: Method, scope: Scope, first: (tx: Tx) => Promise<unknown>) =>
   ctx.db.$transaction(async (tx) => {
+    await lockPerson(tx, id);
+    await assertStanding(tx, id, login_epoch);
     await first(tx);
-    return begin(tx, ctx, userId, method, scope);
+    return begin(tx, ctx, id, method, scope);
   });
+
+/** Nothing has ended the person since the proof was judged. @throws Refusal invalid_credentials */
+async function assertStanding(tx: Tx, userId: string, judged: number | null): Promise<void> {
+  if (!(await holdPerson(tx, userId, judged))) throw wrong('This sign-in has ended. Sign in again.');
+}
 
 /** The first factor. */
 export type Method = 'password' | 'code' | 'link' | 'signup' | 'sso';
@@ -145,6 +160,7 @@ export async function begin(
   method: Method,
   { keep = false, scope_tenant }: Scope,
 ): Promise<SignIn> {
+  await assertStanding(tx, userId, null);
   const user = await personById(tx, userId);
   if (!user) throw wrong('The email address or password is incorrect.');
   const scope_tenant_id = await scopeId(tx, userId, scope_tenant);
@@ -170,6 +186,8 @@ export type Proof = {
   mfa: boolean;
   keep: boolean;
   scope_tenant_id: string | null;
+  /** The person's `login_epoch` when the proof was judged before this transaction. */
+  judged?: number;
 };
 
 /**
@@ -177,8 +195,9 @@ export type Proof = {
  * others. @throws Refusal invalid_credentials for a disabled account
  */
 export async function startSession(tx: Tx, ctx: PersonCtx, userId: string, proof: Proof): Promise<SignedIn> {
-  const { methods, mfa, keep, scope_tenant_id } = proof;
+  const { methods, mfa, keep, scope_tenant_id, judged = null } = proof;
   const [method] = methods;
+  await assertStanding(tx, userId, judged);
   const user = await personById(tx, userId);
   if (!user) throw wrong('The email address or password is incorrect.');
   const all = await workspacesOf(tx, userId);
@@ -251,8 +270,9 @@ function landingOf({ user, workspaces: [first] }: SignedIn): string {
 /** Ends the session of this call. */
 export async function signOut(ctx: SignedInCtx): Promise<void> {
   await ctx.db.$transaction(async (tx) => {
-    await revokeSession(tx, ctx.user.id, ctx.session.id, ctx.now);
-    await auditPerson(tx, ctx, { id: ctx.user.id, email: ctx.user.email, session_id: ctx.session.id }, await tenantIdsOf(tx, ctx.user.id), {
+    const concerned = await tenantIdsWithin(tx, ctx.user.id, reachOf(ctx.session));
+    await revokeSession(tx, ctx.user.id, ctx.session.id, null, ctx.now);
+    await auditPerson(tx, ctx, { id: ctx.user.id, email: ctx.user.email, session_id: ctx.session.id }, concerned, {
       action: 'logout',
       resource_type: 'session',
       resource_id: ctx.session.id,

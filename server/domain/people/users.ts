@@ -24,7 +24,10 @@ export const createUser = (tx: Tx, input: NewUser) =>
 
 /** What sign-in needs to judge an account. */
 export const accountByEmail = (tx: Db | Tx, email: string) =>
-  tx.users.findUnique({ where: { email }, select: { id: true, email: true, full_name: true, password_hash: true, disabled_at: true } });
+  tx.users.findUnique({
+    where: { email },
+    select: { id: true, email: true, full_name: true, password_hash: true, disabled_at: true, login_epoch: true },
+  });
 
 /** Of several who would make an account of one address each waits for the one before and finds its account; until the end of the transaction. */
 export const holdAddress = (tx: Tx, email: string) => holdLock(tx, `signup:${email}`);

@@ -16,6 +16,7 @@ export const upload = operation({
   http: 'POST /auth/avatars',
   kind: 'change',
   needs: 'session',
+  vouched: 'workspace',
   refuses: ['payload_too_large', 'unsupported_media_type', 'dependency_unavailable'],
   takes: {
     bytes: PICTURE_BYTES,
@@ -33,6 +34,7 @@ export const get = operation({
   http: 'GET /auth/avatars/{id}',
   kind: 'read',
   needs: 'session',
+  vouched: 'workspace',
   refuses: ['not_found'],
   input: PictureRef,
   output: z.custom<RawAnswer>(),

@@ -1,5 +1,5 @@
 import { dispatch } from '#server/domain/mail/service.ts';
-import { holdAddress } from '#server/domain/people/service.ts';
+import { holdAddress, signOutMember } from '#server/domain/people/service.ts';
 import { endMembership, leaveSpace, lockMembers, memberById } from '#server/domain/team/service.ts';
 import { acrossSpaces, type Within } from '#server/kernel/across-spaces.ts';
 import type { Ctx } from '#server/kernel/context.ts';
@@ -143,12 +143,12 @@ async function inLive<T>(ctx: Ctx, id: string, families: readonly Family[], work
       const { entries, ...rest } = await work(tx, there, before, async () => {
         const member = await memberById(tx, there, before.user_id ?? '');
         // A directory signs people out, too: those whose session acts in this workspace.
-        const [signedOut] = await tx.$queryRaw<{ n: number }[]>`select end_workspace_sessions(${member.id}::uuid, ${there.now}) as n`;
+        const { sessions, apps } = await signOutMember(tx, there, member.id);
         const left = await endMembership(tx, there, member, families, { revoke_api_keys: false, tell: true });
         if (member.role === 'owner') await assertOwnersCredential(tx, there);
         ended = member;
         send = left.send;
-        return membershipEnd(member, { ...left.ended, ...(signedOut?.n ? { sessions: signedOut.n } : {}) });
+        return membershipEnd(member, { ...left.ended, ...(apps > 0 ? { oauth_grants: apps } : {}), ...(sessions > 0 ? { sessions } : {}) });
       });
       const [first, ...more] = entries;
       return first ? audited(rest, first, more) : unchanged(rest);

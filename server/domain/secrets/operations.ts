@@ -264,6 +264,7 @@ export const completeOauth2 = operation({
   http: 'GET /admin/secrets/{id}/oauth2/complete',
   kind: 'change',
   needs: 'session',
+  vouched: 'workspace',
   redirects: true,
   refuses: [],
   input: connection.CompleteConnection,

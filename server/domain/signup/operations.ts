@@ -96,6 +96,7 @@ export const onboarding = operation({
   http: 'POST /auth/complete-onboarding',
   kind: 'change',
   needs: 'session',
+  vouched: 'workspace',
   refuses: ['session_scope_mismatch', 'subscription_inactive', 'forbidden', 'sso_required', 'mfa_required'],
   input: Onboarding,
   output: OnboardingAnswer,
@@ -108,6 +109,7 @@ export const takeStarterKey = operation({
   http: 'POST /auth/starter-key',
   kind: 'mint',
   needs: 'session',
+  vouched: 'workspace',
   refuses: [
     'not_a_member',
     'session_scope_mismatch',

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import {
   acceptPassword,
   assertMayEnter,
+  assertMayRename,
   auditCtx,
   auditPerson,
   begin,
@@ -116,6 +117,7 @@ export async function completeOnboarding(ctx: SignedInCtx, input: z.output<typeo
       throw invalid('tenant_slug', "can't be changed here; use the settings of the workspace");
     if (owned && wanted.region && wanted.region !== owned.region) throw invalid('region', "can't be changed");
     if (full_name !== ctx.user.full_name) {
+      await assertMayRename(tx, ctx);
       await tx.users.update({ where: { id: ctx.user.id }, data: { full_name, updated_at: ctx.now } });
       await auditPerson(tx, ctx, owner, await tenantIdsOf(tx, ctx.user.id), {
         action: 'update',

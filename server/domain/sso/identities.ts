@@ -1,13 +1,5 @@
 import { domainOf, isVerifiedFor } from '#server/domain/domains/service.ts';
-import {
-  addMembership,
-  auditCtx,
-  canonicalEmail,
-  createUser,
-  dropMailCodes,
-  holdAddress,
-  revokeSessions,
-} from '#server/domain/people/service.ts';
+import { addMembership, auditCtx, canonicalEmail, createUser, endPerson, holdAddress } from '#server/domain/people/service.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import { assertFreeSeat, lockMembers } from '#server/domain/team/service.ts';
 import { settingsOf } from '#server/domain/tenants/schema.ts';
@@ -140,8 +132,7 @@ async function takeOver(tx: Tx, userId: string, now: Date): Promise<void> {
   await tx.webauthn_credentials.deleteMany(theirs);
   await tx.totp_secrets.deleteMany(theirs);
   await tx.recovery_codes.deleteMany(theirs);
-  await revokeSessions(tx, userId, now);
-  await dropMailCodes(tx, userId, now);
+  await endPerson(tx, { user_id: userId, reason: 'account_taken_over', now });
 }
 
 async function assertRoom(tx: Tx, ctx: PersonCtx, tenantId: string): Promise<void> {

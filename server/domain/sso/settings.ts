@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { claimForSso, releaseFromSso } from '#server/domain/domains/service.ts';
+import { claimForSso, endLoginsForSso, releaseFromSso } from '#server/domain/domains/service.ts';
 import { requireFeature } from '#server/domain/plans/service.ts';
 import { settingsOf } from '#server/domain/tenants/schema.ts';
 import { changesOf } from '#server/kernel/changes.ts';
@@ -25,9 +25,11 @@ export function updateSsoSettings(ctx: Ctx, input: z.output<typeof UpdateSsoSett
     // Switching off is always possible, also when the plan has ended.
     if ((after.sso_required && !before.sso_required) || (after.jit_joining && !before.jit_joining)) requireFeature(ctx, 'sso');
     let domains: string[] = [];
+    let apps = 0;
     if (after.sso_required && !before.sso_required) {
       await assertNobodyLockedOut(tx, ctx);
       domains = await claimForSso(tx, ctx.tenant_id, ctx.now);
+      apps = await endLoginsForSso(tx, domains, ctx.now);
     }
     if (!after.sso_required && before.sso_required) await releaseFromSso(tx, ctx.tenant_id, ctx.now);
     const changes = changesOf(before, after, ['sso_required', 'jit_joining']);
@@ -38,7 +40,7 @@ export function updateSsoSettings(ctx: Ctx, input: z.output<typeof UpdateSsoSett
       resource_type: 'tenant',
       resource_id: ctx.tenant_id,
       changes,
-      ...(domains.length > 0 ? { details: { domains } } : {}),
+      ...(domains.length > 0 ? { details: { domains, apps } } : {}),
       workspace_level: true,
     });
   });

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { keysCreatedBy, revokeKeysCreatedBy } from '#server/domain/api-keys/service.ts';
+import { signOutMember } from '#server/domain/people/service.ts';
 import { acrossSpaces } from '#server/kernel/across-spaces.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
@@ -104,12 +105,13 @@ export function impactOfRemoval(ctx: Ctx, { id }: { id: string }) {
     const live = await within(false, async (tx, there) => {
       const member = await memberById(tx, there, id);
       if (member.id !== there.actor.id) assertManages(there, member.role);
-      const [row] = await tx.$queryRaw<{ n: number }[]>`select count_workspace_sessions(${member.id}::uuid, ${there.now}) as n`;
+      const [row] = await tx.$queryRaw<{ sessions: number; apps: number }[]>`
+        select count_workspace_sessions(${member.id}::uuid, ${there.now}) as sessions, count_member_logins(${member.id}::uuid, ${there.now}) as apps`;
       const invitations = await invitationsSentBy(tx, there, member.id);
-      return unchanged({ sessions: row?.n ?? 0, invitations, keys: await keysIn(tx, there, member.id) });
+      return unchanged({ sessions: row?.sessions ?? 0, apps: row?.apps ?? 0, invitations, keys: await keysIn(tx, there, member.id) });
     });
     const inTest = await within(true, async (tx, there) => unchanged(await keysIn(tx, there, id)));
-    return { sessions: live.sessions, invitations: live.invitations, api_keys: [...live.keys, ...inTest] };
+    return { sessions: live.sessions, apps: live.apps, invitations: live.invitations, api_keys: [...live.keys, ...inTest] };
   });
 }
 
@@ -117,8 +119,8 @@ const keysIn = async (tx: Tx, ctx: Ctx, userId: string) =>
   (await keysCreatedBy(tx, ctx, userId)).map((key) => ({ ...key, space: spaceOf(ctx.sandbox) }));
 
 /**
- * Signs a member out of this workspace: sessions that are bound to it, or act in it now, end (spec 22 §3.1).
- * @throws Refusal not_found, role_denied
+ * Signs a member out of this workspace: sessions that are bound to it, or act in it now, end (spec 22 §3.1), and so does what applications hold in their
+ * name here, in both spaces. @throws Refusal not_found, role_denied
  */
 export function endMemberSessions(ctx: Ctx, { id }: { id: string }) {
   return mutate(ctx, async (tx) => {
@@ -126,18 +128,18 @@ export function endMemberSessions(ctx: Ctx, { id }: { id: string }) {
     if (member.id === ctx.actor.id) throw new Refusal('role_denied', 'End your own sessions under Sessions of your account.');
     assertManages(ctx, member.role);
     await assertRoleUnchanged(tx, ctx);
-    const [row] = await tx.$queryRaw<{ n: number }[]>`select end_workspace_sessions(${member.id}::uuid, ${ctx.now}) as n`;
-    const revoked = row?.n ?? 0;
-    const answer = { deleted: true as const, revoked };
-    if (revoked === 0) return unchanged(answer);
-    return audited(answer, {
-      action: 'revoke',
-      resource_type: 'session',
-      resource_id: null,
-      name: member.email,
-      details: { member: member.id, sessions: revoked },
-      workspace_level: true,
-    });
+    const { sessions: revoked, apps } = await signOutMember(tx, ctx, member.id);
+    return audited(
+      { deleted: true as const, revoked, apps },
+      {
+        action: 'revoke',
+        resource_type: 'session',
+        resource_id: null,
+        name: member.email,
+        details: { member: member.id, sessions: revoked, apps },
+        workspace_level: true,
+      },
+    );
   });
 }
 

@@ -60,6 +60,8 @@ const SentInvitation = z.object({ id: z.uuid(), email: z.string(), role: role() 
 export const MemberImpact = z.object({
   /** Sessions that are cut off from the workspace. */
   sessions: z.int(),
+  /** Applications that are logged in in their name. */
+  apps: z.int(),
   /** API keys they created that still work. */
   api_keys: z.array(LeftKey),
   /** Pending invitations they sent. */
@@ -75,7 +77,7 @@ export const Removed = z.object({
   invitations: z.array(SentInvitation),
 });
 
-export const EndedSessions = z.object({ deleted: z.literal(true), revoked: z.int() });
+export const EndedSessions = z.object({ deleted: z.literal(true), revoked: z.int(), apps: z.int() });
 
 export const Invitation = z.object({
   id: z.uuid(),
