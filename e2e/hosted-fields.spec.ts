@@ -222,6 +222,101 @@ test('a forged message is not heard, neither by the field nor by the page', asyn
   expect(ref, 'sealed with the key of the page').toContain(bundle.key_ref.app_key_id);
 });
 
+test('a hostile script in the registered page gets no number out of the genuine frame', async ({ page }) => {
+  const thief = unique('hosted-thief');
+  await createWorkspace(thief, { email: `owner@${thief}.example`, password: 'seven drawers in the hall' });
+  const theirs = (await operator(['create-key', '--slug', thief, '--space', 'test', '--role', 'Key - Infrastructure'])).api_key as string;
+  const made = await json(`${api}/v1/vaults`, { key: theirs, body: { name: 'loot', token_format: 'pan' } });
+  expect(made.status, made.text).toBe(201);
+  const body = { action: 'tokenize', vault: 'loot', origins: [shop.url] };
+  const foreign = async () => (await json(`${api}/v1/client-tokens`, { key: theirs, body })).body.data.token as string;
+  const stolen = (await json(`${api}/v1/encrypt/sealing-bundle`, { key: theirs })).body.data;
+  const own = (await json(`${api}/v1/encrypt/sealing-bundle`, { key })).body.data;
+  // The point of the thief under the name of the shop's own key: the sealed value would look genuine.
+  const forged = { ...own, public_key_raw: stolen.public_key_raw };
+  const sent: string[] = [];
+  page.on('request', (request) => sent.push(`${request.method()} ${request.url()} ${request.postData() ?? ''}`));
+  const card = [needle('card number', CARD), needle('as it is printed', CARD.replace(/(\d{4})(?=\d)/g, '$1 '))];
+  /** What the script in the page does: it waits for the field to be ready and is the first, or the second, to speak to it. */
+  const attack = (init: object, when: 'first' | 'second') =>
+    page.evaluate(
+      ([given, turn]) =>
+        addEventListener('message', ({ data, source, origin }) => {
+          if (data.type !== 'svc:ready') return;
+          const speak = () => (source as Window).postMessage({ type: 'svc:init', origin: location.origin, ...(given as object) }, origin);
+          if (turn === 'first') speak();
+          else setTimeout(speak, 0);
+        }),
+      [init, when] as const,
+    );
+  const ended = async () => {
+    const frame = page.frameLocator('iframe');
+    await expect(frame.getByText('This form can no longer be used.')).toBeVisible();
+    await expect(frame.getByRole('button', { name: 'Save card' })).toBeDisabled();
+    await frame.getByLabel('Card number').fill(CARD);
+    await frame.getByLabel('Expiry date').fill('12 / 30');
+    await page.keyboard.press('Enter');
+    await expect(page.locator('#result')).toContainText('"type"');
+  };
+
+  await test.step('its own public key, before the page speaks', async () => {
+    for (const bundle of [stolen, forged]) {
+      await page.goto(shop.url);
+      await attack({ bundle }, 'first');
+      await mount(page, 'mountCard', { workspace: slug });
+      await ended();
+      await expect(page.locator('#result')).toContainText('"type":"invalid_request"');
+      await nothingStayed(page);
+    }
+  });
+  await test.step('its own public key in the options of the library', async () => {
+    await page.goto(shop.url);
+    await mount(page, 'mountCard', { bundle: forged });
+    await pay(page);
+    const { ciphertext } = await resultOf(page);
+    const { number } = ciphertext as Record<string, string>;
+    const opened = await json(`${api}/v1/decrypt`, { key, body: { data: number } });
+    expect(opened.body.data.plaintext, 'only the workspace opens it').toBe(CARD);
+  });
+  await test.step('a client token of its own workspace, bound to this very page', async () => {
+    for (const when of ['first', 'second'] as const) {
+      await page.goto(shop.url);
+      await attack({ token: await foreign() }, when);
+      await mount(page, 'mountCard', {
+        token: await mint({ action: 'tokenize', vault: 'cards', origins: [shop.url] }),
+        workspace: slug,
+      });
+      await ended();
+      await nothingStayed(page);
+    }
+    await page.goto(shop.url);
+    await mount(page, 'mountCard', { token: await foreign(), workspace: slug });
+    await ended();
+    await expect(page.locator('#result')).toContainText('"type":"invalid_client_token"');
+    const kept = await json(`${api}/v1/vaults/loot`, { key: theirs });
+    expect(kept.body.data.stats.token_count, kept.text).toBe(0);
+  });
+  await test.step('a key of its own workspace by name, and one that the workspace lacks', async () => {
+    for (const name of [stolen.key_ref.app_key_id, 'no-such-key']) {
+      const answer = await fetch(`${api}/elements/v1/card?${new URLSearchParams({ workspace: slug, origin: shop.url, key: name })}`);
+      expect(answer.status).toBe(404);
+    }
+  });
+  await test.step('nor does the height of a frame say what is in it', async () => {
+    const heightOf = async (value: string) => {
+      const data = (await json(`${api}/v1/encrypt`, { key, body: { data: value } })).body.data.ciphertext;
+      await page.goto(shop.url);
+      await page.locator('#field').evaluate((place) => (place as HTMLElement).style.setProperty('width', '140px'));
+      await mount(page, 'mountReveal', { token: await mint({ action: 'decrypt', data }), data, workspace: slug });
+      await expect(page.frameLocator('iframe').getByText(/Hidden in/)).toBeVisible();
+      const heights = (await page.evaluate('window.heard')) as string[];
+      return heights.filter((message) => message.includes('svc:resize')).at(-1);
+    };
+    expect(await heightOf('1')).toBe(await heightOf('1234567890'.repeat(20)));
+  });
+  for (const request of sent) expect(found(request, card), 'no request of the browser carries the number').toEqual([]);
+});
+
 test('a client token of another space, or an API key, opens nothing', async ({ page }) => {
   const live = setting('E2E_API_URL');
   const data = (await json(`${live}/v1/encrypt`, { key: liveKey, body: { data: 'hello' } })).body.data.ciphertext;

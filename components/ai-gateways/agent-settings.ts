@@ -369,6 +369,15 @@ export const AGENT_SETTINGS = {
             { value: 'semantic', title: 'Semantic', description: 'Similar prompts get the same answer. Takes an embedding model.' },
           ],
         },
+        {
+          name: 'cache_scope',
+          label: 'Who gets a kept answer',
+          kind: 'choice',
+          options: [
+            { value: 'user', title: 'Same user', description: 'Only the user or token that the answer was made for.' },
+            { value: 'shared', title: 'Everyone', description: 'All callers of this agent. Only if no prompt holds anything personal.' },
+          ],
+        },
         { name: 'cache_ttl_seconds', label: 'Keep answers for', kind: 'integer', suffix: 'seconds', required: true },
         { name: 'cache_similarity_threshold', label: 'Similarity', kind: 'decimal', required: true, hint: '0 to 1. Only for semantic.' },
         { name: 'cache_embedding_model', label: 'Embedding model', kind: 'text', mono: true, hint: 'Only for semantic.' },

@@ -14,11 +14,10 @@ import { Input, Textarea } from '#components/ui/input.tsx';
 import { Page, PageHeader, SectionCard, Split, textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-import type { SealingBundle } from '../../sdk/elements/encryptor.ts';
 import type { Mounted } from '../../sdk/elements/mount.ts';
 import { cardSnippet, revealSnippet, tokenSnippet } from './snippets.ts';
 
-/** The hosted fields as a customer's page shows them, and what that page gets. */
+/** The hosted fields as a customer's page shows them, and what that page gets. Asking for the bundle makes the default key, which the card form seals for. */
 export function HostedFieldsView() {
   const trpc = useTRPC();
   const path = usePath();
@@ -39,7 +38,7 @@ export function HostedFieldsView() {
         <Skeleton lines={10} label="Loading hosted fields" />
       ) : (
         <Split side={<RevealDemo />}>
-          <CardDemo bundle={bundle.data} />
+          <CardDemo />
           <SectionCard title="In your page" description="Three lines. The integrity hash is that of the library as it is served.">
             <div className="flex flex-col gap-3">
               {elements.data.origins.length === 0 && (
@@ -54,7 +53,7 @@ export function HostedFieldsView() {
               <CodeBlock
                 wrap
                 snippets={[
-                  { ...cardSnippet(elements.data, bundle.data), label: 'Sealed' },
+                  { ...cardSnippet(elements.data, slug), label: 'Sealed' },
                   tokenSnippet(elements.data, slug),
                   revealSnippet(elements.data, slug),
                 ]}
@@ -67,8 +66,8 @@ export function HostedFieldsView() {
   );
 }
 
-function CardDemo({ bundle }: { bundle: SealingBundle }) {
-  const { api_url } = useScope();
+function CardDemo() {
+  const { api_url, slug } = useScope();
   const theme = useFieldTheme();
   const place = useRef<HTMLDivElement>(null);
   const [round, setRound] = useState(0);
@@ -76,10 +75,10 @@ function CardDemo({ bundle }: { bundle: SealingBundle }) {
   const [fault, setFault] = useState<string>();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another round mounts another field.
   useEffect(() => {
-    const field = mountLater(place.current, ({ mountCard }, target) => mountCard(target, { bundle, theme, baseUrl: api_url }));
+    const field = mountLater(place.current, ({ mountCard }, target) => mountCard(target, { workspace: slug, theme, baseUrl: api_url }));
     field.result.then(setResult, (error: Error) => setFault(error.message));
     return field.remove;
-  }, [bundle, api_url, theme, round]);
+  }, [slug, api_url, theme, round]);
   const again = () => {
     setResult(undefined);
     setFault(undefined);

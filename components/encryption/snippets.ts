@@ -39,11 +39,11 @@ const sealed = await encryptor.encrypt('4242424242424242');`;
 }
 
 /** A card form in three lines. */
-export const cardSnippet = (library: Library, bundle: object): Snippet =>
+export const cardSnippet = (library: Library, workspace: string): Snippet =>
   page(
     library,
     `import { mountCard } from '${library.script_url}';
-const { ciphertext, last4 } = await mountCard('#card', { bundle: ${JSON.stringify(bundle)} });
+const { ciphertext, last4 } = await mountCard('#card', { workspace: '${workspace}' });
 await fetch('/pay', { method: 'POST', body: JSON.stringify({ card: ciphertext.number, last4 }) });`,
   );
 

@@ -17,6 +17,7 @@ export const InboundFields = z.object({
   header_name: z.string().trim().max(64),
   secret: z.string().max(512),
   replay_window_seconds: z.string().regex(/^[0-9]{1,5}$/, 'must be a whole number of seconds'),
+  allow_duplicates: z.boolean(),
   target: z.enum(TARGETS),
   forward_url: z.string().trim().max(2_048),
   forward_route_id: z.string(),
@@ -25,13 +26,14 @@ export const InboundFields = z.object({
 export type InboundFields = z.output<typeof InboundFields>;
 
 export const EMPTY: InboundFields = {
-  ...{ name: '', description: '', format: 'stripe', header_name: '', secret: '', replay_window_seconds: '300' },
+  ...{ name: '', description: '', format: 'stripe', header_name: '', secret: '', replay_window_seconds: '300', allow_duplicates: false },
   ...{ target: 'url', forward_url: '', forward_route_id: '', enabled: true },
 };
 
 export const valuesOf = (row: InboundRow): InboundFields => ({
   ...{ name: row.name, description: row.description ?? '', format: row.format, header_name: row.header_name ?? '', secret: '' },
   replay_window_seconds: String(row.replay_window_seconds ?? 300),
+  allow_duplicates: row.allow_duplicates ?? false,
   target: row.forward_route_id === null ? (row.forward_url === null ? 'none' : 'url') : 'route',
   ...{ forward_url: row.forward_url ?? '', forward_route_id: row.forward_route_id ?? '', enabled: row.enabled },
 });
@@ -43,7 +45,9 @@ export function inputOf(values: InboundFields) {
     ...{ name, format, enabled },
     description: description.trim() === '' ? null : description,
     header_name: format === 'custom' ? header_name : null,
-    ...(TIMED.has(format) ? { replay_window_seconds: Number(values.replay_window_seconds) } : {}),
+    ...(TIMED.has(format)
+      ? { replay_window_seconds: Number(values.replay_window_seconds) }
+      : { allow_duplicates: values.allow_duplicates }),
     forward_url: target === 'url' && values.forward_url !== '' ? values.forward_url : null,
     forward_route_id: target === 'route' && values.forward_route_id !== '' ? values.forward_route_id : null,
   };

@@ -19,6 +19,8 @@ export const FORMAT_LABELS: Record<InboundFormat, { label: string; secret: strin
 const ERRORS: Record<string, string> = {
   invalid_signature: 'The signature was missing or wrong. Check the secret.',
   replay_window_exceeded: 'The signed time was outside of the replay window. Check the sender’s clock.',
+  duplicate_delivery: 'The call was taken before, and was not forwarded again.',
+  delivery_in_progress: 'The same call was being forwarded.',
   target_timeout: 'The target did not answer in time.',
   target_unreachable: 'The target could not be reached.',
   target_tls_error: 'The TLS connection to the target failed.',

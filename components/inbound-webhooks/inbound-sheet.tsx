@@ -25,7 +25,7 @@ import { errorText, FORMAT_LABELS, type InboundRow } from './inbound-labels.ts';
 const FORM = 'inbound-webhook-form';
 const LABELS = {
   ...{ name: 'Name', description: 'Description', format: 'Signed by', header_name: 'Header', enabled: 'On' },
-  ...{ replay_window_seconds: 'Replay window', forward_url: 'URL', forward_route_id: 'Route' },
+  ...{ replay_window_seconds: 'Replay window', allow_duplicates: 'Forward duplicates', forward_url: 'URL', forward_route_id: 'Route' },
 };
 
 type SheetProps = { open: boolean; receiver: InboundRow | undefined; onClose: () => void };
@@ -205,6 +205,14 @@ function SenderFields({ form, creating }: PartProps & { creating: boolean }) {
         >
           <SecretInput {...form.register('secret')} />
         </Field>
+      )}
+      {!TIMED.has(format) && (
+        <Checkbox
+          checked={form.watch('allow_duplicates')}
+          onCheckedChange={(on) => form.setValue('allow_duplicates', on, { shouldDirty: true })}
+          label="Forward duplicates"
+          description="This format signs no time. Turn on only if the sender posts the same body for different events: a recorded call can then be repeated."
+        />
       )}
       {TIMED.has(format) && (
         <Field

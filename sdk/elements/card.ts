@@ -10,15 +10,22 @@ import {
   writtenExpiry,
 } from './card-number.ts';
 import { SvcClient } from './client.ts';
-import { SvcEncryptor } from './encryptor.ts';
+import { type SealingBundle, SvcEncryptor } from './encryptor.ts';
 import { SvcError } from './error.ts';
-import { byId, converse, written } from './frame.ts';
-import type { CardResult, ToField } from './messages.ts';
+import { asSvcError, byId, checkToken, converse, written } from './frame.ts';
+import type { CardResult, Init, SealedCard } from './messages.ts';
 
-// The card form. What is typed leaves this frame sealed, or goes to the vault; the page around it gets the result and nothing else.
+// The card form. What is typed leaves this frame sealed for the workspace in its own address, or goes to a vault of that workspace; the page around it gets
+// the result and nothing else.
 
-type Init = Extract<ToField, { type: 'svc:init' }>;
-let init: Init | undefined;
+/** What becomes of a card. `prepare` may be repeated, and throws before anything that was typed is used. */
+type Keeping = {
+  prepare(): Promise<void>;
+  keep(card: Card): Promise<Pick<CardResult, 'token' | 'ciphertext'>>;
+};
+type Card = { digits: string; month: number; year: number; holder: string };
+
+let keeping: Keeping | undefined;
 let busy = false;
 
 const form = byId<HTMLFormElement>('form');
@@ -27,7 +34,9 @@ const expiry = byId<HTMLInputElement>('expiry');
 const holder = byId<HTMLInputElement>('name');
 const button = byId<HTMLButtonElement>('submit');
 const status = byId('status');
-const keepsName = written('svc-keeps') === 'name';
+const bundle = JSON.parse(written('svc-bundle') || 'null') as SealingBundle | null;
+/** A vault has no place for a name. */
+const keepsName = bundle !== null;
 
 const FAULTS: readonly [HTMLInputElement, () => string | null][] = [
   [number, () => numberFault(digitsOf(number.value))],
@@ -55,17 +64,66 @@ form.addEventListener('submit', (event) => {
 });
 addEventListener('pagehide', clear);
 
-const send = converse((message) => {
-  if (message.type === 'svc:submit') return void submit();
-  init = message;
-  button.hidden = message.button === false;
-  if (typeof message.button === 'string') button.textContent = message.button.slice(0, 60);
-  button.disabled = false;
-  say('');
+const { send, fail } = converse({
+  begin(init) {
+    button.hidden = init.button === false;
+    if (typeof init.button === 'string') button.textContent = init.button.slice(0, 60);
+    try {
+      keeping = keepingOf(init);
+    } catch (error) {
+      return fail(error);
+    }
+    // A token that is refused is told before somebody types a card for it.
+    keeping.prepare().then(() => {
+      if (keeping === undefined) return; // the field ended meanwhile
+      button.disabled = false;
+      say('');
+    }, refuse);
+  },
+  submit: () => void submit(),
+  end() {
+    keeping = undefined;
+    clear();
+    button.disabled = true;
+    say(ENDED, true);
+  },
 });
 
+/** By the document's key, or by the page's token: which of the two it is, the service has decided. @throws SvcError, TypeError */
+function keepingOf(init: Init): Keeping {
+  if (bundle !== null) {
+    if ('token' in init)
+      throw new SvcError('invalid_request', 'This field seals and takes no client token. Mount one with `token` and `workspace`.');
+    const encryptor = new SvcEncryptor(bundle, init.role);
+    return {
+      prepare: async () => {},
+      async keep({ digits, month, year, holder }) {
+        const [number, exp_month, exp_year, name] = await Promise.all(
+          [digits, month, year, holder].map((value) => encryptor.encrypt(value)),
+        );
+        return { ciphertext: { number, exp_month, exp_year, name } as SealedCard };
+      },
+    };
+  }
+  if (!('token' in init))
+    throw new SvcError('invalid_request', 'This field keeps cards in a vault. Pass it a client token for `tokenize`.');
+  const client = new SvcClient({ baseUrl: written('svc-base') });
+  let checked = false;
+  return {
+    async prepare() {
+      if (!checked) await checkToken(client, init.token, 'tokenize');
+      checked = true;
+    },
+    async keep({ digits, month, year }) {
+      const value = { value: digits, card_exp_month: month, card_exp_year: year };
+      const { token } = await client.tokenize(init.token, value, written('svc-parent'));
+      return { token };
+    },
+  };
+}
+
 async function submit(): Promise<void> {
-  if (busy || init === undefined) return;
+  if (busy || keeping === undefined) return;
   const faulty = FAULTS.filter(([input, fault]) => tell(input, fault()));
   if (faulty.length > 0) return faulty[0]?.[0].focus();
   busy = true;
@@ -73,7 +131,8 @@ async function submit(): Promise<void> {
   button.setAttribute('aria-busy', 'true');
   say('Protecting the card …');
   try {
-    const result = await protect(init);
+    const result = await protect(keeping);
+    if (keeping === undefined) return; // the field ended meanwhile
     clear();
     form.hidden = true;
     say(`${brandLabel(result)} ending in ${result.last4}, valid to ${result.exp}.`);
@@ -86,30 +145,20 @@ async function submit(): Promise<void> {
   }
 }
 
-async function protect(given: Init): Promise<CardResult> {
+async function protect({ prepare, keep }: Keeping): Promise<CardResult> {
   const digits = digitsOf(number.value);
   const until = parsedExpiry(expiry.value);
   if (!until) throw new TypeError('the expiry was checked before');
+  const card = { digits, month: until.month, year: until.year, holder: holder.value.trim() };
   const shown = { last4: digits.slice(-4), brand: brandOf(digits).name, exp: writtenExpiry(until) };
-  if ('token' in given) {
-    const client = new SvcClient({ baseUrl: written('svc-base') });
-    const value = { value: digits, card_exp_month: until.month, card_exp_year: until.year };
-    const { token } = await client.tokenize(given.token, value, written('svc-parent'));
-    return { ...shown, token };
-  }
-  const encryptor = new SvcEncryptor(given.bundle, given.role);
-  const [sealedNumber, exp_month, exp_year, name] = await Promise.all(
-    [digits, until.month, until.year, holder.value.trim()].map((value) => encryptor.encrypt(value)),
-  );
-  return { ...shown, ciphertext: { number: sealedNumber, exp_month, exp_year, name } as CardResult['ciphertext'] & object };
+  await prepare();
+  return { ...shown, ...(await keep(card)) };
 }
 
 /** What the person can mend is told here; what only the page can, also to the page. */
 function refuse(error: unknown): void {
-  const { type, message, request_id } =
-    error instanceof SvcError
-      ? error
-      : new SvcError('invalid_request', error instanceof Error ? error.message : 'The card could not be protected.');
+  if (keeping === undefined) return;
+  const { type, message } = asSvcError(error);
   button.disabled = false;
   if (type === 'validation_error') {
     tell(number, 'This card was not accepted. Check the number and the expiry date, or use another card.');
@@ -117,10 +166,8 @@ function refuse(error: unknown): void {
     number.focus();
     return;
   }
-  say(RETRYABLE.has(type) ? message : ENDED, true);
-  if (RETRYABLE.has(type)) return;
-  button.disabled = true;
-  send({ type: 'svc:error', error: { type, message, request_id } });
+  if (RETRYABLE.has(type)) say(message, true);
+  else fail(error);
 }
 const ENDED = 'This form can no longer be used. Reload the page to start again. Nothing was saved.';
 const RETRYABLE = new Set([

@@ -36,6 +36,11 @@ export class SvcClient {
     return (await this.#spend('tokenize', token, value, parentOrigin)) as VaultToken;
   }
 
+  /** Whether the token is of this workspace, for this action and page, and can be spent. Spends nothing. For hosted fields. @throws SvcError */
+  async check(token: string, of: { workspace: string; action: string }, parentOrigin: string): Promise<void> {
+    await this.#spend('check', token, of, parentOrigin);
+  }
+
   async #spend(action: string, token: string, body: object, parentOrigin?: string): Promise<Record<string, unknown>> {
     if (typeof token !== 'string' || !/^kct_[A-Za-z0-9_-]{43}$/.test(token))
       throw new SvcError('invalid_client_token', 'A client token starts with kct_. Nothing was sent. Never put an API key into a page.');

@@ -1,11 +1,10 @@
-import type { SealingBundle } from './encryptor.ts';
-
 // What a page and a hosted field say to each other by postMessage. Both name the other's origin when they send, and check it and the window when
-// they receive. A field never sends what was typed or revealed, only what became of it.
+// they receive. A field never sends what was typed or revealed, only what became of it. Where a value may go isn't among the messages: the service writes it
+// into the document of the field.
 
-/** From the page. `origin` is its own, and must be the one that the field was loaded for. */
+/** From the page. `origin` is its own, and must be the one that the field was loaded for. A field takes one `svc:init`. */
 export type ToField =
-  | { type: 'svc:init'; origin: string; bundle: SealingBundle; role?: string | undefined; button?: string | false | undefined }
+  | { type: 'svc:init'; origin: string; role?: string | undefined; button?: string | false | undefined }
   | {
       type: 'svc:init';
       origin: string;
@@ -15,6 +14,7 @@ export type ToField =
       button?: string | false | undefined;
     }
   | { type: 'svc:submit' };
+export type Init = Extract<ToField, { type: 'svc:init' }>;
 export type RevealAction = 'decrypt' | 'detokenize';
 
 /** From the field. */
@@ -34,7 +34,7 @@ export type CardResult = {
   exp: string;
   /** The vault token, when the field was mounted with a client token. */
   token?: string;
-  /** Each member sealed by itself, when the field was mounted with a sealing bundle. */
+  /** Each member sealed by itself, when the field was mounted without a client token. */
   ciphertext?: SealedCard;
 };
 export type SealedCard = { number: string; exp_month: string; exp_year: string; name: string };

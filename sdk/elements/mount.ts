@@ -14,8 +14,21 @@ export type CardOptions = FieldOptions & {
   /** The label of the button in the field. `false`: none, the page calls `submit()`. */
   button?: string | false;
 } & (
-    | { bundle: SealingBundle /** The data role to bind in. */; role?: string }
-    | { /** A client token for `tokenize`. */ token: string /** Slug or ID of the workspace. */; workspace: string }
+    | {
+        /** A client token for `tokenize`. */
+        token: string;
+        /** Slug or ID of the workspace, which the token must be of. */
+        workspace: string;
+      }
+    | {
+        /** Slug or ID of the workspace. */
+        workspace: string;
+        /** Name or ID of the key to seal for; `kc-default` when left out. The field reads its public half itself. */
+        key?: string;
+        /** The data role to bind in. */
+        role?: string;
+      }
+    | { /** Names the workspace and the key. The field takes no key material from a page. */ bundle: SealingBundle; role?: string }
   );
 
 export type RevealOptions = FieldOptions & {
@@ -37,17 +50,31 @@ export type Mounted<Result> = Promise<Result> & {
 
 /** A card form. Resolves when the card was sealed or tokenized. Rejects with an SvcError when it can't be: mount another field with a fresh token then. */
 export function mountCard(target: Element | string, options: CardOptions): Mounted<CardResult> & { submit(): void } {
-  const sealing = 'bundle' in options;
+  const { button } = options;
   const origin = location.origin;
-  const button = options.button;
+  const sealing = 'token' in options ? null : options;
   const init: ToField = sealing
-    ? { type: 'svc:init', origin, bundle: options.bundle, role: options.role, button }
-    : { type: 'svc:init', origin, token: options.token, button };
-  const workspace = sealing ? options.bundle.key_ref.tenant_id : options.workspace;
-  const field = mount(target, 'card', options, { workspace, keeps: sealing ? 'name' : '' }, init);
+    ? { type: 'svc:init', origin, role: sealing.role, button }
+    : { type: 'svc:init', origin, token: (options as { token: string }).token, button };
+  const field = mount(
+    target,
+    'card',
+    options,
+    sealing ? keyOf(sealing) : { workspace: (options as { workspace: string }).workspace },
+    init,
+  );
   const result = field.until((message) => (message.type === 'svc:result' ? { value: message.result } : undefined));
   return Object.assign(result, { ...field.handle, submit: () => field.send({ type: 'svc:submit' }) });
 }
+
+type Sealing = Exclude<CardOptions, { token: string }>;
+
+/** The part of a field's address that says for whom it seals. */
+const keyOf = (options: Sealing): Record<'workspace' | 'key', string> =>
+  'bundle' in options
+    ? { workspace: options.bundle.key_ref.tenant_id, key: options.bundle.key_ref.app_key_id }
+    : { workspace: options.workspace, key: options.key ?? DEFAULT_KEY };
+const DEFAULT_KEY = 'kc-default';
 
 /** Shows a value for 30 seconds. Resolves when it is on the screen, never with the value. Rejects with an SvcError when it can't be shown. */
 export function mountReveal(target: Element | string, { token, data, workspace, action, ...options }: RevealOptions): Mounted<void> {
@@ -76,7 +103,7 @@ function mount(
   frame.title = TITLES[kind];
   frame.referrerPolicy = 'no-referrer';
   if (kind === 'reveal') frame.allow = `clipboard-write ${service}`;
-  Object.assign(frame.style, { border: '0', width: '100%', height: kind === 'card' ? '260px' : '64px', display: 'block' });
+  Object.assign(frame.style, { border: '0', width: '100%', height: kind === 'card' ? '260px' : '110px', display: 'block' });
 
   const heard = new Set<(message: FromField) => void>();
   const listen = (event: MessageEvent) => {
@@ -100,7 +127,7 @@ function mount(
   const until = <T>(of: (message: FromField) => { value: T } | undefined): Promise<T> =>
     new Promise((resolve, reject) => {
       silent = setTimeout(() => {
-        const message = `The field did not load. Register ${location.origin} under Encryption, Element origins, and check the workspace.`;
+        const message = `The field did not load. Register ${location.origin} under Encryption, Element origins, and check the workspace and the key.`;
         reject(new SvcError('field_not_loaded', message));
       }, SILENCE_MS);
       heard.add((message) => {

@@ -1,42 +1,47 @@
 import { SvcClient } from './client.ts';
 import { SvcError } from './error.ts';
-import { byId, converse, written } from './frame.ts';
-import type { RevealAction, ToField } from './messages.ts';
+import { byId, checkToken, converse, written } from './frame.ts';
+import type { Init, RevealAction } from './messages.ts';
 
 // Shows one value for 30 seconds. It is in this document and nowhere else: not in a message, not in a title, not in storage.
 
 const SHOWN_MS = 30_000;
-type Init = Extract<ToField, { type: 'svc:init'; token: string }>;
 
 const value = byId('value');
 const copy = byId<HTMLButtonElement>('copy');
 const status = byId('status');
 let shown = '';
 let timer: ReturnType<typeof setInterval> | undefined;
-let begun = false;
+let ended = false;
 
-const send = converse((message) => {
-  if (message.type !== 'svc:init' || !('token' in message) || begun) return;
-  begun = true; // the token works once
-  void show(message);
+const { send, fail } = converse({
+  begin(init) {
+    if ('token' in init) void show(init);
+    else fail(new SvcError('invalid_request', 'This field shows what a client token opens. Pass it one.'));
+  },
+  end() {
+    ended = true;
+    hide('');
+    say('This value can no longer be shown. Reload the page to ask for it again.', true);
+  },
 });
 copy.addEventListener('click', () => void copied());
 addEventListener('pagehide', () => hide(''));
 
-async function show({ token, data = '', action = actionFor(data) }: Init): Promise<void> {
+async function show({ token, data = '', action = actionFor(data) }: Extract<Init, { token: string }>): Promise<void> {
   say('Opening …');
   try {
     const client = new SvcClient({ baseUrl: written('svc-base') });
+    await checkToken(client, token, action);
     const found = action === 'decrypt' ? await client.reveal(token, data) : await client.detokenize(token, data);
+    if (ended) return;
     shown = typeof found === 'string' ? found : JSON.stringify(found);
     value.textContent = shown;
     copy.hidden = false;
     countDown(Date.now() + SHOWN_MS);
     send({ type: 'svc:shown' });
   } catch (error) {
-    const { type, message, request_id } = error instanceof SvcError ? error : new SvcError('invalid_request', String(error));
-    say('This value can no longer be shown. Reload the page to ask for it again.', true);
-    send({ type: 'svc:error', error: { type, message, request_id } });
+    fail(error);
   }
 }
 

@@ -39,23 +39,32 @@ const readableBy = (origin: string | null): Record<string, string> =>
     : { vary: VARY, 'access-control-allow-origin': origin, 'access-control-expose-headers': 'x-request-id, retry-after' };
 const VARY = 'Origin, Accept-Encoding';
 
-/** Spends of one address a minute, in one workspace. */
+/** Spends of one address a minute, in one workspace; checks count by themselves. */
 const SPENDS_A_MINUTE = 60;
+/** The one verb that spends nothing; all others are named after the action that they spend. */
+const CHECK = 'check';
 
 type ClientCall = { req: Request; edge: Edge; headers: Record<string, string> };
 
 /** @throws Refusal for everything but success; `headers` get what a refusal carries as well */
 export async function clientAnswer(op: AnyOperation, { req, edge, headers }: ClientCall, body: Uint8Array): Promise<Wire> {
-  const action = op.id.slice(op.id.indexOf('.') + 1) as ClientTokenRow['action'];
+  const verb = op.id.slice(op.id.indexOf('.') + 1);
   const origin = pageOf(req, edge);
-  // Only a page of the binding may read even a refusal to tokenize.
-  Object.assign(headers, readableBy(action === 'tokenize' ? null : origin));
+  // Only a page of the binding may read even a refusal to tokenize; hosted fields, which check, are of our own origin.
+  Object.assign(headers, readableBy(verb === 'tokenize' || verb === CHECK ? null : origin));
   idempotencyKeyOf(req.headers); // judged, and nothing is replayed: a token works once
   const presented = presentedToken(req, () => mergedInput(op, req, {}, body));
   const now = new Date();
   const token = await readCredential([clientTokens], presented, { edge });
   await throttled(
-    [{ what: 'client-spend', subject: `${token?.tenant_id ?? 'unknown'} ${network(edge.ip)}`, limit: SPENDS_A_MINUTE, window_sec: 60 }],
+    [
+      {
+        what: verb === CHECK ? 'client-check' : 'client-spend',
+        subject: `${token?.tenant_id ?? 'unknown'} ${network(edge.ip)}`,
+        limit: SPENDS_A_MINUTE,
+        window_sec: 60,
+      },
+    ],
     now,
     'rate_limit_exceeded',
   );
@@ -63,7 +72,7 @@ export async function clientAnswer(op: AnyOperation, { req, edge, headers }: Cli
   if (origin !== null && token.origins.includes(origin)) Object.assign(headers, readableBy(origin));
   const ctx = contextOf(token, edge, origin, now);
   await assertSpendable(ctx, token);
-  await assertAction(ctx, token, action);
+  await assertAction(ctx, token, verb === CHECK ? mergedInput(op, req, {}, body).action : verb);
   await assertOrigin(ctx, token, origin);
   const raw = mergedInput(op, req, {}, body);
   for (const field of ['metadata', 'ttl_seconds'])
@@ -127,10 +136,13 @@ async function assertSpendable(ctx: Ctx, token: ClientTokenRow): Promise<void> {
 }
 
 /** Step 3. @throws Refusal client_token_action_mismatch */
-async function assertAction(ctx: Ctx, token: ClientTokenRow, action: string): Promise<void> {
+async function assertAction(ctx: Ctx, token: ClientTokenRow, action: unknown): Promise<void> {
   if (token.action === action) return;
   await attemptFailed(ctx, token.id);
-  return refuse(ctx, new Refusal('client_token_action_mismatch', `The client token is for ${token.action}, not for ${action}.`));
+  return refuse(
+    ctx,
+    new Refusal('client_token_action_mismatch', `The client token is for ${token.action}. Ask your backend for one for this action.`),
+  );
 }
 
 /** Where the call comes from. A hosted field, which is of our own origin, sends for the page around it: only its script can send from there. */

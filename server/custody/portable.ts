@@ -38,6 +38,23 @@ export async function sealerWith(key: UsableKey): Promise<Sealer> {
   return { key, version: active.version, bundle: await bundleOf(key, active) };
 }
 
+/**
+ * The public half of the key of this name or ID, for callers who show no credential; null when the space has no such key that seals. Unlike `sealerOf` it
+ * makes no key.
+ */
+export async function publishedBundle(space: KeySpace, ref: string): Promise<SealingBundle | null> {
+  const key = await findKey(space, ref);
+  if (!key || !keyTypeCan(key.key_type, 'seal') || key.managed_by === 'vault') return null;
+  return sealerWith(key).then(
+    ({ bundle }) => bundle,
+    (error: unknown) => {
+      // A version that is disabled or destroyed seals nothing.
+      if (error instanceof Refusal && error.status < 500) return null;
+      throw error;
+    },
+  );
+}
+
 async function defaultKey(ctx: HotCtx): Promise<UsableKey | null> {
   const found = await findKey(ctx, DEFAULT_SEALING_KEY);
   if (found) return found;

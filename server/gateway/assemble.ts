@@ -4,6 +4,7 @@ import pg from 'pg';
 import { frontDoorToken } from '#server/crypto/derive.ts';
 import { Keyring, type TenantKeyRow } from '#server/crypto/keyring.ts';
 import { writeCounts } from '#server/custody/counts.ts';
+import { publishedBundle } from '#server/custody/portable.ts';
 import { flushUses } from '#server/custody/uses.ts';
 import { writeVersions } from '#server/domain/api-keys/versions/tally.ts';
 import { writeDenials } from '#server/domain/policies/denials.ts';
@@ -201,6 +202,7 @@ export async function assemble(planes: readonly Plane[] = PLANES, pollMs?: numbe
       snapshots,
       apiOrigins: { live: env.PUBLIC_API_URL, test: env.PUBLIC_SANDBOX_API_URL },
       adminOrigin: env.PUBLIC_ADMIN_URL,
+      bundleOf: publishedBundle,
     }),
     onChanged: async (value) => {
       const [tenantId = '', space] = value.split(':');

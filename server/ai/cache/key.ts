@@ -15,14 +15,21 @@ export type CachedCall = {
   endpoint: string;
   /** The one that is called. */
   model: string;
+  /** For whom the answer is, where an agent's answers aren't everybody's; null: for all callers. */
+  caller: Caller | null;
   /** Of the caller's headers, those that change answers. */
   headers: Readonly<Record<string, string>>;
 };
 
-/** Members that say how an answer is sent, kept or billed, and not what it is. `model` is what the caller calls it; the one that is called stands beside. */
-const LEFT_OUT = new Set(['model', 'stream', 'stream_options', 'user', 'metadata', 'store', 'service_tier']);
+/** A user whom the token names, whichever token it was, or a token and the user that it says the call is for. */
+export type Caller = { readonly signed: string } | { readonly token: string; readonly user: string | null };
 
-const VERSION = 1;
+/** Members that say how an answer is sent, kept or billed, and not what it is. `model` is what the caller calls it; the one that is called stands beside. */
+const LEFT_OUT = new Set(['model', 'stream', 'stream_options', 'store', 'service_tier']);
+/** Members that say who asks: left out where answers are everybody's. */
+const OF_CALLER = new Set(['user', 'metadata']);
+
+const VERSION = 2;
 
 /** What an answer may be found again by (interface rule 51 §7.7), 32 bytes. @throws TypeError for a body that has no canonical form */
 export const exactKey = (call: CachedCall, body: JsonObject): Buffer =>
@@ -30,7 +37,9 @@ export const exactKey = (call: CachedCall, body: JsonObject): Buffer =>
     canonicalJson({
       v: VERSION,
       ...call,
-      body: Object.fromEntries(Object.entries(body).filter(([name]) => !LEFT_OUT.has(name))),
+      body: Object.fromEntries(
+        Object.entries(body).filter(([name]) => !LEFT_OUT.has(name) && (call.caller !== null || !OF_CALLER.has(name))),
+      ),
     }),
   );
 

@@ -1,9 +1,19 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { decodeBase64 } from '../base64.ts';
+import { digest } from '../tokens.ts';
 import { standardKey } from './standard-secret.ts';
 import type { DeliveryFormat } from './webhook-formats.ts';
 
 export type SignatureVerdict = 'verified' | 'invalid_signature' | 'replay_window_exceeded';
+
+/** A call whose signature holds, told apart from all others by what was signed. */
+export type Delivery = {
+  /** Of the ID that was signed, which a sender repeats when it sends again; of all that was signed where there is none. 32 bytes. */
+  digest: Buffer;
+  /** The time that was signed, in epoch seconds; null: the signature holds for ever. */
+  seconds: number | null;
+};
+export type Verified = { verdict: 'verified'; delivery: Delivery } | { verdict: Exclude<SignatureVerdict, 'verified'> };
 
 type Signing = {
   format: DeliveryFormat;
@@ -19,23 +29,26 @@ type Received = { headers: { get(name: string): string | null }; body: Uint8Arra
  * Verifies the exact bytes that arrived (interface rule 60 §4, §9). Signatures are compared in constant time, and the timestamp is judged only once the
  * signature holds: a forger learns nothing from it. Any of several signatures will do, as while a secret is being replaced.
  */
-export function verifyWebhook({ format, header, secret, window }: Signing, { headers, body }: Received, now: Date): SignatureVerdict {
+export function verifyWebhook({ format, header, secret, window }: Signing, { headers, body }: Received, now: Date): Verified {
   const claim = claimOf(format, header, headers);
-  if (!claim) return 'invalid_signature';
+  if (!claim) return { verdict: 'invalid_signature' };
   const key = keyOf(format, secret);
   const mac = createHmac('sha256', key).update(claim.prefix, 'utf8').update(body).digest();
   key.fill(0);
   let holds = false;
   for (const given of claim.macs) if (given.length === mac.length && timingSafeEqual(given, mac)) holds = true;
-  if (!holds) return 'invalid_signature';
-  if (claim.seconds === null || window === null) return 'verified';
-  return Math.abs(now.getTime() / 1_000 - claim.seconds) <= window ? 'verified' : 'replay_window_exceeded';
+  if (!holds) return { verdict: 'invalid_signature' };
+  const { seconds, id } = claim;
+  if (seconds !== null && window !== null && Math.abs(now.getTime() / 1_000 - seconds) > window)
+    return { verdict: 'replay_window_exceeded' };
+  // The MAC that was computed, not the text that came: one signature can be written in several ways.
+  return { verdict: 'verified', delivery: { digest: digest(id === undefined ? mac : `id ${id}`), seconds } };
 }
 
 /** Signatures in one header at most: more are not computed upon. */
 const MOST_SIGNATURES = 10;
 
-type Claim = { prefix: string; macs: readonly Buffer[]; seconds: number | null };
+type Claim = { prefix: string; macs: readonly Buffer[]; seconds: number | null; id?: string };
 
 /** What the headers say; null when they say nothing that could be verified. */
 function claimOf(format: DeliveryFormat, header: string | null, headers: Received['headers']): Claim | null {
@@ -79,7 +92,7 @@ function standardClaim(headers: Received['headers']): Claim | null {
   const [id, seconds, signatures] = ['id', 'timestamp', 'signature'].map((part) => headers.get(`${family}-${part}`) ?? '');
   if (!id || !seconds || !signatures || !isSeconds(seconds)) return null;
   const macs = signatures.split(' ').map((one) => (one.startsWith('v1,') ? decodeBase64(one.slice(3)) : undefined));
-  return { prefix: `${id}.${seconds}.`, macs: known(macs), seconds: Number(seconds) };
+  return { prefix: `${id}.${seconds}.`, macs: known(macs), seconds: Number(seconds), id };
 }
 
 const known = (macs: readonly (Buffer | undefined)[]): Buffer[] => macs.flatMap((mac) => (mac ? [mac] : [])).slice(0, MOST_SIGNATURES);

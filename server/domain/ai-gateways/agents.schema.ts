@@ -9,6 +9,7 @@ export const PII_REQUEST_MODES = ['off', 'tokenize'] as const;
 export const PII_RESPONSE_MODES = ['redact', 'detokenize'] as const;
 export const PII_STREAMING_MODES = ['holdback', 'buffer', 'monitor'] as const;
 export const CACHE_MODES = ['off', 'exact', 'semantic'] as const;
+export const CACHE_SCOPES = ['user', 'shared'] as const;
 export const OUTPUT_VALIDATION_ACTIONS = ['block', 'retry', 'warn'] as const;
 export const GUARDRAIL_MODES = ['off', 'request', 'response', 'both'] as const;
 export const GUARDRAIL_FAILURE_ACTIONS = ['fail_open', 'fail_closed'] as const;
@@ -88,6 +89,7 @@ export const AiAgent = z
     pii_streaming_holdback_chars: z.int(),
     tags: z.record(z.string(), z.string()),
     cache_mode: z.enum(CACHE_MODES),
+    cache_scope: z.enum(CACHE_SCOPES),
     cache_ttl_seconds: z.int(),
     cache_similarity_threshold: z.string(),
     cache_embedding_model: z.string().nullable(),
@@ -160,6 +162,7 @@ const settings = {
   pii_streaming_holdback_chars: z.int().min(16).max(4_096),
   tags: tags(),
   cache_mode: z.enum(CACHE_MODES),
+  cache_scope: z.enum(CACHE_SCOPES),
   cache_ttl_seconds: z.int().min(0).max(2_592_000),
   cache_similarity_threshold: threshold(),
   cache_embedding_model: model().nullable(),

@@ -172,6 +172,9 @@ export const descriptions: Descriptions = {
     pii_streaming_holdback_chars: 'Characters of a stream that are held back, so that a value is found even when it is split.',
     tags: 'Labels of usage records, such as `{"team": "support"}`.',
     cache_mode: '`off`, `exact` for equal requests, or `semantic` for similar ones.',
+    cache_scope:
+      'Who is given a kept answer: `user`, only the caller that it was made for (the user of the token, or the token with its `X-Svc-User`, `user` and `metadata`), ' +
+      'or `shared`, every caller of the agent.',
     cache_ttl_seconds: 'How long an answer is kept. At least 1 when the cache is on.',
     cache_similarity_threshold: 'How similar a prompt must be, from 0 to 1, as a decimal string.',
     cache_embedding_model: 'Model that compares prompts. The semantic cache answers nothing without one.',

@@ -25,6 +25,12 @@ export const descriptions: Descriptions = {
       description: 'Revokes all open client tokens that one credential minted.',
       success: 'How many were revoked.',
     },
+    'client_tokens.check': {
+      description:
+        'Says whether a client token is of this workspace and for this action, and can still be spent. Nothing is spent. Hosted fields call this before anything ' +
+        'that was typed leaves them.',
+      success: 'The token can be spent.',
+    },
     'client_tokens.decrypt': {
       description: 'Spends a client token: opens the sealed value it was minted for. Pages of any origin may call this; API keys may not.',
       success: 'The plaintext, of the type that was sealed.',
@@ -65,6 +71,8 @@ export const descriptions: Descriptions = {
     'query.minted_by': 'Only tokens that this API key, OAuth client or person minted.',
     'query.state': 'Only tokens in this state.',
     'query.action': 'Only tokens for this action.',
+    workspace: 'ID of the workspace that the token must be of.',
+    valid: 'Always `true`: any other token is refused.',
     type: 'Kind of credential.',
     label: 'Its name.',
     consumed_at: 'When it was spent.',

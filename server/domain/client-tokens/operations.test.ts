@@ -119,6 +119,47 @@ test('a hosted field tokenizes for the page around it, and no other page can say
   assert.equal((await rowOf(token)).consumed_origin, PAGE);
 });
 
+test('a check spends nothing, and refuses a token of another workspace, space, action or page', async () => {
+  const { w, minted, spend, rowOf, sealed } = await arranged();
+  const other = await arranged();
+  const vault = await makeVault(w.live, { token_format: 'pan' });
+  const from = { headers: { origin: env.PUBLIC_API_URL, 'x-svc-parent-origin': PAGE } };
+  const field = { workspace: w.tenant.id, action: 'tokenize' };
+  const token = await minted({ action: 'tokenize', vault: vault.name, origins: [PAGE] });
+  const answer = await spend('check', token, field, from);
+  assert.deepEqual([answer.status, answer.body.data], [200, { valid: true }]);
+  assert.equal((await rowOf(token)).consumed_at, null);
+
+  const theirs = await makeVault(other.w.live, { token_format: 'pan' });
+  const foreign = await other.minted({ action: 'tokenize', vault: theirs.name, origins: [PAGE] });
+  const data = await sealed('secret');
+  const opening = await minted({ action: 'decrypt', data });
+  for (const [what, presented, body, expected] of [
+    ['of another workspace', foreign, field, [401, 'invalid_client_token']],
+    ['unknown', `kct_${'A'.repeat(43)}`, field, [401, 'invalid_client_token']],
+    ['for another action', opening, field, [403, 'client_token_action_mismatch']],
+    ['no workspace', token, { action: 'tokenize' }, [400, 'validation_error']],
+    ['no action', token, { workspace: w.tenant.id }, [403, 'client_token_action_mismatch']],
+  ] as const)
+    assert.deepEqual(told(await spend('check', presented, body, from)), expected, what);
+  assert.deepEqual(told(await spend('check', token, field, { ...from, space: 'test' })), [401, 'invalid_client_token']);
+  const elsewhere: Record<string, string>[] = [
+    { origin: PAGE.replace('shop', 'evil') },
+    { origin: env.PUBLIC_API_URL, 'x-svc-parent-origin': 'https://evil.example' },
+  ];
+  for (const headers of elsewhere) assert.deepEqual(told(await spend('check', token, field, { headers })), [403, 'origin_not_allowed']);
+  assert.equal((await other.rowOf(foreign)).consumed_at, null);
+  const refused = await other.entries({ action: 'update', resource_type: 'client_token' });
+  assert.deepEqual(
+    refused.map(({ details }) => details.reason),
+    ['invalid_client_token'],
+    'its owner sees in the audit log that it was tried',
+  );
+  assert.equal((await spend('check', opening, { workspace: w.tenant.id, action: 'decrypt' }, from)).status, 200);
+  assert.equal((await spend('tokenize', token, { value: '4242424242424242' }, from)).status, 200);
+  assert.deepEqual(told(await spend('check', token, field, from)), [401, 'client_token_used']);
+});
+
 test('detokenizes its one token, and says nothing but the value', async () => {
   const { w, minted, spend, entries } = await arranged();
   const vault = await makeVault(w.live, { token_format: 'pan' });

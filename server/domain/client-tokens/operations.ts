@@ -3,6 +3,8 @@ import { listClientTokens } from './listing.ts';
 import { mintClientToken } from './minting.ts';
 import { revokeClientToken, revokeClientTokensOf } from './revocation.ts';
 import {
+  CheckClientToken,
+  CheckedClientToken,
   ClientDecrypted,
   ClientDetokenized,
   ClientToken,
@@ -17,7 +19,7 @@ import {
   SpendOnPayload,
   SpendOnValue,
 } from './schema.ts';
-import { spendOnSealedValue, spendOnToken, spendOnValue } from './spending.ts';
+import { checkClientToken, spendOnSealedValue, spendOnToken, spendOnValue } from './spending.ts';
 
 export const list = operation({
   id: 'client_tokens.list',
@@ -73,6 +75,18 @@ export const revoke = operation({
   input: RevokeClientTokens,
   output: RevokedClientTokens,
   run: (ctx, input) => revokeClientTokensOf(ctx, input),
+});
+
+export const check = operation({
+  id: 'client_tokens.check',
+  summary: 'Check a client token without spending it',
+  http: 'POST /client/check',
+  kind: 'read',
+  needs: 'client_token',
+  refuses: ['origin_not_allowed'],
+  input: CheckClientToken,
+  output: CheckedClientToken,
+  run: (ctx, input) => checkClientToken(ctx, input),
 });
 
 export const decrypt = operation({

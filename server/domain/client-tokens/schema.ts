@@ -102,6 +102,10 @@ export const RevokedClientTokens = z.object({ revoked: z.int() }).meta({ id: 'Re
 /** Where a page can't set headers, it sends its token beside the rest. */
 const token = z.string().max(100).optional();
 
+/** What a hosted field knows of itself when a page hands it a token. */
+export const CheckClientToken = z.object({ workspace: z.uuid(), action: z.enum(CLIENT_TOKEN_ACTIONS), token });
+export const CheckedClientToken = z.object({ valid: z.literal(true) }).meta({ id: 'CheckedClientToken' });
+
 export const SpendOnPayload = z.object({ data: z.string().min(1).max(MAX_PAYLOAD), token });
 export const SpendOnValue = z.object({
   value: z.string().min(1).max(65_536),

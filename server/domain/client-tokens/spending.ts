@@ -16,11 +16,21 @@ import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { takeFromMonth } from '#server/platform/monthly-meter.ts';
 import { payloadDigest } from './minting.ts';
 import { attemptFailed, recordRefusal } from './refused-spends.ts';
-import type { SpendOnPayload, SpendOnValue } from './schema.ts';
+import type { CheckClientToken, SpendOnPayload, SpendOnValue } from './schema.ts';
 
 // Steps 4 to 7 of interface rule 41 §12. Before them the plane has looked the token up and judged its state, its action and the page's origin.
 
 type Spender = Extract<Actor, { type: 'client_token' }>;
+
+/**
+ * What a hosted field asks before it sends anything: whether the token is of the field's own workspace. State, action and page were judged before. A token of
+ * another workspace is like an unknown one. @throws Refusal invalid_client_token
+ */
+export async function checkClientToken(ctx: Ctx, { workspace }: z.output<typeof CheckClientToken>) {
+  if (ctx.tenant_id === workspace) return { valid: true as const };
+  await recordRefusal(ctx, spenderOf(ctx).id, 'invalid_client_token');
+  throw invalidClientToken();
+}
 
 /** @throws Refusal client_token_payload_mismatch, client_token_used, audit_unavailable; once spent, those of opening */
 export async function spendOnSealedValue(ctx: Ctx, { data }: z.output<typeof SpendOnPayload>) {

@@ -1,4 +1,6 @@
+import { retentionWindows } from '#server/domain/retention/service.ts';
 import { family } from '#server/kernel/family.ts';
+import { pruneDeliveries } from './deliveries.ts';
 import * as operations from './operations.ts';
 
 export const inboundWebhooks = family({
@@ -13,7 +15,11 @@ export const inboundWebhooks = family({
       search: { needs: 'inbound_webhook:list', page: (id) => `/inbound?receiver=${id}` },
     },
   ],
-  tables: [{ name: 'inbound_webhooks', reset: 'delete' }],
+  tables: [
+    { name: 'inbound_webhooks', reset: 'delete' },
+    { name: 'inbound_deliveries', reset: 'cascade' },
+  ],
+  jobs: { prune_inbound_deliveries: { cron: '45 * * * *', run: async ({ now }) => pruneDeliveries(await retentionWindows(now), now) } },
   actions: [
     { id: 'create-inbound-webhook', title: 'Create inbound webhook', path: '/inbound?receiver=new', needs: 'inbound_webhook:create' },
   ],

@@ -5,6 +5,9 @@ export type InboundFormat = (typeof FORMATS)[number];
 /** Formats whose signature covers the time of sending: only they have a replay window. */
 export const TIMED: ReadonlySet<InboundFormat> = new Set<InboundFormat>(['stripe', 'slack', 'standard-webhooks']);
 
+/** The longest replay window there is: as long may a signed time be from now, whatever the window is later set to. */
+export const MOST_WINDOW_SECONDS = 86_400;
+
 /** What the log says of calls that came this way. */
 export const INBOUND_MODE = 'inbound';
 

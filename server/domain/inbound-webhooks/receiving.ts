@@ -1,4 +1,4 @@
-import { type SignatureVerdict, verifyWebhook } from '#server/crypto/transit/webhook-verify.ts';
+import { type Delivery, type SignatureVerdict, type Verified, verifyWebhook } from '#server/crypto/transit/webhook-verify.ts';
 import { whenSealed } from '#server/domain/secrets/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { type Db, read } from '#server/kernel/database.ts';
@@ -9,6 +9,7 @@ import { askGateway } from '#server/platform/gateway-control.ts';
 import { log } from '#server/platform/log.ts';
 import { network } from '#server/platform/throttle.ts';
 import { windowCounter } from '#server/platform/window-counter.ts';
+import { claimDelivery, settleDelivery } from './deliveries.ts';
 import { type InboundFormat, TIMED } from './formats.shared.ts';
 import { type Arrived, type Forwarded, forward } from './forwarding.ts';
 import type { InboundRecord } from './order.schema.ts';
@@ -20,24 +21,26 @@ export type Answered = { status: number; content_type: string | null; body: Uint
 
 /**
  * One call to `/in/{label}/{name}` (interface rule 60 §9): verifies the bytes that came, forwards what holds, counts it and leaves a row in the request log.
- * Receivers that are unknown, foreign or off are one answer, given before the body is read.
+ * A call that was taken before is answered with 200 and not forwarded again. Receivers that are unknown, foreign or off are one answer, given before the body is read.
  * @throws Refusal not_found, subscription_inactive, payload_too_large, invalid_signature, replay_window_exceeded, rate_limit_exceeded, dependency_unavailable, tenant_sealed
  */
 export async function receiveInbound(db: Db, at: { label: string; name: string }, arrived: Arrived, now: Date): Promise<Answered> {
   const began = performance.now();
   const { ctx, row } = await receiverOf(db, at, now);
   const body = await arrived.body();
-  const verdict = await judge(ctx, row, arrived, body);
-  if (verdict !== 'verified') await fewRefusals(row.id, arrived.ip, now);
-  const forwarded = verdict === 'verified' ? await forward(ctx, row, arrived, body) : null;
-  const refusal = verdict === 'verified' ? (forwarded?.refusal ?? null) : REFUSALS[verdict]();
+  const judged = await judge(ctx, row, arrived, body);
+  const verified = judged.verdict === 'verified';
+  if (!verified) await fewRefusals(row.id, arrived.ip, now);
+  const { error, refusal, forwarded }: Outcome =
+    judged.verdict === 'verified'
+      ? await deliver(ctx, row, judged.delivery, arrived, body)
+      : { error: judged.verdict, refusal: REFUSALS[judged.verdict](), forwarded: null };
   const answered: Answered = forwarded?.answer ?? { status: 200, content_type: null, body: NOTHING };
-  const error = verdict === 'verified' ? (forwarded?.error ?? null) : verdict;
   await Promise.all([
-    count(ctx, row, verdict, error),
+    count(ctx, row, verified, error),
     record({
       ...{ kind: 'record', ...own(ctx), request_id: arrived.request_id, ts: now.toISOString(), path: `/in/${row.name}` },
-      ...{ src_ip: arrived.ip, user_agent: arrived.headers.get('user-agent'), verified: verdict === 'verified', error },
+      ...{ src_ip: arrived.ip, user_agent: arrived.headers.get('user-agent'), verified, error },
       status_code: refusal?.status ?? answered.status,
       latency_ms: Math.round(performance.now() - began),
       ...upstreamOf(forwarded),
@@ -48,6 +51,29 @@ export async function receiveInbound(db: Db, at: { label: string; name: string }
   if (refusal) throw refusal;
   return answered;
 }
+
+type Outcome = { error: string | null; refusal: Refusal | null; forwarded: Forwarded | null };
+
+/** Forwards a verified call, unless its target took it before. */
+async function deliver(ctx: Ctx, row: InboundRow, delivery: Delivery, arrived: Arrived, body: Uint8Array): Promise<Outcome> {
+  const remembers = TIMED.has(row.format as InboundFormat) || !row.allow_duplicates;
+  const standing = remembers ? await claimDelivery(ctx, row, delivery, arrived.request_id, new Date()) : 'claimed';
+  if (standing === 'duplicate') return { error: 'duplicate_delivery', refusal: null, forwarded: null };
+  if (standing === 'busy') return { error: 'delivery_in_progress', refusal: REFUSALS.delivery_in_progress(), forwarded: null };
+  let forwarded: Forwarded | null | undefined;
+  try {
+    forwarded = await forward(ctx, row, arrived, body);
+    return { error: forwarded?.error ?? null, refusal: forwarded?.refusal ?? null, forwarded };
+  } finally {
+    if (remembers) await settle(ctx, row, delivery, arrived.request_id, forwarded === null || forwarded?.error === null);
+  }
+}
+
+/** What can't be settled is open to the sender's next try once its claim is old: rather twice than never. */
+const settle = (...[ctx, row, ...rest]: Parameters<typeof settleDelivery>): Promise<void> =>
+  settleDelivery(ctx, row, ...rest).catch((cause: unknown) =>
+    log.error({ err: cause, inbound_webhook_id: row.id }, 'cannot settle a call to an inbound webhook'),
+  );
 
 const NOTHING = new Uint8Array();
 const SERVED: ReadonlySet<string> = new Set(['trialing', 'active', 'dunning']);
@@ -65,7 +91,7 @@ async function receiverOf(db: Db, { label, name }: { label: string; name: string
   return { ctx, row };
 }
 
-async function judge(ctx: Ctx, row: InboundRow, { headers }: Arrived, body: Uint8Array): Promise<SignatureVerdict> {
+async function judge(ctx: Ctx, row: InboundRow, { headers }: Arrived, body: Uint8Array): Promise<Verified> {
   const format = row.format as InboundFormat;
   const secret = await openSecret(ctx, row).catch(whenSealed);
   const window = TIMED.has(format) ? row.replay_window_seconds : null;
@@ -73,9 +99,11 @@ async function judge(ctx: Ctx, row: InboundRow, { headers }: Arrived, body: Uint
   return verifyWebhook({ format, header: row.header_name, secret, window }, { headers, body }, new Date());
 }
 
-const REFUSALS: Record<Exclude<SignatureVerdict, 'verified'>, () => Refusal> = {
+const REFUSALS: Record<Exclude<SignatureVerdict, 'verified'> | 'delivery_in_progress', () => Refusal> = {
   invalid_signature: () => new Refusal('invalid_signature', 'The signature of this call is missing or wrong.'),
   replay_window_exceeded: () => new Refusal('replay_window_exceeded', 'The signed timestamp of this call is too far from now.'),
+  delivery_in_progress: () =>
+    new Refusal('dependency_unavailable', 'The same call is being forwarded at the moment. Send it again later.', { retryAfter: 30 }),
 };
 
 /** Unverified calls of one network that are looked at and logged, a minute. */
@@ -96,21 +124,24 @@ const upstreamOf = (forwarded: Forwarded | null) => ({
 });
 
 /** Leaves a count that fails to the log: the sender's answer is what matters, and a second try would forward twice. */
-const count = (ctx: Ctx, { id }: InboundRow, verdict: SignatureVerdict, error: string | null): Promise<unknown> =>
+const count = (ctx: Ctx, { id }: InboundRow, verified: boolean, error: string | null): Promise<unknown> =>
   mutate(ctx, async (tx) => {
-    const ok = verdict === 'verified';
+    // A call that came before is no failure of the receiver.
+    const repeated = verified && error !== null && REPEATED.has(error);
     await tx.inbound_webhooks.updateMany({
       where: { ...own(ctx), id },
       data: {
-        ...(ok
+        ...(verified
           ? { verified_count: { increment: 1 }, last_verified_at: ctx.now }
           : { refused_count: { increment: 1 }, last_refused_at: ctx.now }),
-        ...(ok && error !== null ? { undelivered_count: { increment: 1 } } : {}),
-        last_error: error,
+        ...(verified && error !== null && !repeated ? { undelivered_count: { increment: 1 } } : {}),
+        ...(repeated ? {} : { last_error: error }),
       },
     });
     return unchanged(undefined);
   }).catch((cause: unknown) => log.error({ err: cause, inbound_webhook_id: id }, 'cannot count a call to an inbound webhook'));
+
+const REPEATED: ReadonlySet<string> = new Set(['duplicate_delivery', 'delivery_in_progress']);
 
 /** The gateway writes the request log, with its figures and its announcement. */
 const record = (row: InboundRecord): Promise<unknown> =>

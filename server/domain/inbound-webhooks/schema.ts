@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { atLeastOne, flag, label, pathId, secret, shownOnce, text, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
-import { FORMATS } from './formats.shared.ts';
+import { FORMATS, MOST_WINDOW_SECONDS } from './formats.shared.ts';
 
 const count = () =>
   z
@@ -21,6 +21,8 @@ export const InboundWebhook = z
     header_name: z.string().nullable(),
     /** Null for a format that signs no timestamp. */
     replay_window_seconds: z.int().nullable(),
+    /** Null for a format that signs a timestamp. */
+    allow_duplicates: z.boolean().nullable(),
     forward_url: z.string().nullable(),
     forward_route_id: z.uuid().nullable(),
     enabled: z.boolean(),
@@ -78,7 +80,8 @@ const settings = {
       'is a header that no sender signs in',
     )
     .nullable(),
-  replay_window_seconds: z.int().min(1).max(86_400),
+  replay_window_seconds: z.int().min(1).max(MOST_WINDOW_SECONDS),
+  allow_duplicates: z.boolean(),
   forward_url: z
     .string()
     .trim()

@@ -37,7 +37,7 @@ export const getInbound = (ctx: Ctx, { id }: { id: string }) =>
 /** @throws Refusal validation_error, conflict, plan_limit, tenant_sealed */
 export async function createInbound(ctx: Ctx, { secret, ...input }: z.output<typeof CreateInboundWebhook>) {
   checkHeader(input.format, input.header_name ?? null);
-  checkWindow(input.format, input.replay_window_seconds);
+  checkReplay(input.format, input);
   await checkTarget(ctx, input);
   const id = newId();
   const secret_key = secret ?? mintStandardSecret();
@@ -65,13 +65,13 @@ export async function updateInbound(ctx: Ctx, { id, ...input }: z.output<typeof 
     const left = format === 'custom' ? before.header_name : null;
     const header_name = input.header_name === undefined ? left : input.header_name;
     checkHeader(format, header_name);
-    checkWindow(format, input.replay_window_seconds);
+    checkReplay(format, input);
     await checkRoute(tx, ctx, input.forward_route_id ?? null);
     if (input.name !== undefined && input.name !== before.name) await checkName(tx, ctx, input.name);
     const target = input.forward_url ? { forward_route_id: null } : input.forward_route_id ? { forward_url: null } : {};
     const after = await tx.inbound_webhooks.update({
       where: { id: before.id },
-      data: { ...input, ...target, header_name, updated_at: ctx.now },
+      data: { ...input, ...target, ...(TIMED.has(format) ? { allow_duplicates: false } : {}), header_name, updated_at: ctx.now },
     });
     const [first, ...more] = entriesOf(before, after);
     const answer = view(after, await baseUrl(tx, ctx));
@@ -91,7 +91,16 @@ export const entryOf = (action: string, { id, name }: Pick<InboundRow, 'id' | 'n
   ...{ action, resource_type: 'inbound_webhook', resource_id: id, name },
 });
 
-const CHANGEABLE = ['name', 'description', 'format', 'header_name', 'replay_window_seconds', 'forward_url', 'forward_route_id'];
+const CHANGEABLE = [
+  'name',
+  'description',
+  'format',
+  'header_name',
+  'replay_window_seconds',
+  'allow_duplicates',
+  'forward_url',
+  'forward_route_id',
+];
 
 /** Turning it on or off is an entry of its own. */
 function entriesOf(before: InboundRow, after: InboundRow): AuditEntry[] {
@@ -107,9 +116,13 @@ function checkHeader(format: InboundFormat, name: string | null): void {
   if (format !== 'custom' && name !== null) throw invalid('header_name', 'is only for format custom');
 }
 
-function checkWindow(format: InboundFormat, seconds: number | undefined): void {
-  if (seconds !== undefined && !TIMED.has(format))
+type Replay = { replay_window_seconds?: number | undefined; allow_duplicates?: boolean | undefined };
+
+function checkReplay(format: InboundFormat, { replay_window_seconds, allow_duplicates }: Replay): void {
+  if (replay_window_seconds !== undefined && !TIMED.has(format))
     throw invalid('replay_window_seconds', `is not for format ${format}, which signs no timestamp`);
+  if (allow_duplicates !== undefined && TIMED.has(format))
+    throw invalid('allow_duplicates', `is not for format ${format}, whose timestamp tells calls apart`);
 }
 
 type Target = { forward_url?: string | null | undefined; forward_route_id?: string | null | undefined };
@@ -143,5 +156,6 @@ const view = ({ value_ct: _, cek_wrapped: _k, tmk_version: _v, ...row }: Inbound
   ...row,
   format: row.format as InboundFormat,
   replay_window_seconds: TIMED.has(row.format as InboundFormat) ? row.replay_window_seconds : null,
+  allow_duplicates: TIMED.has(row.format as InboundFormat) ? null : row.allow_duplicates,
   url: `${base}/${row.name}`,
 });

@@ -24,18 +24,20 @@ export type TokenOptions = { kind?: CapabilityKind; scope?: Data; agentless?: bo
 
 export type Agent = Awaited<ReturnType<typeof makeAgent>>;
 
-/** A gateway with one agent whose route leads to `upstream`; columns are overridden by what is given. */
+/** A gateway with one agent whose route leads to `upstream`; columns are overridden by what is given. One of Test (`sandbox`) injects no secret. */
 export async function makeAgent(w: Workspace, upstream: Pick<Upstream, 'url'>, agent: Data = {}, gateway: Data = {}, header: Data = {}) {
-  const own = { tenant_id: w.tenant.id, sandbox: false };
+  const own = { tenant_id: w.tenant.id, sandbox: agent.sandbox === true };
   const name = newId().slice(-12);
-  const environment = await db().environments.findFirstOrThrow({ where: { ...own, is_default: true } });
+  const environment = await db().environments.findFirstOrThrow({ where: { tenant_id: w.tenant.id, sandbox: false, is_default: true } });
   const secret = await makeSecret(w, `KEY_${name}`.toUpperCase(), { [environment.name]: SECRET });
   const reference = `{{secret_id:${secret.id}}}`;
-  const headers = Object.keys(header).length > 0 ? header : { Authorization: `Bearer ${reference}` };
-  const route = await makeRoute(w, `ai-${name}`, upstream.url, {
+  const usual = own.sandbox ? {} : { Authorization: `Bearer ${reference}` };
+  const headers = Object.keys(header).length > 0 ? header : usual;
+  const config = {
     inject_headers_json: Object.fromEntries(Object.entries(headers).map(([key, value]) => [key, String(value).replace('$KEY', reference)])),
     body_placeholders: 'off',
-  });
+  } as const;
+  const route = await makeRoute(w, `ai-${name}`, upstream.url, config, { space: own.sandbox ? 'test' : 'live' });
   const door = await db().ai_gateways.create({ data: { id: newId(), ...own, name: 'Gateway', slug: `g-${name}`, ...gateway } as never });
   const row = await db().ai_agents.create({
     data: {
@@ -57,12 +59,13 @@ export async function makeAgent(w: Workspace, upstream: Pick<Upstream, 'url'>, a
 export async function makeToken(w: Workspace, { agent, gateway }: Pick<Agent, 'agent' | 'gateway'>, options: TokenOptions = {}) {
   const { kind = 'agent', scope = {}, agentless = false, columns = {}, jkt } = options;
   const expires_at = options.expiresAt ?? new Date(Date.now() + 3_600_000);
-  const minted = mintCapability('live', kind);
+  const env = agent.sandbox ? 'test' : 'live';
+  const minted = mintCapability(env, kind);
   const tmk = await keyring().activeTmk(w.tenant.id);
   const agent_id = agentless ? null : agent.id;
   const signed = {
     tenant_id: w.tenant.id,
-    env: 'live',
+    env,
     kind,
     gateway_id: gateway.id,
     agent_id,
@@ -74,7 +77,7 @@ export async function makeToken(w: Workspace, { agent, gateway }: Pick<Agent, 'a
     data: {
       id: newId(),
       tenant_id: w.tenant.id,
-      sandbox: false,
+      sandbox: agent.sandbox,
       gateway_id: gateway.id,
       agent_id,
       token_hash: new Uint8Array(minted.digest),
@@ -99,13 +102,13 @@ export type AiAnswer = Answer;
 export function askAgent(
   running: Pick<Running, 'port'>,
   w: Workspace,
-  agent: { slug: string },
+  agent: { slug: string; sandbox?: boolean },
   token: string | null,
   body: unknown,
   more: Ask & { path?: string } = {},
 ): Promise<AiAnswer> {
   const { path = '/v1/chat/completions', headers, ...rest } = more;
-  return ask(running.port, w.tenant.slug, `/v1/ai/${agent.slug}${path}`, {
+  return ask(running.port, agent.sandbox ? `sandbox-${w.tenant.slug}` : w.tenant.slug, `/v1/ai/${agent.slug}${path}`, {
     method: 'POST',
     ...rest,
     headers: {

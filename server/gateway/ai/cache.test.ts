@@ -66,7 +66,7 @@ test('the same request is answered from the cache, sealed at rest, logged and fr
   const first = await ask();
   assert.deepEqual(told(first), [200, 'miss'], first.body);
   await kept(w, 1);
-  const again = await ask({ messages: PROMPT.messages, user: 'someone else', model: 'gpt-test' });
+  const again = await ask({ messages: PROMPT.messages, store: true, model: 'gpt-test' });
   assert.deepEqual([...told(again), again.json()], [200, 'hit', first.json()]);
   assert.match(again.headers.age ?? '', /^\d+$/);
   assert.deepEqual([again.headers['x-svc-origin'], again.headers['x-svc-upstream-status']], ['service', undefined]);
@@ -115,6 +115,85 @@ test('the caller says no-cache and no-store; an agent’s entries are its own; w
   await pruneAnswers(new Date());
   assert.equal(await db().ai_cache_entries.count({ where: { agent_id: agent.id } }), 0);
   assert.equal(await db().ai_stored_objects.count({ where: { agent_id: agent.id } }), 0);
+});
+
+/** Users of one agent, by everything that says who somebody is. */
+async function users(sandbox: boolean, columns: Record<string, unknown>) {
+  const w = await workspace();
+  const provider = await counting();
+  const agent = { sandbox, cache_ttl_seconds: 600, cache_embedding_model: 'embed-test', cache_similarity_threshold: 0.95, ...columns };
+  const made = await makeAgent(w, provider, agent, { user_attribution: 'optional' });
+  const [one, two, ada, adaAgain, bob] = await Promise.all(
+    [{}, {}, { user: 'ada' }, { user: 'ada' }, { user: 'bob' }].map((scope) => makeToken(w, made, { scope })),
+  );
+  await served(running, w);
+  const by =
+    (token: { text: string } | undefined, headers: Record<string, string> = {}, more: object = {}) =>
+    (body: object) =>
+      askAgent(running, w, made.agent, token?.text ?? '', { ...body, ...more }, { headers });
+  return {
+    w,
+    provider,
+    ada: { first: by(ada), again: by(adaAgain) },
+    others: {
+      'a token that names another user': by(bob),
+      'a token that names nobody': by(one),
+      'a token that names nobody, for a header with her name': by(one, { 'x-svc-user': 'ada' }),
+      'a token that names nobody, for a body with her name': by(one, {}, { user: 'ada' }),
+      'metadata with her name': by(one, {}, { metadata: { user_id: 'ada' } }),
+      'another token': by(two),
+      'another token, for a header with her name': by(two, { 'x-svc-user': 'ada' }),
+      'another token, for another header': by(two, { 'x-svc-user': 'bob' }),
+      'another token, for a body with her name': by(two, {}, { user: 'ada' }),
+    },
+  };
+}
+
+for (const sandbox of [false, true])
+  for (const cache_mode of ['exact', 'semantic'])
+    test(`no user is given the answer of another one: ${cache_mode}, ${sandbox ? 'Test' : 'Live'}`, async () => {
+      const { w, provider, ada, others } = await users(sandbox, { cache_mode });
+      const question = says('What is the capital of France?');
+      const asked = (stream: boolean) => (stream ? { ...says('Please tell me the capital of France'), stream } : question);
+      const first = await ada.first(question);
+      assert.deepEqual(told(first), [200, 'miss'], first.body);
+      const entries = cache_mode === 'semantic' ? 2 : 1;
+      await kept(w, entries);
+      let n = 1;
+      for (const [who, ask] of Object.entries(others)) {
+        const answer = await ask(question);
+        assert.deepEqual(told(answer), [200, 'miss'], who);
+        assert.notDeepEqual(answer.json(), first.json(), who);
+        await kept(w, ++n * entries);
+      }
+      for (const [who, ask] of Object.entries(others)) {
+        const own = await ask(question);
+        assert.deepEqual(told(own), [200, 'hit'], `${who} has an answer of their own`);
+        assert.notDeepEqual(own.json(), first.json(), who);
+      }
+      const again = await ada.again({ ...question, stream: true });
+      assert.deepEqual([...told(again), textOf(again.body)], [200, 'hit', 'Answer 1'], 'the same user, by another token, streamed');
+      if (cache_mode === 'semantic') {
+        const near = await ada.again(asked(true));
+        assert.deepEqual([...told(near), textOf(near.body)], [200, 'semantic-hit', 'Answer 1']);
+        const answers = new Set<string>();
+        for (const ask of Object.values(others)) answers.add(textOf((await ask(asked(true))).body));
+        assert.equal(answers.size, Object.keys(others).length, 'each of them has the answer of their own question');
+        assert.equal(answers.has('Answer 1'), false);
+      }
+      assert.ok(provider.seen.length >= n);
+    });
+
+test('an agent that shares its answers gives them to every caller', async () => {
+  const { w, ada, others } = await users(false, { cache_mode: 'semantic', cache_scope: 'shared' });
+  const question = says('What is the capital of France?');
+  const first = await ada.first(question);
+  await kept(w, 2);
+  for (const [who, ask] of Object.entries(others)) {
+    const answer = await ask(question);
+    assert.deepEqual([...told(answer), answer.json()], [200, 'hit', first.json()], who);
+    assert.deepEqual(told(await ask(says('Please tell me the capital of France'))), [200, 'semantic-hit'], who);
+  }
 });
 
 test('calls of tools, cut answers, answers with a credential and failures are never kept', async () => {

@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
+import { sealerOf } from '#server/custody/portable.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { storedKey } from '#server/testing/stored-keys.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { startGateway } from '../gateway.fixture.ts';
@@ -90,6 +92,8 @@ test('shows a field to the pages that its workspace registered, by the policy of
       'script-src': ["'self'"],
       'connect-src': [env.PUBLIC_API_URL],
       'style-src': ["'self'", `'nonce-${nonce}'`],
+      'base-uri': ["'none'"],
+      'form-action': ["'none'"],
       'frame-ancestors': [SHOP, 'https://two.example.com'],
     });
     assert.match(page.body.toString(), new RegExp(`<meta name="svc-parent" content="${SHOP}">`));
@@ -98,6 +102,55 @@ test('shows a field to the pages that its workspace registered, by the policy of
   const [one, two] = await Promise.all([get(cardOf(w.tenant.id, SHOP)), get(cardOf(w.tenant.id, SHOP))]);
   assert.notDeepEqual(directives(one)['style-src'], directives(two)['style-src'], 'a nonce is used once');
   assert.equal((await get(`/elements/v1/reveal?workspace=${w.tenant.slug}&origin=${SHOP}`)).status, 200);
+});
+
+/** What the service wrote into a field's document. */
+const metaOf = ({ body }: Got, name: string) =>
+  new RegExp(`<meta name="${name}" content="([^"]*)">`).exec(body.toString())?.[1]?.replaceAll('&quot;', '"');
+const sealingFor = (workspace: string, key: string) => `${cardOf(workspace, SHOP)}&${new URLSearchParams({ key })}`;
+
+test("a field's document has the public key of its own workspace and space, which no page can choose", async () => {
+  for (const space of ['live', 'test'] as const) {
+    const w = await registered([SHOP], space === 'test');
+    const other = await registered([SHOP], space === 'test');
+    const plane = space === 'test' ? 'sandbox' : 'api';
+    const { bundle } = await sealerOf(w[space]);
+    const named = await storedKey(w[space], { key_type: 'ecdh-p256', versions: 2 });
+    const foreign = await storedKey(other[space], { key_type: 'ecdh-p256', versions: 1 });
+    const elsewhere = await storedKey(w[space === 'test' ? 'live' : 'test'], { key_type: 'ecdh-p256', versions: 1 });
+    const signing = await storedKey(w[space], { key_type: 'ed25519', versions: 1 });
+    for (const [workspace, key] of [
+      [w.tenant.id, 'kc-default'],
+      [w.tenant.slug, bundle.key_ref.app_key_id],
+    ] as const) {
+      const page = await get(sealingFor(workspace, key), { plane });
+      assert.deepEqual(JSON.parse(metaOf(page, 'svc-bundle') ?? ''), bundle);
+      assert.equal(metaOf(page, 'svc-workspace'), w.tenant.id);
+    }
+    const own = await get(sealingFor(w.tenant.id, named.name), { plane });
+    assert.deepEqual(JSON.parse(metaOf(own, 'svc-bundle') ?? '').key_ref, {
+      tenant_id: w.tenant.id,
+      app_key_id: named.id,
+      key_version: 2,
+    });
+    const bodies = new Set<string>();
+    for (const key of [foreign.id, elsewhere.id, signing.id, signing.name, 'no-such-key', '', '"><script>', JSON.stringify(bundle)]) {
+      const refused = await get(sealingFor(w.tenant.id, key), { plane });
+      assert.equal(refused.status, 404, key);
+      bodies.add(refused.body.toString().replace(/nonce="[\w-]+"/, ''));
+    }
+    assert.equal(bodies.size, 1, 'one answer: a stranger learns of no key');
+    const vault = await get(cardOf(w.tenant.id, SHOP), { plane });
+    assert.equal(metaOf(vault, 'svc-bundle'), '', 'without a key the field takes a client token');
+  }
+});
+
+test('a field for a workspace without a default key makes none', async () => {
+  const w = await registered([SHOP]);
+  const page = await get(sealingFor(w.tenant.id, 'kc-default'));
+  assert.equal(page.status, 404);
+  assert.match(page.body.toString(), /no such encryption key/);
+  assert.equal(await db().crypto_keys.count({ where: { tenant_id: w.tenant.id } }), 0);
 });
 
 test('refuses unregistered pages, other spaces and unknown workspaces with one answer', async () => {

@@ -161,7 +161,9 @@ test('a call to a route goes through everything that holds for it, and its upstr
 
   await db().routes.update({ where: { id: route.id }, data: { enabled: false } });
   await running.runtime.snapshots.refresh(w.tenant.id);
-  const off = await post(w.tenant.slug, 'routed', { headers: { ...signature }, body });
+  const next = Buffer.from('{"another":true}');
+  const again = signDelivery({ format: 'github', header: null, id: 'evt_2', current: webhookMaterial(secret_key) }, next, seconds());
+  const off = await post(w.tenant.slug, 'routed', { headers: { ...again }, body: next });
   assert.deepEqual([off.status, off.type], [503, 'dependency_unavailable'], 'the sender tries again');
   assert.equal((await made(w.live, 'inbound_webhooks.get', { id })).last_error, 'target_route_not_found');
 });

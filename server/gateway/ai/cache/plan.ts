@@ -1,8 +1,9 @@
-import { type CachedCall, exactKey, questionOf } from '#server/ai/cache/key.ts';
+import { type CachedCall, type Caller, exactKey, questionOf } from '#server/ai/cache/key.ts';
 import { isCacheable } from '#server/ai/cache/may-keep.ts';
 import { streamForm } from '#server/ai/cache/streamed.ts';
 import type { JsonObject } from '#server/ai/json.ts';
 import { contentFingerprint } from '#server/crypto/canonical-json.ts';
+import type { Principal } from '../../governance/principal.ts';
 import type { AiAgentConfig } from '../../snapshot/ai-config.ts';
 import { type AiCall, detectedOf } from '../ai-call.ts';
 import { candidatesOf } from '../upstream/candidates.ts';
@@ -18,7 +19,8 @@ export function planCache(call: AiCall, body: JsonObject): void {
   const { state, snapshot } = call;
   const { agent, adapter, model, principal, cacheControl } = state;
   const { shape, operation, endpoint } = detectedOf(call);
-  if (!agent || !adapter || model === null || call.method !== 'POST' || state.multipart || principal?.token.origin === 'test') return;
+  if (!agent || !adapter || model === null || !principal || call.method !== 'POST' || state.multipart || principal.token.origin === 'test')
+    return;
   if (!isCacheable(operation, shape, body) || (state.stream && !streamForm(shape))) return;
   const asked = new Set((cacheControl ?? '').split(',').map((word) => word.trim()));
   if (asked.has('no-store')) return;
@@ -31,6 +33,7 @@ export function planCache(call: AiCall, body: JsonObject): void {
     operation,
     endpoint,
     model: model.final,
+    caller: agent.cache_scope === 'shared' ? null : callerOf(state, principal),
     headers: meantHeaders(call),
   };
   try {
@@ -47,6 +50,10 @@ export function planCache(call: AiCall, body: JsonObject): void {
     if (!(error instanceof TypeError)) throw error;
   }
 }
+
+/** A token that names a user speaks for nobody else, so what another of theirs was answered is theirs too. What a header says holds for its own token only. */
+const callerOf = ({ userHeader }: AiCall['state'], { token }: Principal): Caller =>
+  token.scope.user === undefined ? { token: token.id, user: userHeader } : { signed: token.scope.user };
 
 function meantHeaders({ names, req: { rawHeaders } }: AiCall): Record<string, string> {
   const found: Record<string, string> = {};
