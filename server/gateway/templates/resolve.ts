@@ -3,6 +3,7 @@ import { DecryptFailed } from '#server/crypto/svt1.ts';
 import { type Connection, lifeLeft, NotConnected, TokenUnavailable } from '#server/custody/connections/connection.ts';
 import { FRESH_MS, newerConnection, refreshSoon, USABLE_MS, usableConnection } from '#server/custody/connections/connections.ts';
 import { accessTokenIn } from '#server/custody/connections/token-set.ts';
+import { redactedMark } from '#server/custody/redaction/redaction.ts';
 import { MAX_PLACEHOLDERS, MAX_SECRETS, printReference, type Reference } from '#server/domain/templates/grammar.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { log } from '#server/platform/log.ts';
@@ -11,7 +12,6 @@ import type { Runtime } from '../core/runtime.ts';
 import type { SealedValue, Secret, SecretConnection, SecretLink, SecretValue } from '../snapshot/model.ts';
 import { valueIn } from '../snapshot/secrets.ts';
 import { noteExpiredUse } from './expired-use.ts';
-import { redactedMark } from './redaction.ts';
 import type { Resolution } from './resolution.ts';
 import type { TemplateCall } from './template-call.ts';
 

@@ -2,7 +2,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { configOf, type Definition, isRecord } from '../definition.shared.ts';
-import { KINDS } from '../nodes/kinds.ts';
+import { runNode } from '../nodes/kinds.ts';
 import { faultOf, type NodeCall, type NodeResult, textOf } from '../nodes/node-call.ts';
 
 export type NodeTest = {
@@ -62,10 +62,8 @@ export async function testNode(
 }
 
 async function resultOf(call: NodeCall): Promise<NodeResult> {
-  const kind = KINDS[call.node.type as keyof typeof KINDS];
-  if (!kind) return { status: 'succeeded', output: call.input, handles: [] };
   try {
-    return await kind(call);
+    return (await runNode(call)) ?? { status: 'succeeded', output: call.input, handles: [] };
   } catch (error) {
     const fault =
       faultOf(error) ?? (call.signal.aborted ? ({ code: 'timeout', message: 'The node took longer than a minute.' } as const) : null);

@@ -1,3 +1,4 @@
+import { redactedMark } from '#server/custody/redaction/redaction.ts';
 import { refuseGrpcConfig } from '../../core/grpc/grpc.ts';
 import { acceptBody } from '../../core/listener.ts';
 import { rewritesBody } from '../../core/methods.ts';
@@ -9,7 +10,6 @@ import type { CallConfig } from '../../snapshot/model.ts';
 import { injectBody, renderBody } from '../../templates/body-inject.ts';
 import { SCAN_LIMIT, type Scan, scanBody, scannable, writeBody } from '../../templates/body-scan.ts';
 import { injectHeaders, withQuery } from '../../templates/inject.ts';
-import { redactedMark } from '../../templates/redaction.ts';
 import { formEncode } from '../../templates/render.ts';
 import { renewalOf } from '../../templates/renewal.ts';
 import { newResolution, type Resolution } from '../../templates/resolution.ts';
