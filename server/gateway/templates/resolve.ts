@@ -152,7 +152,7 @@ function opening(call: TemplateCall, runtime: Runtime, secret: Secret, value: Se
   const took = (bytes: Buffer): string => {
     const text = connected ? accessTokenIn(bytes) : bytes.toString('utf8');
     into.secrets.set(secret.name, text);
-    if (secret.link?.level === 'use') into.useOnly.set(secret.name, text);
+    if (secret.link?.level === 'use' || into.hidesAll) into.useOnly.set(secret.name, text);
     // Our own echo upstream answers what it was sent: with it, a credential that may only call routes, or write them, would read secrets back.
     return call.echo ? redactedMark(secret.name) : text;
   };

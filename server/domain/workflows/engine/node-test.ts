@@ -1,6 +1,7 @@
 import type { Ctx } from '#server/kernel/context.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { allOf, authorityOf } from '../authority.ts';
 import { configOf, type Definition, isRecord } from '../definition.shared.ts';
 import { runNode } from '../nodes/kinds.ts';
 import { faultOf, type NodeCall, type NodeResult, textOf } from '../nodes/node-call.ts';
@@ -39,6 +40,8 @@ export async function testNode(
   const call: NodeCall = {
     place: { tenant_id: ctx.tenant_id, sandbox: ctx.sandbox },
     execution: { id: null, workflow_id: workflow.id, chain: [] },
+    authorities: allOf(authorityOf(ctx)),
+    plan: ctx.plan,
     ...{ environment: workflow.environment, node, config: configOf(node), input, own },
     scope: (id) => outputs.get(id),
     runId: newId(),

@@ -100,7 +100,7 @@ function stream(call: RouteCall): Refused | undefined {
 const tooLarge = (limit: string) => refused('payload_too_large', `The request body must not exceed ${limit}.`);
 
 function compose(call: RouteCall, runtime: Runtime, config: CallConfig): Result {
-  const resolution = newResolution(call.state.test !== null);
+  const resolution = newResolution(call.state.test !== null, call.hidesSecrets);
   const rewritable = rewritesBody(call.method);
   const scan = call.body !== null && rewritable && config.bodyPlaceholders !== 'off' ? scanCaller(call) : undefined;
   if (scan && 'code' in scan) return scan;
