@@ -2,6 +2,7 @@ import { canonicalJson } from '#server/crypto/canonical-json.ts';
 import { heldEnvironment } from '#server/domain/environments/service.ts';
 import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
 import { listReferences, parseTemplate, type Reference } from '#server/domain/templates/grammar.ts';
+import { textsIn } from '#server/domain/templates/texts.shared.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
@@ -139,10 +140,10 @@ async function checkMembers(tx: Tx, ctx: Ctx, row: ServerRow): Promise<void> {
 
 /** Where a server names secrets. */
 export function secretsOf(row: Pick<ServerRow, 'auth' | 'guardrail_webhook_secret_id'>): { field: string; id: string }[] {
-  const headers = Object.entries(row.auth.headers ?? {}).flatMap(([name, text]) => {
+  const headers = textsIn(row.auth.headers ?? {}, 'auth.headers').flatMap(({ path: field, text }) => {
     const parsed = parseTemplate(text, { context: false });
     const references: Reference[] = parsed.ok ? listReferences(parsed.template) : [];
-    return references.flatMap((one) => (one.kind === 'secret_id' ? [{ field: `auth.headers.${name}`, id: one.id }] : []));
+    return references.flatMap((one) => (one.kind === 'secret_id' ? [{ field, id: one.id }] : []));
   });
   const client = row.auth.oauth?.client_secret_id;
   const guardrail = row.guardrail_webhook_secret_id;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
-import { CONTEXT_NAMES, listReferences, type Part, parseTemplate, printTemplate, stringsIn } from './grammar.ts';
+import { CONTEXT_NAMES, listReferences, type Part, parseTemplate, printTemplate } from './grammar.ts';
 
 const id = '7b0e3c52-0f6b-4b4e-9d3a-0a1b2c3d4e5f';
 const parts = (text: string, options?: { context?: boolean }) => {
@@ -126,16 +126,6 @@ test('a hostile text is parsed in linear time', async () => {
       (size) => unit.repeat(size / unit.length),
       (text) => parseTemplate(text),
     );
-});
-
-test('every string of a body is found with its path', () => {
-  assert.deepEqual(
-    [...stringsIn({ a: 'x', b: [{ c: 'y' }, 1, null], '{{secret:N}}': true })],
-    [
-      ['a', 'x'],
-      ['b[0].c', 'y'],
-    ],
-  );
 });
 
 test('megabytes of blanks, braces and half placeholders from a caller are taken apart in linear time', async () => {

@@ -99,14 +99,6 @@ export function printReference(reference: Reference): string {
   }
 }
 
-/** Every string inside a JSON value with its path, e.g. `['meta.via', 'gw']`. Member names hold no placeholders and are not visited. */
-export function* stringsIn(value: unknown, path = ''): Generator<readonly [path: string, text: string]> {
-  if (typeof value === 'string') yield [path, value];
-  else if (Array.isArray(value)) for (const [i, item] of value.entries()) yield* stringsIn(item, `${path}[${i}]`);
-  else if (typeof value === 'object' && value !== null)
-    for (const [key, item] of Object.entries(value)) yield* stringsIn(item, path ? `${path}.${key}` : key);
-}
-
 /** A pattern for the trailing blanks would look at every run of blanks again and again; callers choose this text, and it may have megabytes. */
 function endOfArgument(text: string, from: number, close: number): number {
   let end = close;

@@ -1,6 +1,7 @@
 import { openedSecret, SecretUnusable } from '#server/custody/mcp/secrets.ts';
 import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
 import { listReferences, parseTemplate, type Reference } from '#server/domain/templates/grammar.ts';
+import { filledTexts, mapTexts, textsIn } from '#server/domain/templates/texts.shared.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
@@ -37,11 +38,7 @@ type Named = { field: string; reference: Extract<Reference, { kind: 'secret' | '
 
 /** Every secret that is named, with the field it is named in. @throws Refusal validation_error for other placeholders and malformed ones */
 export function secretsNamed({ auth_config, request_headers }: Presented): Named[] {
-  const texts = [
-    ...Object.entries(auth_config).map(([name, text]) => [`auth_config.${name}`, text] as const),
-    ...Object.entries(request_headers).map(([name, text]) => [`request_headers.${name}`, text] as const),
-  ];
-  return texts.flatMap(([field, text]) => {
+  return textsIn({ auth_config, request_headers }).flatMap(({ path: field, text }) => {
     const parsed = parseTemplate(text, { context: false, most: MOST_PLACEHOLDERS });
     if (!parsed.ok) throw invalid(field, parsed.message);
     return listReferences(parsed.template).map((reference) => {
@@ -136,28 +133,29 @@ export async function presentedHeaders(
   url: string,
   now: Date,
 ): Promise<Record<string, string>> {
-  const fill = (text: string) => filled(space, text, url, now);
   const { auth_config, request_headers } = presented;
-  const headers: Record<string, string> = {};
-  for (const [name, text] of Object.entries(request_headers)) headers[name] = await fill(text);
-  return { ...(await authHeader(type, auth_config, fill)), ...headers };
+  const values = await filledTexts({ auth_config, request_headers }, (text) => filledText(space, text, url, now));
+  const filled = mapTexts({ auth_config, request_headers }, ({ text }) => values.get(text)) as typeof presented;
+  return { ...authHeader(type, filled.auth_config), ...filled.request_headers };
 }
 
-async function authHeader(type: AuthType, config: AuthConfig, fill: (text: string) => Promise<string>): Promise<Record<string, string>> {
-  const { username = '', password = '', token = '', name = '', value = '' } = config;
+function authHeader(
+  type: AuthType,
+  { username = '', password = '', token = '', name = '', value = '' }: AuthConfig,
+): Record<string, string> {
   switch (type) {
     case 'basic':
-      return { authorization: `Basic ${Buffer.from(`${await fill(username)}:${await fill(password)}`).toString('base64')}` };
+      return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` };
     case 'bearer':
-      return { authorization: `Bearer ${await fill(token)}` };
+      return { authorization: `Bearer ${token}` };
     case 'header':
-      return { [name]: await fill(value) };
+      return { [name]: value };
     default:
       return {};
   }
 }
 
-async function filled(space: Space, text: string, url: string, now: Date): Promise<string> {
+async function filledText(space: Space, text: string, url: string, now: Date): Promise<string> {
   const parsed = parseTemplate(text, { context: false });
   if (!parsed.ok) return text;
   const parts = await Promise.all(

@@ -5,11 +5,13 @@ import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { mayCallRoutes } from './authority.ts';
 import { configOf, type Definition, graphOf, isRecord, type Problem, TRIGGER_NODE, triggerOf, triggerTypeOf } from './definition.shared.ts';
 import { hookProblem } from './hook-settings.shared.ts';
 import { ensureHook } from './hooks.ts';
 import { canSendSms } from './nodes/sms.ts';
 import { firstError, isPublishable, type NamedSecret, problemsOf, secretsNamed } from './publishable.shared.ts';
+import { membersOnly, strangersAmong } from './recipients.ts';
 import { syncSchedule, syncSubscription } from './schedules.ts';
 import type { WorkflowRow } from './store.ts';
 
@@ -33,8 +35,32 @@ export async function problemsHere(tx: Tx, ctx: Ctx, definition: Definition): Pr
       ...{ node_id, severity: 'error' as const },
       message: `names a secret that doesn't exist in this space: ${secret}`,
     })),
+    ...(await recipientProblems(tx, ctx, definition)),
     ...problems.filter(({ severity }) => severity === 'warning'),
   ];
+}
+
+/** Addresses that the Free plan sends no mail to, as far as the definition names them itself. */
+async function recipientProblems(tx: Tx, { tenant_id, sandbox }: Ctx, definition: Definition): Promise<Problem[]> {
+  const mails = graphOf(definition).nodes.flatMap((node) => {
+    const { to } = configOf(node);
+    const named = (Array.isArray(to) ? to : String(to ?? '').split(',')).map((one) => String(one).trim());
+    return node.type === 'email' ? [{ node_id: node.id, to: named.filter((one) => one !== '' && !one.includes('{{')) }] : [];
+  });
+  if (sandbox || mails.length === 0) return [];
+  const { subscription_plan } = await tx.tenants.findUniqueOrThrow({ where: { id: tenant_id }, select: { subscription_plan: true } });
+  if (subscription_plan !== 'free') return [];
+  const strangers = new Set(
+    await strangersAmong(
+      tx,
+      tenant_id,
+      mails.flatMap(({ to }) => to),
+    ),
+  );
+  return mails.flatMap(({ node_id, to }) => {
+    const found = to.filter((one) => strangers.has(one));
+    return found.length === 0 ? [] : [{ node_id, severity: 'error' as const, message: `to: ${membersOnly(found)}` }];
+  });
 }
 
 /** @throws Refusal invalid_definition, whose message names the first node (interface rule 62 §2 rule 1) */
@@ -79,11 +105,17 @@ async function secretsFound(tx: Tx, ctx: Ctx, named: readonly NamedSecret[]): Pr
   });
 }
 
+/** Whoever writes a definition or makes it live must be able to do what it does. @throws Refusal forbidden, role_denied */
+export async function mayWrite(tx: Tx, ctx: Ctx, definition: Definition): Promise<void> {
+  await mayNameSecrets(tx, ctx, definition);
+  await mayCallRoutes(tx, ctx, definition);
+}
+
 /**
  * Whoever writes a definition that names a secret must be able to read secrets, whether or not the secret exists yet: else a key that can't could have
  * one sent to a host of its own. @throws Refusal forbidden, role_denied
  */
-export async function mayNameSecrets(tx: Tx, ctx: Ctx, definition: Definition): Promise<void> {
+async function mayNameSecrets(tx: Tx, ctx: Ctx, definition: Definition): Promise<void> {
   const named = secretsNamed(definition);
   if (named.length === 0) return;
   if (!ctx.actor.capabilities.has('secret:read'))

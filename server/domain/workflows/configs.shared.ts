@@ -1,10 +1,11 @@
+import { NAME_WITH_PLACEHOLDER, textsIn } from '#server/domain/templates/texts.shared.ts';
 import { looksLikeCredential } from '#server/kernel/literal-credential.ts';
 import { isZone, parseCron } from './cron.shared.ts';
 import { configOf, isRecord, NODE_TYPES, type Problem, TRIGGER_TYPES, type WorkflowNode } from './definition.shared.ts';
 import { parseCondition, referencesOf } from './expressions/condition.shared.ts';
 import { nodeOf, type Reference, SyntaxProblem } from './expressions/reference.shared.ts';
 import { OPERATORS, UNARY } from './expressions/rules.shared.ts';
-import { parseTemplate, textsOf } from './expressions/template.shared.ts';
+import { parseTemplate } from './expressions/template.shared.ts';
 import { routesOf, type Structure } from './structure.shared.ts';
 
 // What each type of node must be configured with to be live (interface rule 62 §3.1).
@@ -26,8 +27,8 @@ export function configProblems(node: WorkflowNode, structure: Structure, around:
   const config = configOf(node);
   check(config, say, { ...around, node, structure });
   checkTemplates(node, config, structure, say);
-  for (const { at, text } of textsOf(config)) {
-    const what = node.type === 'code' ? undefined : looksLikeCredential(at.slice(at.lastIndexOf('.') + 1), text);
+  for (const { path: at, text, place } of textsIn(config)) {
+    const what = node.type === 'code' || place === 'name' ? undefined : looksLikeCredential(at.slice(at.lastIndexOf('.') + 1), text);
     if (what)
       problems.push({ node_id: node.id, severity: 'warning', message: `${at} looks like ${what}: keep it as a secret and name it` });
   }
@@ -308,7 +309,11 @@ function checkTemplates(node: WorkflowNode, config: Config, structure: Structure
   const know = ({ node: name }: Reference, at: string) => {
     if (!structure.nodes.has(nodeOf(name))) say(`${at} refers to "${name}", which doesn't exist`);
   };
-  for (const { at, text: written } of textsOf(config)) {
+  for (const { path: at, text: written, place } of textsIn(config)) {
+    if (place === 'name') {
+      if (node.type !== 'code' && written.includes('{{')) say(`${at} ${NAME_WITH_PLACEHOLDER}`);
+      continue;
+    }
     if (/(?:^|\.)expression$/.test(at) && (node.type === 'condition' || node.type === 'router')) {
       try {
         for (const reference of referencesOf(parseCondition(written))) know(reference, at);

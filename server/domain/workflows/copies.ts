@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { mapTexts, type Text } from '#server/domain/templates/texts.shared.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
@@ -61,12 +62,7 @@ const NAMED = /\{\{\s*secret:([A-Za-z0-9_.-]{1,128})\s*\}\}/g;
 
 /** The definition with the names of its secrets replaced, wherever it names one. */
 function renamed(definition: Definition, names: Readonly<Record<string, string>>): Definition {
-  const replace = (value: unknown): unknown => {
-    if (typeof value === 'string')
-      return value.replaceAll(NAMED, (whole, name: string) => (Object.hasOwn(names, name) ? `{{secret:${names[name]}}}` : whole));
-    if (Array.isArray(value)) return value.map(replace);
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, replace(one)]));
-  };
-  return replace(definition) as Definition;
+  const replaced = ({ text }: Text): string =>
+    text.replaceAll(NAMED, (whole, name: string) => (Object.hasOwn(names, name) ? `{{secret:${names[name]}}}` : whole));
+  return mapTexts(definition, replaced) as Definition;
 }

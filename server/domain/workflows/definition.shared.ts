@@ -61,6 +61,7 @@ export const EXECUTION_ERRORS = [
   'invalid_config',
   'loop_limit',
   'state_too_large',
+  'route_forbidden',
   'recursion_blocked',
   'operations_quota_exceeded',
   'execution_timeout',

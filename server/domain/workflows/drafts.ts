@@ -5,7 +5,7 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { clampPage, pageOf } from '#server/kernel/page.ts';
-import { mayNameSecrets, problemsHere } from './acceptance.ts';
+import { mayWrite, problemsHere } from './acceptance.ts';
 import { graphOf } from './definition.shared.ts';
 import { isPublishable } from './publishable.shared.ts';
 import type { PublishWorkflow, SaveDraft, VersionRef, WorkflowVersions } from './schema.ts';
@@ -47,7 +47,7 @@ export function saveDraft(ctx: Ctx, { id, definition, base_version }: z.output<t
   return mutate(ctx, async (tx) => {
     const before = await lockedWorkflow(tx, ctx, id);
     await requireCurrent(tx, before, base_version);
-    await mayNameSecrets(tx, ctx, definition);
+    await mayWrite(tx, ctx, definition);
     const row = await tx.workflows.update({ where: { id: before.id, ...own(ctx) }, data: draftData(ctx, before, definition) });
     return unchanged(await draftOf(tx, ctx, row));
   });
@@ -71,7 +71,7 @@ export function publishWorkflow(ctx: Ctx, { id, base_version, note }: z.output<t
     const before = await lockedWorkflow(tx, ctx, id);
     await requireCurrent(tx, before, base_version);
     const definition = graphOf(before.draft ?? before.definition);
-    await mayNameSecrets(tx, ctx, definition);
+    await mayWrite(tx, ctx, definition);
     const published = await changeWorkflow(tx, ctx, before, { definition, enabled: true, note: note ?? null });
     const row = before.draft === null ? published : await tx.workflows.update({ where: { id: before.id }, data: { draft: Prisma.DbNull } });
     return changed(before, row);
@@ -107,7 +107,7 @@ export function restoreVersion(ctx: Ctx, { id, n }: z.output<typeof VersionRef>)
     const version = /^[1-9][0-9]{0,8}$/.test(n) ? Number(n) : 0;
     const kept = await tx.workflow_versions.findFirst({ where: { ...own(ctx), workflow_id: before.id, version } });
     if (!kept) throw notFound();
-    await mayNameSecrets(tx, ctx, graphOf(kept.definition));
+    await mayWrite(tx, ctx, graphOf(kept.definition));
     const row = await tx.workflows.update({ where: { id: before.id, ...own(ctx) }, data: draftData(ctx, before, kept.definition) });
     return audited(await draftOf(tx, ctx, row), entryOf('restore', row, { version }));
   });

@@ -6,6 +6,7 @@ import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { sql } from '#server/platform/sql.ts';
 import { take } from '#server/platform/throttle.ts';
+import { allOf, storedAuthority } from './authority.ts';
 import { graphOf, isTerminal } from './definition.shared.ts';
 import { enqueueExecution, type TriggerOutput } from './engine/executions.ts';
 import { nodeRunViews } from './engine/views.ts';
@@ -52,10 +53,11 @@ type HookRow = {
   environment: string | null;
   timeout_seconds: number | null;
   definition: unknown;
+  authority: unknown;
 };
 type Hook = HookRow & { settings: HookSettings };
 const BY_TOKEN = `
-  select h.id as hook_id, h.tenant_id, h.sandbox, t.subscription_plan as plan, t.subscription_status, w.id, w.version, w.environment, w.timeout_seconds, w.definition
+  select h.id as hook_id, h.tenant_id, h.sandbox, t.subscription_plan as plan, t.subscription_status, w.id, w.version, w.environment, w.timeout_seconds, w.definition, w.authority
   from workflow_hooks h join workflows w on w.id = h.workflow_id join tenants t on t.id = h.tenant_id
   where h.token_hash = $1 and w.enabled and w.trigger_type = 'webhook' and t.deleted_at is null`;
 
@@ -78,6 +80,7 @@ export async function callHook(db: Db, hook: Hook, call: IncomingCall): Promise<
       workflow: hook,
       ...{ version: hook.version, definition: graphOf(hook.definition), trigger_type: 'webhook', input },
       triggered_by: { type: 'webhook', id: null, label: 'webhook' },
+      authorities: allOf(storedAuthority(hook.authority)),
     });
     await tx.$executeRaw`update workflow_hooks set last_used_at = ${now} where id = ${hook.hook_id}::uuid and (last_used_at is null or last_used_at < ${now}::timestamptz - interval '1 minute')`;
     return queued;

@@ -5,6 +5,7 @@ import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { AnyOperation, Reveal } from '#server/kernel/operation.ts';
 import { take } from '#server/platform/throttle.ts';
+import { mayCallRoutes } from './authority.ts';
 import { configOf, graphOf, type WorkflowNode } from './definition.shared.ts';
 import { testNode as run } from './engine/node-test.ts';
 import { nodeRunViews } from './engine/views.ts';
@@ -71,6 +72,7 @@ export async function testNode(ctx: Ctx, input: Input, { credentialed }: { crede
       email: await ownAddress(tx, ctx),
     };
   });
+  await read(ctx, (tx) => mayCallRoutes(tx, ctx, { nodes: definition.nodes.filter(({ id }) => id === input.node_id) }));
   if (secret && !credentialed) throw new Refusal('forbidden', 'This step sends a secret: test it again and confirm that it is you.');
   await seldom(ctx);
   return run(ctx, {

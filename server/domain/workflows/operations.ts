@@ -13,7 +13,7 @@ import { operationsOfMonth, usageOfWorkflows } from './usage.ts';
 /** What writing a definition may be refused for, beyond the definition itself. */
 const WRITING = ['forbidden', 'role_denied', 'tenant_sealed'] as const;
 /** What starting a run may be refused for. */
-const STARTING = ['not_found', 'invalid_definition', 'rate_limit_exceeded', 'tenant_sealed'] as const;
+const STARTING = ['not_found', 'invalid_definition', 'forbidden', 'role_denied', 'rate_limit_exceeded', 'tenant_sealed'] as const;
 
 export const list = operation({
   id: 'workflows.list',
@@ -344,7 +344,7 @@ const nodeTest = {
   id: 'workflows.test_node',
   summary: 'Test a step of a workflow',
   http: 'POST /admin/workflows/{id}/nodes/{node_id}/test',
-  refuses: ['not_found', 'forbidden', 'rate_limit_exceeded', 'tenant_sealed'],
+  refuses: ['not_found', 'forbidden', 'role_denied', 'rate_limit_exceeded', 'tenant_sealed'],
   input: schema.TestNode,
   output: schema.TestedNode,
 } as const;

@@ -1,3 +1,4 @@
+import { textsIn } from '#server/domain/templates/texts.shared.ts';
 import { configProblems } from './configs.shared.ts';
 import {
   configOf,
@@ -9,7 +10,7 @@ import {
   TRIGGER_NODE,
   type WorkflowNode,
 } from './definition.shared.ts';
-import { parseTemplate, textsOf } from './expressions/template.shared.ts';
+import { parseTemplate } from './expressions/template.shared.ts';
 import { graphProblems, handlesOf, reached, type Structure, structureOf } from './structure.shared.ts';
 
 /** What publishing must know of the space: absent for what isn't known here (a page), which then isn't judged. */
@@ -86,15 +87,18 @@ function graphWarnings({ nodes, from }: Structure): Problem[] {
 /** A secret that a definition names, with the node and the member that names it: `headers.Authorization`. */
 export type NamedSecret = { node_id: string; field: string; by: 'name' | 'id'; secret: string };
 
-/** Every secret that a definition names, in the order of its nodes; what can't be read names none. */
+/**
+ * Every secret that a definition names, in the order of its nodes; what can't be read names none. Names of members count although they are never filled:
+ * older definitions have such placeholders.
+ */
 export const secretsNamed = (stored: unknown): NamedSecret[] => graphOf(stored).nodes.flatMap(secretsOfNode);
 
 export function secretsOfNode(node: WorkflowNode): NamedSecret[] {
-  return [...textsOf(configOf(node))].flatMap(({ at, text }) => {
+  return textsIn(configOf(node)).flatMap(({ path, text }) => {
     if (!text.includes('{{')) return [];
     try {
       return parseTemplate(text).flatMap((part) =>
-        part.kind === 'secret' ? [{ node_id: node.id, field: at, by: part.by, secret: part.secret }] : [],
+        part.kind === 'secret' ? [{ node_id: node.id, field: path, by: part.by, secret: part.secret }] : [],
       );
     } catch {
       return [];

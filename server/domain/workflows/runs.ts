@@ -8,6 +8,7 @@ import { isUuid } from '#server/kernel/fields.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { clampPage, pageOf } from '#server/kernel/page.ts';
 import { problemsHere, requirePublishable } from './acceptance.ts';
+import { allOf, authorityOf, mayCallRoutes, storedAuthority } from './authority.ts';
 import {
   configOf,
   type Definition,
@@ -55,11 +56,14 @@ type Started = { version: number | null; definition: Definition; input: unknown;
 
 async function started(tx: Tx, ctx: Ctx, row: WorkflowRow, { definition, input, version, trigger_type }: Started) {
   requirePublishable(await problemsHere(tx, ctx, definition));
+  await mayCallRoutes(tx, ctx, definition);
   checkInput(definition, input);
   const type = trigger_type ?? (ctx.actor.type === 'member' ? 'manual' : 'api');
   const start: Start = {
     workflow: row,
     ...{ version, definition, trigger_type: type, triggered_by: callerOf(ctx) },
+    // A draft has nobody but who runs it.
+    authorities: version === null ? allOf(authorityOf(ctx)) : allOf(storedAuthority(row.authority), authorityOf(ctx)),
     input: { type, data: input ?? null, timestamp: ctx.now.toISOString() },
   };
   const queued = await enqueueExecution(tx, ctx, start);
@@ -205,7 +209,9 @@ export const retryExecution = (ctx: Ctx, { id, from }: z.output<typeof RetryExec
   mutate(ctx, async (tx) => {
     const row = await executionById(tx, ctx, id);
     const workflow = await lockedWorkflow(tx, ctx, row.workflow_id);
-    requirePublishable(await problemsHere(tx, ctx, graphOf(await definitionOf(tx, ctx, row, workflow))));
+    const definition = graphOf(await definitionOf(tx, ctx, row, workflow));
+    requirePublishable(await problemsHere(tx, ctx, definition));
+    await mayCallRoutes(tx, ctx, definition);
     const queued = await retry(tx, ctx, { id: row.id, from, triggered_by: callerOf(ctx) });
     return audited(queued, entryOfRun('execute', queued.id, workflow.name, { workflow_id: workflow.id, retry_of: row.id, from }));
   });

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { withinPlan } from '#server/domain/plans/service.ts';
+import { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
@@ -8,7 +9,8 @@ import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
-import { followWorkflow, forgetReferences, mayNameSecrets, problemsHere, requirePublishable } from './acceptance.ts';
+import { followWorkflow, forgetReferences, mayWrite, problemsHere, requirePublishable } from './acceptance.ts';
+import { authorityOf } from './authority.ts';
 import { type Definition, graphOf, type TriggerType, triggerTypeOf, withTriggerConfig } from './definition.shared.ts';
 import { isPublishable } from './publishable.shared.ts';
 import { syncSubscription } from './schedules.ts';
@@ -71,13 +73,14 @@ export type NewWorkflow = {
 export async function insertWorkflow(tx: Tx, ctx: Ctx, { definition, enabled: asked, ...input }: NewWorkflow): Promise<WorkflowRow> {
   await withinPlan(tx, ctx, 'workflows');
   await checkEnvironment(tx, ctx, input.environment ?? null);
-  await mayNameSecrets(tx, ctx, definition);
+  await mayWrite(tx, ctx, definition);
   const enabled = asked && isPublishable(await problemsHere(tx, ctx, definition));
   const row = await tx.workflows.create({
     data: {
       ...own(ctx),
       ...input,
       ...{ id: newId(), definition: jsonOf(definition), trigger_type: triggerTypeOf(definition), enabled, created_by: personOf(ctx) },
+      authority: authorityOf(ctx) ?? Prisma.DbNull,
       disabled_reason: enabled ? null : 'manual',
       published_at: enabled ? ctx.now : null,
       ...{ created_at: ctx.now, updated_at: ctx.now },
@@ -126,13 +129,17 @@ export async function changeWorkflow(tx: Tx, ctx: Ctx, before: WorkflowRow, { de
   const definition = given !== undefined && !sameJson(given, before.definition) ? given : undefined;
   const enabled = input.enabled ?? before.enabled;
   const live = definition ?? graphOf(before.definition);
-  if (definition) await mayNameSecrets(tx, ctx, definition);
+  // Who sends a definition again, or publishes again, stands behind it from now on, also where nothing else changes.
+  const stands = given !== undefined || input.enabled === true;
+  if (stands) await mayWrite(tx, ctx, live);
+  const authority = stands ? authorityOf(ctx) : before.authority;
   const goesLive = enabled && (definition !== undefined || !before.enabled);
   if (goesLive) requirePublishable(await problemsHere(tx, ctx, live));
   const row = await tx.workflows.update({
     where: { id: before.id, ...own(ctx) },
     data: {
       ...input,
+      ...(sameJson(authority, before.authority) ? {} : { authority: authority ?? Prisma.DbNull }),
       ...(definition && {
         definition: jsonOf(definition),
         version: before.version + 1,
@@ -167,7 +174,11 @@ function sorted(value: unknown): unknown {
 /** Turning it on or off is an entry of its own. A definition is named as changed: its versions tell what it was. */
 export function changed(before: WorkflowRow, after: WorkflowRow) {
   const shownChanges = changesOf(before, after, ['name', 'description', 'environment', 'timeout_seconds', 'version']);
-  const changes = [...shownChanges, ...(before.version === after.version ? [] : [{ field: 'definition', changed: true as const }])];
+  const changes = [
+    ...shownChanges,
+    ...(before.version === after.version ? [] : [{ field: 'definition', changed: true as const }]),
+    ...(sameJson(before.authority, after.authority) ? [] : [{ field: 'authority', changed: true as const }]),
+  ];
   const entries: AuditEntry[] = [
     ...(before.enabled === after.enabled ? [] : [entryOf(after.enabled ? 'enable' : 'disable', after)]),
     ...(changes.length > 0 ? [{ ...entryOf('update', after), changes }] : []),

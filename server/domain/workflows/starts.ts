@@ -4,6 +4,7 @@ import { inTransaction, type Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { env } from '#server/platform/env.ts';
+import { allOf, storedAuthority } from './authority.ts';
 import { type Definition, type ExecutionTrigger, graphOf } from './definition.shared.ts';
 import { enqueueExecution, type TriggerOutput } from './engine/executions.ts';
 import { workflowRanAway } from './letters.ts';
@@ -18,6 +19,7 @@ export type LiveWorkflow = {
   definition: unknown;
   environment: string | null;
   timeout_seconds: number | null;
+  authority: unknown;
 };
 export type AutomaticStart = { id: string; trigger_type: ExecutionTrigger; input: TriggerOutput; chain?: readonly string[]; label: string };
 
@@ -32,7 +34,8 @@ export async function startAutomatically(ctx: Ctx, workflow: LiveWorkflow, { id,
       if ((await startsLately(tx, ctx, workflow.id)) >= MOST_STARTS) return 'runaway';
       const definition: Definition = graphOf(workflow.definition);
       const triggered_by = { type: 'system', id: null, label };
-      await enqueueExecution(tx, ctx, { ...start, id, workflow, version: workflow.version, definition, triggered_by });
+      const authorities = allOf(storedAuthority(workflow.authority));
+      await enqueueExecution(tx, ctx, { ...start, id, workflow, version: workflow.version, definition, triggered_by, authorities });
       return 'started';
     });
     if (outcome === 'runaway') await disableRunaway(ctx, workflow);

@@ -85,11 +85,12 @@ export type CallStart<State> = {
   caller?: Caller;
   /** Of a call that came to a receiver of webhooks, with a signature that holds. */
   verified?: boolean | undefined;
+  hidesSecrets?: boolean | undefined;
 };
 
 export function newCall<State>(start: CallStart<State>) {
   const { req, res, arrivedAt = performance.now(), requestId, snapshot, otherSpace, target, sourceAddress, host } = start;
-  const { planeName, state, test = null, caller = null, verified = false, upgrade = null, http2 = false } = start;
+  const { planeName, state, test = null, caller = null, verified = false, hidesSecrets = false, upgrade = null, http2 = false } = start;
   return {
     planeName,
     /** What only its plane knows. */
@@ -107,6 +108,8 @@ export function newCall<State>(start: CallStart<State>) {
     caller: caller as Caller | null,
     /** The upstream is told that a receiver of webhooks verified it. */
     verified,
+    /** Its answer shows no value of a secret that it used, also where the upstream repeats it. */
+    hidesSecrets,
     /** Null for most calls. */
     upgrade: upgrade as Upgrade | null,
     http2,

@@ -27,6 +27,8 @@ export type InProcessRequest = {
   readonly signal?: AbortSignal | undefined;
   /** The signature of whoever sent it was verified: its upstream is told. */
   readonly verified?: boolean;
+  /** No answer shows the value of a secret that its call used, also where the upstream repeats it. */
+  readonly hidesSecrets?: boolean;
 };
 
 export type InProcessAnswer = {
@@ -65,7 +67,7 @@ export function createInProcess(pipeline: Pipeline): InProcess {
 }
 
 function serve(pipeline: Pipeline, req: IncomingMessage, res: GatewayResponse, asked: InProcessRequest): void {
-  const { snapshot, otherSpace, caller, host, sourceAddress, requestId, target, verified } = asked;
+  const { snapshot, otherSpace, caller, host, sourceAddress, requestId, target, verified, hidesSecrets } = asked;
   const { plane } = pipeline;
   const state = plane.newState();
   const call = newCall({
@@ -81,6 +83,7 @@ function serve(pipeline: Pipeline, req: IncomingMessage, res: GatewayResponse, a
     host,
     caller,
     verified,
+    hidesSecrets,
   });
   const head = inspectHead(req);
   if (head.ok) pipeline.serve(call);

@@ -1,4 +1,5 @@
 import { randomBase62 } from '#server/crypto/random.ts';
+import { patientRedactor } from '#server/custody/redaction/redaction.ts';
 import { ProxyTestOrder, type ProxyTestReport } from '#server/domain/wrap/proxy-test.schema.ts';
 import { type Call, newCall } from '../core/call.ts';
 import type { GatewayResponse } from '../core/gateway-response.ts';
@@ -11,7 +12,6 @@ import { ANSWERED, definePlane } from '../core/plane.ts';
 import { refused, statusOf } from '../core/refusal.ts';
 import { refusalAnswer } from '../core/response-block.ts';
 import type { Runtime } from '../core/runtime.ts';
-import { patientRedactor } from '../templates/redaction.ts';
 import { shownAnswer } from '../templates/shown-body.ts';
 import { ended } from './ended.ts';
 import { type EphemeralCall, type EphemeralState, newEphemeralState } from './ephemeral-call.ts';

@@ -8,7 +8,8 @@ import {
   type InjectMap,
   methodAllowed,
 } from '#server/domain/routes/effective.ts';
-import { listReferences, parseTemplate, stringsIn } from '#server/domain/templates/grammar.ts';
+import { listReferences, parseTemplate } from '#server/domain/templates/grammar.ts';
+import { textsIn } from '#server/domain/templates/texts.shared.ts';
 import { compileRanges } from '#server/kernel/address.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
@@ -141,7 +142,9 @@ function compileConfig(
   const inBody =
     body === null
       ? []
-      : [...stringsIn(body)].filter(([, text]) => text.includes('{{')).map(([, text]) => [text, compileTemplate(text)] as const);
+      : textsIn(body).flatMap(({ text, place }) =>
+          place === 'value' && text.includes('{{') ? [[text, compileTemplate(text)] as const] : [],
+        );
   const inTarget = target.kind === 'template' ? [target.template] : [];
   const signing = compileSigning(fields);
   const malformed = [...inHead, ...inBody.map(([, template]) => template), ...inTarget].find((template) => template.malformed !== null);

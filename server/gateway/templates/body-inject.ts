@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isLosslessNumber, stringify } from 'lossless-json';
+import { mapTexts } from '#server/domain/templates/texts.shared.ts';
 import { type Refused, refused } from '../core/refusal.ts';
 import type { CompiledTemplate } from '../snapshot/model.ts';
 import { planOf } from './json-bytes.ts';
@@ -31,16 +32,11 @@ export function injectBody(
 
 /** The configured object with its string templates rendered. */
 export function renderBody(injected: Json, templates: ReadonlyMap<string, CompiledTemplate>, values: Values): Json {
-  const render = (value: unknown): unknown => {
-    if (typeof value === 'string') {
-      const template = templates.get(value);
-      return template ? renderText(template, values) : value;
-    }
-    if (Array.isArray(value)) return value.map(render);
-    if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, render(member)]));
-  };
-  return templates.size === 0 ? injected : (render(injected) as Json);
+  if (templates.size === 0) return injected;
+  return mapTexts(injected, ({ text }) => {
+    const template = templates.get(text);
+    return template ? renderText(template, values) : text;
+  }) as Json;
 }
 
 const isObject = (value: unknown): value is Json =>

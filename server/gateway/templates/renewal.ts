@@ -36,6 +36,7 @@ export function renewalOf(
       const token = await runtime.secrets.open(tenant.id, space, value, accessTokenIn);
       resolution.configuration.set(reference, token);
       resolution.secrets.set(secret.name, token);
+      if (resolution.useOnly.has(secret.name)) resolution.useOnly.set(secret.name, token);
       const header = renderHeader({ ...rule, template }, resolution.configuration);
       if (typeof header !== 'string') return false;
       call.injectedHeaders = (call.injectedHeaders ?? []).map((text, i, all) =>

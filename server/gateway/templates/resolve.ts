@@ -3,6 +3,7 @@ import { DecryptFailed } from '#server/crypto/svt1.ts';
 import { type Connection, lifeLeft, NotConnected, TokenUnavailable } from '#server/custody/connections/connection.ts';
 import { FRESH_MS, newerConnection, refreshSoon, USABLE_MS, usableConnection } from '#server/custody/connections/connections.ts';
 import { accessTokenIn } from '#server/custody/connections/token-set.ts';
+import { redactedMark } from '#server/custody/redaction/redaction.ts';
 import { MAX_PLACEHOLDERS, MAX_SECRETS, printReference, type Reference } from '#server/domain/templates/grammar.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { log } from '#server/platform/log.ts';
@@ -11,7 +12,6 @@ import type { Runtime } from '../core/runtime.ts';
 import type { SealedValue, Secret, SecretConnection, SecretLink, SecretValue } from '../snapshot/model.ts';
 import { valueIn } from '../snapshot/secrets.ts';
 import { noteExpiredUse } from './expired-use.ts';
-import { redactedMark } from './redaction.ts';
 import type { Resolution } from './resolution.ts';
 import type { TemplateCall } from './template-call.ts';
 
@@ -152,7 +152,7 @@ function opening(call: TemplateCall, runtime: Runtime, secret: Secret, value: Se
   const took = (bytes: Buffer): string => {
     const text = connected ? accessTokenIn(bytes) : bytes.toString('utf8');
     into.secrets.set(secret.name, text);
-    if (secret.link?.level === 'use') into.useOnly.set(secret.name, text);
+    if (secret.link?.level === 'use' || into.hidesAll) into.useOnly.set(secret.name, text);
     // Our own echo upstream answers what it was sent: with it, a credential that may only call routes, or write them, would read secrets back.
     return call.echo ? redactedMark(secret.name) : text;
   };

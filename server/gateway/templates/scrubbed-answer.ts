@@ -1,3 +1,5 @@
+import { type Find, type Found, masked, patientFinder, type Secrets } from '#server/custody/redaction/redaction.ts';
+import { ScrubbedText } from '#server/custody/redaction/scrubbed-text.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { UpstreamHandler } from '#server/platform/http-out/upstream-call.ts';
@@ -5,9 +7,7 @@ import type { AnswerScrub, ScrubbedHandler, ScrubbedSource } from '../core/answe
 import type { Call } from '../core/call.ts';
 import { fieldOf, isAlwaysStreamed, OF_THE_BODY } from '../core/upstream-response.ts';
 import { codingsOf, decompressed } from './content-codings.ts';
-import { type Find, type Found, masked, patientFinder, type Secrets } from './redaction.ts';
 import type { Resolution } from './resolution.ts';
-import { ScrubbedText } from './scrubbed-text.ts';
 
 /** Answers up to here are held whole (interface rule 30 §7.4); longer ones, and those that don't tell their length, leave as they come. */
 const WHOLE = 5 * 1024 * 1024;

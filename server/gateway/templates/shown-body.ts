@@ -1,7 +1,7 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib';
+import type { PatientRedact } from '#server/custody/redaction/redaction.ts';
 import type { Withheld } from '#server/domain/routes/trial/schema.ts';
 import { SHOWN } from '../core/own-request.ts';
-import type { PatientRedact } from './redaction.ts';
 
 export type ShownBody = {
   body: string;

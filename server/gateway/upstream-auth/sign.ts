@@ -1,7 +1,7 @@
+import { redactedMark } from '#server/custody/redaction/redaction.ts';
 import type { Refused } from '../core/refusal.ts';
 import type { Runtime } from '../core/runtime.ts';
 import type { CallConfig, UpstreamSigning } from '../snapshot/model.ts';
-import { redactedMark } from '../templates/redaction.ts';
 import type { Resolution } from '../templates/resolution.ts';
 import type { TemplateCall } from '../templates/template-call.ts';
 import { signAws } from './aws.ts';

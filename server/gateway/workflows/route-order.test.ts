@@ -12,6 +12,7 @@ import { onFileEnd } from '#server/testing/file-end.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { makeRoute, makeSecret, served, startGateway, startUpstream } from '../gateway.fixture.ts';
+import { withKey } from './callers.fixture.ts';
 
 await ownDatabase();
 const running = await startGateway();
@@ -22,6 +23,7 @@ onFileEnd(() => deliveries.stop());
 
 test('a node calls a route of the workspace, which injects its secret; the run never has it', async () => {
   const w = await workspace();
+  const by = await withKey(w);
   const upstream = await startUpstream((_req, res) => void res.writeHead(200, { 'content-type': 'application/json' }).end('{"paid":true}'));
   await makeSecret(w, 'TOKEN', { production: 'sk-live-3f9a-plain' });
   const route = await makeRoute(w, 'orders', upstream.url, { inject_headers_json: { 'X-Token': '{{secret:TOKEN}}' } });
@@ -36,7 +38,7 @@ test('a node calls a route of the workspace, which injects its secret; the run n
     },
     ['trigger>pay', 'pay>done'],
   );
-  const id = await started(w.live, await stored(w.live, definition), { n: 4 });
+  const id = await started(by, await stored(by, definition), { n: 4 });
   const execution = await ended(id);
   assert.deepEqual([execution.status, execution.error_message], ['completed', null]);
   const [seen] = upstream.seen;
@@ -59,14 +61,16 @@ test('a node calls a route of the workspace, which injects its secret; the run n
 
 test('a refusal of the gateway is a failure of the node, and says which', async () => {
   const w = await workspace();
+  const by = await withKey(w);
   const definition = definitionOf({ a: ['route_request', { route: 'nowhere', method: 'GET', path: '/' }] }, ['trigger>a']);
-  const execution = await ended(await started(w.live, await stored(w.live, definition)));
+  const execution = await ended(await started(by, await stored(by, definition)));
   assert.deepEqual([execution.status, execution.error_code], ['failed', 'http_status']);
   assert.match(execution.error_message ?? '', /refused the call \(/);
 });
 
 test('calls start the workflows that listen to them; those that a run makes start neither it again nor a circle', async () => {
   const w = await workspace();
+  const by = await withKey(w);
   const upstream = await startUpstream((_req, res) => void res.writeHead(503).end());
   await makeRoute(w, 'orders', upstream.url);
   await served(running, w);
@@ -85,12 +89,12 @@ test('calls start the workflows that listen to them; those that a run makes star
     ['trigger>again'],
     trigger,
   );
-  const first = await stored(w.live, definition, { enabled: true, disabled_reason: null });
-  const second = await stored(w.live, definition, { enabled: true, disabled_reason: null });
+  const first = await stored(by, definition, { enabled: true, disabled_reason: null });
+  const second = await stored(by, definition, { enabled: true, disabled_reason: null });
   for (const one of [first, second]) await inTransaction(w.live, (tx) => syncSubscription(tx, w.live, { ...one, enabled: true }));
   // Somebody calls by way of another workflow.
   const caller = await stored(
-    w.live,
+    by,
     definitionOf(
       {
         a: ['route_request', { route: 'orders', method: 'GET', path: '/v1/x', failOnStatus: false }],
@@ -99,7 +103,7 @@ test('calls start the workflows that listen to them; those that a run makes star
       ['trigger>a', 'a>b'],
     ),
   );
-  await ended(await started(w.live, caller));
+  await ended(await started(by, caller));
   const count = (id: string) => db().workflow_executions.count({ where: { workflow_id: id } });
   // Each starts for the caller's call, and once more for the call that the other one then makes: [caller, first, second] is no circle yet.
   await until(

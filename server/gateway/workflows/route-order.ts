@@ -8,7 +8,8 @@ const MOST_BYTES = 5 * 1024 * 1024;
 
 /**
  * Calls of routes that nodes of workflows make: through the route plane in this process, with everything that holds for its calls, in the name of the workflow.
- * A route that lets in only its clients lets in no workflow.
+ * The worker has asked whether everybody behind the run may call the route. A workflow comes from no address, so a route that lets in only its clients, or
+ * only some addresses, lets in none.
  */
 export function workflowRequests(runtime: Runtime, routes: InProcess, baseHost: string): Order {
   return {
@@ -31,7 +32,8 @@ export function workflowRequests(runtime: Runtime, routes: InProcess, baseHost: 
           'identity',
         ],
         host: `${test ? 'sandbox-' : ''}${entry.row.slug}.${baseHost}`,
-        sourceAddress: '127.0.0.1',
+        sourceAddress: NOWHERE,
+        hidesSecrets: true,
         requestId: order.request_id,
         timeoutMs: order.timeout_ms,
         maxBytes: MOST_BYTES,
@@ -63,4 +65,6 @@ const callerOf = ({ workflow_id }: RouteOrder): Caller => ({
   userId: null,
 });
 
+/** In no list of addresses but one that allows all (RFC 1122 §3.2.1.3). */
+const NOWHERE = '0.0.0.0';
 const NO_DIGEST = new Uint8Array(32);

@@ -13,8 +13,10 @@ const MOST_WARNINGS = 10;
  */
 export function warnOfLiterals(ctx: Ctx, draft: Draft, touched: (environment: string, field: ConfigField) => boolean): void {
   const paths = [...draft.locals].flatMap(([environment, local]) =>
-    slotsOf(environment, local).flatMap(({ field, path, text }) =>
-      field !== 'target_base_url' && touched(environment, field) && looksLikeCredential(nameIn(path), text) ? [path] : [],
+    slotsOf(environment, local).flatMap(({ field, path, text, place }) =>
+      place === 'value' && field !== 'target_base_url' && touched(environment, field) && looksLikeCredential(nameIn(path), text)
+        ? [path]
+        : [],
     ),
   );
   const different = [...new Set(paths)];

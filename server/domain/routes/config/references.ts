@@ -5,16 +5,16 @@ import {
   parseTemplate,
   printReference,
   type Reference,
-  stringsIn,
 } from '#server/domain/templates/grammar.ts';
+import { NAME_WITH_PLACEHOLDER, type Text, textsIn } from '#server/domain/templates/texts.shared.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
-import type { ConfigField, InjectMap } from '../effective.ts';
+import type { ConfigField } from '../effective.ts';
 import type { Draft, Local } from './draft.ts';
 
-export type Slot = { environment: string; field: ConfigField; path: string; text: string };
+export type Slot = { environment: string; field: ConfigField } & Text;
 export type Found = Slot & { reference: Reference };
 
 /**
@@ -30,6 +30,9 @@ export async function saveReferences(
   draft: Draft,
   touched: (environment: string, field: ConfigField) => boolean,
 ): Promise<void> {
+  for (const [environment, local] of draft.locals)
+    for (const { field, path, text, place } of slotsOf(environment, local))
+      if (place === 'name' && touched(environment, field) && holdsPlaceholder(text)) throw invalid(path, NAME_WITH_PLACEHOLDER);
   const found = [...draft.locals].flatMap(([environment, local]) => referencesIn(environment, local));
   const secrets = await secretsOf(tx, ctx, found);
   await checkVariables(
@@ -90,37 +93,40 @@ function referencesIn(environment: string, local: Local): Found[] {
   return found;
 }
 
-/** Everything the templates of one environment's settings refer to, however much it is. @throws Refusal validation_error for a malformed one */
+const holdsPlaceholder = (text: string): boolean => {
+  const parsed = parseTemplate(text);
+  return !parsed.ok || listReferences(parsed.template).length > 0;
+};
+
+/**
+ * Everything the templates of one environment's settings refer to, however much it is. Names of members count although they are never filled: older
+ * settings have such placeholders. @throws Refusal validation_error for a malformed template
+ */
 export function referencesOf(environment: string, local: Local): Found[] {
   return slotsOf(environment, local).flatMap((slot) => {
     const parsed = parseTemplate(slot.text);
+    if (!parsed.ok && slot.place === 'name') return [];
     if (!parsed.ok) throw invalid(slot.path, parsed.message);
     return listReferences(parsed.template).map((reference) => ({ ...slot, reference }));
   });
 }
 
-/** Every text of a configuration that may hold placeholders. */
+/** Every text of a configuration that may hold placeholders, and every name of a member beside them. */
 export function slotsOf(environment: string, local: Local): Slot[] {
-  const slot = (field: ConfigField, path: string, text: string): Slot => ({ environment, field, path, text });
-  const mapSlots = (field: ConfigField, prefix: string, map: InjectMap | undefined) =>
-    Object.entries(map ?? {}).flatMap(([name, text]) => (text === null ? [] : [slot(field, `${prefix}.${name}`, text)]));
-  const bodySlots = (field: ConfigField, prefix: string, body: unknown) =>
-    [...stringsIn(body, prefix)].map(([path, text]) => slot(field, path, text));
+  const slots = (field: ConfigField, value: unknown, path: string = field): Slot[] =>
+    textsIn(value, path).map((text) => ({ environment, field, ...text }));
+  const secretId = local.upstream_auth?.secret_id;
   return [
-    ...(local.target_base_url === undefined ? [] : [slot('target_base_url', 'target_base_url', local.target_base_url)]),
-    ...mapSlots('inject_headers_json', 'inject_headers_json', local.inject_headers_json),
-    ...mapSlots('inject_query_json', 'inject_query_json', local.inject_query_json),
-    ...bodySlots('inject_body_json', 'inject_body_json', local.inject_body_json),
+    ...slots('target_base_url', local.target_base_url),
+    ...slots('inject_headers_json', local.inject_headers_json),
+    ...slots('inject_query_json', local.inject_query_json),
+    ...slots('inject_body_json', local.inject_body_json),
     // It holds an ID alone, which counts as a placeholder of it.
-    ...(local.upstream_auth?.secret_id
-      ? [slot('upstream_auth', 'upstream_auth.secret_id', `{{secret_id:${local.upstream_auth.secret_id}}}`)]
-      : []),
-    ...CERTIFICATE_FIELDS.flatMap((field) => (local[field] ? [slot(field, field, `{{secret_id:${local[field]}}}`)] : [])),
-    ...(local.method_configs ?? []).flatMap((entry) => [
-      ...mapSlots('method_configs', `method_configs.${entry.method}.inject_headers_json`, entry.inject_headers_json),
-      ...mapSlots('method_configs', `method_configs.${entry.method}.inject_query_json`, entry.inject_query_json),
-      ...bodySlots('method_configs', `method_configs.${entry.method}.inject_body_json`, entry.inject_body_json),
-    ]),
+    ...(secretId ? slots('upstream_auth', `{{secret_id:${secretId}}}`, 'upstream_auth.secret_id') : []),
+    ...CERTIFICATE_FIELDS.flatMap((field) => (local[field] ? slots(field, `{{secret_id:${local[field]}}}`) : [])),
+    ...(local.method_configs ?? []).flatMap(({ method, inject_headers_json, inject_query_json, inject_body_json }) =>
+      slots('method_configs', { inject_headers_json, inject_query_json, inject_body_json }, `method_configs.${method}`),
+    ),
   ];
 }
 

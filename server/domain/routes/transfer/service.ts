@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseTemplate, printTemplate } from '#server/domain/templates/grammar.ts';
+import { mapTexts } from '#server/domain/templates/texts.shared.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { changedFields, checkDraft, columnsOf, type Draft, draftOf, type Local, rebase, settingsOf } from '../config/draft.ts';
 import { type Found, referencesOf } from '../config/references.ts';
@@ -48,21 +49,17 @@ function withSecretIds(text: string, there: (id: string) => string): string {
 }
 
 /** Part of a configuration with its secrets called by the names that people know, wherever `nameOf` knows one. */
-export function withSecretNames(value: unknown, nameOf: (id: string) => string | undefined): unknown {
-  if (typeof value === 'string') {
-    const parsed = parseTemplate(value);
-    if (!parsed.ok || !parsed.template.some((part) => part.kind === 'secret_id')) return value;
+export const withSecretNames = (value: unknown, nameOf: (id: string) => string | undefined): unknown =>
+  mapTexts(value, ({ text }) => {
+    const parsed = parseTemplate(text);
+    if (!parsed.ok || !parsed.template.some((part) => part.kind === 'secret_id')) return text;
     return printTemplate(
       parsed.template.map((part) => {
         const name = part.kind === 'secret_id' ? nameOf(part.id) : undefined;
         return name === undefined ? part : { kind: 'secret' as const, name };
       }),
     );
-  }
-  if (Array.isArray(value)) return value.map((one) => withSecretNames(one, nameOf));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withSecretNames(one, nameOf)]));
-}
+  });
 
 /**
  * What a route becomes when another one's settings come to it: every environment of theirs, and its own others as they are. An environment that is

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { storedAuthorities } from '../authority.ts';
 import { configOf, type ExecutionError, type WorkflowNode } from '../definition.shared.ts';
 import type { NodeCall, NodeResult } from '../nodes/node-call.ts';
 import { type Frame, type Graph, inputOf, iteration, ROOT, type Run, scopeIn } from './graph.ts';
@@ -49,7 +50,7 @@ export function frameOf(path: string): Frame {
 
 export function callOf(drive: Drive, node: WorkflowNode, run: Run, frame: Frame): NodeCall {
   const { execution } = drive.held;
-  const { tenant_id, sandbox, id, workflow_id, chain } = execution;
+  const { tenant_id, sandbox, id, workflow_id, chain, authorities, plan } = execution;
   const place =
     frame.path === ''
       ? '0'
@@ -61,6 +62,8 @@ export function callOf(drive: Drive, node: WorkflowNode, run: Run, frame: Frame)
     place: { tenant_id, sandbox },
     execution: { id, workflow_id, chain },
     environment: execution.environment,
+    authorities: storedAuthorities(authorities),
+    plan,
     runId: run.id,
     node,
     config: configOf(node),

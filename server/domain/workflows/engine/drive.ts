@@ -1,7 +1,7 @@
 import { newId } from '#server/kernel/ids.ts';
 import { log } from '#server/platform/log.ts';
 import { configOf, graphOf, type NodeStatus, type WorkflowNode } from '../definition.shared.ts';
-import { KINDS } from '../nodes/kinds.ts';
+import { runNode } from '../nodes/kinds.ts';
 import { faultOf, type NodeFault, type NodeResult } from '../nodes/node-call.ts';
 import { structureOf } from '../structure.shared.ts';
 import { callOf, type Drive, frameOf, type Held, type Tools } from './drive-state.ts';
@@ -202,12 +202,13 @@ function launch(drive: Drive, key: string): void {
   const run = drive.graph.runs.get(key) as Run;
   const node = drive.graph.structure.nodes.get(run.node_id) as WorkflowNode;
   const call = callOf(drive, node, run, frameOf(run.path));
-  const kind = KINDS[node.type as keyof typeof KINDS];
   const task = (async (): Promise<{ key: string; result: NodeResult }> => {
     try {
-      if (!kind)
-        return { key, result: { status: 'failed', fault: { code: 'invalid_config', message: `There is no type "${node.type}".` } } };
-      return { key, result: await kind(call) };
+      const result = await runNode(call);
+      return {
+        key,
+        result: result ?? { status: 'failed', fault: { code: 'invalid_config', message: `There is no type "${node.type}".` } },
+      };
     } catch (error) {
       return { key, result: { status: 'failed', fault: faultOf(error) ?? ours(drive, node, error) } };
     }

@@ -4,6 +4,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { type Authority, allOf, authorityOf, storedAuthorities } from '../authority.ts';
 import { DEFAULT_TIMEOUT_SECONDS, type Definition, type ExecutionTrigger, isTerminal, TRIGGER_NODE } from '../definition.shared.ts';
 import { type ExecutionValue, type NodeValue, openValue, sealValue } from './values.ts';
 
@@ -21,6 +22,8 @@ export type Start = {
   /** The trigger's output: what `{{trigger.…}}` resolves to, as {type, data, method?, headers?, query?, ip?, timestamp}. */
   input: TriggerOutput;
   triggered_by: TriggeredBy;
+  /** Who stands behind its calls of routes: who published what runs, then who started it. */
+  authorities: readonly Authority[];
   retry_of?: string;
   /** A new one unless given: an automatic start derives it from its cause, so that it happens once. */
   id?: string;
@@ -57,6 +60,7 @@ export async function enqueueExecution(tx: Tx, ctx: Ctx, start: Start): Promise<
       ...{ id, workflow_id: workflow.id, workflow_version: version, environment: workflow.environment, trigger_type: start.trigger_type },
       ...(version === null ? { definition: start.definition as object } : {}),
       triggered_by: start.triggered_by,
+      authorities: [...start.authorities],
       timeout_seconds: workflow.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS,
       retry_of: start.retry_of ?? null,
       chain: [...(start.chain ?? [])],
@@ -131,6 +135,9 @@ export async function retryExecution(
     trigger_type: 'retry',
     input: input as TriggerOutput,
     triggered_by,
+    // A draft has nobody but who runs it.
+    authorities:
+      row.workflow_version === null ? allOf(authorityOf(ctx)) : allOf(storedAuthorities(row.authorities)[0] ?? null, authorityOf(ctx)),
     retry_of: found,
     chain: row.chain,
   });

@@ -1,8 +1,9 @@
 import type { Ctx } from '#server/kernel/context.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { allOf, authorityOf } from '../authority.ts';
 import { configOf, type Definition, isRecord } from '../definition.shared.ts';
-import { KINDS } from '../nodes/kinds.ts';
+import { runNode } from '../nodes/kinds.ts';
 import { faultOf, type NodeCall, type NodeResult, textOf } from '../nodes/node-call.ts';
 
 export type NodeTest = {
@@ -39,6 +40,8 @@ export async function testNode(
   const call: NodeCall = {
     place: { tenant_id: ctx.tenant_id, sandbox: ctx.sandbox },
     execution: { id: null, workflow_id: workflow.id, chain: [] },
+    authorities: allOf(authorityOf(ctx)),
+    plan: ctx.plan,
     ...{ environment: workflow.environment, node, config: configOf(node), input, own },
     scope: (id) => outputs.get(id),
     runId: newId(),
@@ -62,10 +65,8 @@ export async function testNode(
 }
 
 async function resultOf(call: NodeCall): Promise<NodeResult> {
-  const kind = KINDS[call.node.type as keyof typeof KINDS];
-  if (!kind) return { status: 'succeeded', output: call.input, handles: [] };
   try {
-    return await kind(call);
+    return (await runNode(call)) ?? { status: 'succeeded', output: call.input, handles: [] };
   } catch (error) {
     const fault =
       faultOf(error) ?? (call.signal.aborted ? ({ code: 'timeout', message: 'The node took longer than a minute.' } as const) : null);

@@ -1,3 +1,4 @@
+import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -6,6 +7,7 @@ import { assertOwnDatabase } from '#server/testing/database.ts';
 import { fresh } from '#server/testing/factories.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { until } from '#server/testing/until.ts';
+import { allOf, authorityOf, storedAuthority } from '../authority.ts';
 import { type Definition, graphOf, isTerminal, triggerTypeOf, type WorkflowNode } from '../definition.shared.ts';
 import { enqueueExecution } from './executions.ts';
 import { nodeRunViews } from './views.ts';
@@ -44,6 +46,7 @@ export async function stored(ctx: Ctx, definition: Definition, more: Record<stri
       name: fresh('flow'),
       definition: definition as object,
       trigger_type: triggerTypeOf(definition),
+      authority: authorityOf(ctx) ?? Prisma.DbNull,
       ...more,
     },
   });
@@ -60,6 +63,7 @@ export const started = (ctx: Ctx, workflow: StoredWorkflow, data: unknown = null
       ...{ workflow, version: 1, definition: graphOf(workflow.definition), trigger_type: 'manual' },
       input: { type: 'manual', data, timestamp: ctx.now.toISOString() },
       triggered_by: { type: 'user', id: null, label: 'test' },
+      authorities: allOf(storedAuthority(workflow.authority), authorityOf(ctx)),
       ...more,
     }),
   ).then(({ id }) => id);

@@ -25,6 +25,7 @@ export type Claimed = {
   operations: number;
   retry_of: string | null;
   chain: string[];
+  authorities: unknown;
   value_ct: Buffer;
   cek_wrapped: Buffer;
   tmk_version: number;

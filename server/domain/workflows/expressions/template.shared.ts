@@ -1,4 +1,4 @@
-import { isRecord } from '../definition.shared.ts';
+import { mapTexts } from '#server/domain/templates/texts.shared.ts';
 import { applied, asText, FILTERS, type FilterCall, type Hash, isFilter, MOST_TEXT, TooLarge } from './filters.shared.ts';
 import {
   Cursor,
@@ -118,6 +118,9 @@ export function evaluateText(text: string, evaluation: Evaluation): unknown {
   return built;
 }
 
+/** Whether a text has the placeholder of a secret. @throws SyntaxProblem */
+export const namesSecret = (text: string): boolean => text.includes('{{') && parseTemplate(text).some(({ kind }) => kind === 'secret');
+
 /** A text in pieces: what is there, and the secrets that whoever sends it puts in. */
 export function evaluatePieces(text: string, evaluation: Evaluation): (string | SecretName)[] {
   return parseTemplate(text).map((part) =>
@@ -141,22 +144,6 @@ export const written = ({ node, path }: Reference): string =>
     .map((step) => (typeof step === 'number' ? `[${step}]` : /^[A-Za-z0-9_$-]+$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`))
     .join('');
 
-const DEEPEST = 64;
-
-/** The same for every text of a JSON value, but for the names of members. @throws SyntaxProblem, Unresolved, TooLarge */
-export function evaluateValue(value: unknown, evaluation: Evaluation, depth = 0): unknown {
-  if (typeof value === 'string') return evaluateText(value, evaluation);
-  if (depth > DEEPEST) throw new TooLarge(`a template can be at most ${DEEPEST} levels deep`);
-  if (Array.isArray(value)) return value.map((item) => evaluateValue(item, evaluation, depth + 1));
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, evaluateValue(item, evaluation, depth + 1)]));
-}
-
-/** Every text of a JSON value with where it stands, such as `body.items[0]`. */
-export function* textsOf(value: unknown, at = '', depth = 0): Generator<{ at: string; text: string }> {
-  if (typeof value === 'string') yield { at, text: value };
-  else if (depth > DEEPEST) return;
-  else if (Array.isArray(value)) for (const [i, item] of value.entries()) yield* textsOf(item, `${at}[${i}]`, depth + 1);
-  else if (isRecord(value))
-    for (const [name, item] of Object.entries(value)) yield* textsOf(item, at === '' ? name : `${at}.${name}`, depth + 1);
-}
+/** The same for every text of a JSON value; names of members stay as they are. @throws SyntaxProblem, Unresolved, TooLarge */
+export const evaluateValue = (value: unknown, evaluation: Evaluation): unknown =>
+  mapTexts(value, ({ text, place }) => (place === 'value' ? evaluateText(text, evaluation) : text));

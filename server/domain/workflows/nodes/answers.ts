@@ -2,8 +2,8 @@ import type { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { OutboundResponse } from '#server/platform/http-out/request-out.ts';
 import { statusText } from '#server/platform/status-text.ts';
 import { isRecord } from '../definition.shared.ts';
-import { evaluated, failed, type NodeCall, type NodeResult, type RetryReason, textOf } from './node-call.ts';
-import type { Secrets } from './secrets.ts';
+import { failed, type NodeCall, type NodeResult, type RetryReason, textOf } from './node-call.ts';
+import { type Secrets, unsearchable } from './secrets.ts';
 
 // What requests of workflows send as a body, and what they make of an answer.
 
@@ -14,10 +14,10 @@ export async function bodyOf(call: NodeCall, secrets: Secrets): Promise<{ type: 
   const { bodyType = typeof body === 'string' ? 'text' : 'json' } = call.config;
   if (bodyType === 'none') return null;
   if (bodyType === 'text') {
-    const { sent, shown } = await secrets.fill(textOf(body));
+    const { sent, shown } = await secrets.fill(body);
     return { type: 'text/plain; charset=utf-8', sent, shown };
   }
-  const filled = await secrets.fillValue(body, (text) => evaluated(call, text));
+  const filled = await secrets.fillValue(body);
   if (bodyType === 'form') {
     const pairs = (value: unknown) =>
       isRecord(value) ? Object.entries(value).map(([name, item]) => [name, textOf(item)] as [string, string]) : [];
@@ -26,6 +26,17 @@ export async function bodyOf(call: NodeCall, secrets: Secrets): Promise<{ type: 
   // A text is a JSON document already, as editors write it.
   const sent = typeof filled.sent === 'string' ? filled.sent : JSON.stringify(filled.sent);
   return { type: 'application/json', sent, shown: filled.shown };
+}
+
+/** What came back without the secrets that were sent, before anything is read from it. @throws SecretFault when it can't be searched */
+export async function scrubbedAnswer({ status, headers, body, truncated }: OutboundResponse, secrets: Secrets): Promise<OutboundResponse> {
+  // We asked for an answer without encodings, and look into none.
+  if (secrets.sent() && !/^(?:identity)?$/i.test(String(headers['content-encoding'] ?? ''))) throw unsearchable();
+  const text = async (field: string) => (await secrets.scrubbed(Buffer.from(field))).toString();
+  const fields: Record<string, string | string[] | undefined> = {};
+  for (const [name, value] of Object.entries(headers))
+    fields[await text(name)] = Array.isArray(value) ? await Promise.all(value.map(text)) : value === undefined ? value : await text(value);
+  return { status, headers: fields, body: await secrets.scrubbed(body), truncated };
 }
 
 /** The output of a request (interface rule 62 §3.1). JSON is its value, text is text, anything else base64. */

@@ -1,11 +1,15 @@
 import { digest } from '#server/crypto/tokens.ts';
 import { dispatch, postComposedMail } from '#server/domain/mail/service.ts';
 import { db } from '#server/platform/db.ts';
+import { membersOnly, strangersAmong } from '../recipients.ts';
 import { evaluated, failed, InvalidConfig, type NodeCall, type NodeKind, succeeded, textOf } from './node-call.ts';
 
 const MOST_RECIPIENTS = 10;
 
-/** Sends one mail to each recipient; a repeated run sends none twice. From Test only members of the workspace get mail (interface rule 62 §7). */
+/**
+ * Sends one mail to each recipient; a repeated run sends none twice. From Test only members of the workspace get mail (interface rule 62 §7); on the Free plan
+ * a step that names somebody else fails.
+ */
 export const email: NodeKind = async (call) => {
   const { subject, text, html, replyTo } = call.config;
   const asked = recipients(call);
@@ -16,13 +20,11 @@ export const email: NodeKind = async (call) => {
     ...(html ? { html: textOf(evaluated(call, html)) } : {}),
     ...(replyTo ? { replyTo: addressOf(textOf(evaluated(call, replyTo, true))) } : {}),
   };
-  const to = call.own
-    ? call.own.email === null
-      ? []
-      : [call.own.email]
-    : call.place.sandbox
-      ? await membersAmong(call.place.tenant_id, asked)
-      : asked;
+  const { tenant_id, sandbox } = call.place;
+  const confined = !call.own && (sandbox || call.plan === 'free');
+  const strangers = confined ? await strangersAmong(db(), tenant_id, asked) : [];
+  if (strangers.length > 0 && !sandbox) return failed('plan_feature', membersOnly(strangers), { input });
+  const to = call.own ? [call.own.email].filter((email) => email !== null) : asked.filter((address) => !strangers.includes(address));
   if (call.own && to.length === 0) return failed('invalid_config', 'A test sends to your own address, and you have none.', { input });
   const ids: string[] = [];
   for (const address of to) {
@@ -49,15 +51,6 @@ function addressOf(text: string): string {
   if (address.length > 254 || !/^[^\s@<>(),;:"[\]\\]{1,64}@[A-Za-z0-9.-]{1,189}\.[A-Za-z0-9-]{2,63}$/.test(address))
     throw new InvalidConfig('to and replyTo must be email addresses');
   return address;
-}
-
-async function membersAmong(tenant_id: string, addresses: readonly string[]): Promise<string[]> {
-  const members = await db().memberships.findMany({
-    where: { tenant_id, removed_at: null },
-    select: { user: { select: { email: true } } },
-  });
-  const known = new Set(members.map(({ user }) => user.email.toLowerCase()));
-  return addresses.filter((address) => known.has(address.toLowerCase()));
 }
 
 /** For readers of plain text: what stands between the tags. */

@@ -7,7 +7,7 @@ import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import { isOpenPort } from '#server/platform/http-out/open-port.ts';
 import type { OutboundResponse } from '#server/platform/http-out/request-out.ts';
 import { isRecord } from '../definition.shared.ts';
-import { answerOf, bodyOf, failedBy, isRetryable } from './answers.ts';
+import { answerOf, bodyOf, failedBy, isRetryable, scrubbedAnswer } from './answers.ts';
 import { evaluated, failed, InvalidConfig, type NodeCall, type NodeFault, type NodeKind, type NodeResult, textOf } from './node-call.ts';
 import { SecretFault, type Secrets, secretsFor } from './secrets.ts';
 
@@ -43,8 +43,9 @@ export const httpRequest: NodeKind = async (call) => {
       credentials: built.secretHeaders,
       signal: call.signal,
     });
-    return resultOf(call, built, answer, secrets);
+    return resultOf(call, built, await scrubbedAnswer(answer, secrets));
   } catch (error) {
+    if (error instanceof SecretFault) return failed(error.fault.code, error.fault.message, { input: built.shown });
     if (!(error instanceof UpstreamFault) || call.signal.aborted) throw error;
     return failedBy(error, built.shown);
   }
@@ -81,14 +82,12 @@ async function build(call: NodeCall, base: string, secrets: Secrets): Promise<Re
     shown[name.toLowerCase()] = visible;
   };
   for (const [name, text] of isRecord(config.headers) ? Object.entries(config.headers) : []) {
-    const { sent, shown: visible } = await secrets.fill(textOf(text), true);
+    const { sent, shown: visible } = await secrets.fill(text, true);
     set(name, sent, visible);
   }
   for (const [name, { sent, shown: visible }] of await authHeaders(config.auth, secrets)) set(name, sent, visible);
   const query = await Promise.all(
-    (isRecord(config.query) ? Object.entries(config.query) : []).map(
-      async ([name, text]) => [name, await secrets.fill(textOf(text))] as const,
-    ),
+    (isRecord(config.query) ? Object.entries(config.query) : []).map(async ([name, text]) => [name, await secrets.fill(text)] as const),
   );
   const body = method === 'GET' || method === 'HEAD' ? null : await bodyOf(call, secrets);
   if (body?.type && headers['content-type'] === undefined) set('content-type', body.type);
@@ -126,7 +125,7 @@ function withQuery(url: string, pairs: readonly (readonly [string, string])[]): 
 type Pair = { sent: string; shown: string };
 async function authHeaders(auth: unknown, secrets: Secrets): Promise<[string, Pair][]> {
   const { type, username, password, token, name, value } = isRecord(auth) ? auth : {};
-  const fill = (text: unknown) => secrets.fill(textOf(text), true);
+  const fill = (given: unknown) => secrets.fill(given, true);
   if (type === 'basic') {
     const [user, secret] = [await fill(username), await fill(password)];
     const sent = `Basic ${Buffer.from(`${user.sent}:${secret.sent}`).toString('base64')}`;
@@ -153,8 +152,8 @@ function addressProblem(url: string): NodeFault | null {
   return { code: 'blocked_address', message: `The port ${number} of ${hostname} can't be used.` };
 }
 
-function resultOf({ config }: NodeCall, { shown }: Request, response: OutboundResponse, secrets: Secrets): NodeResult {
-  const output = secrets.masked(answerOf(response, shown.url, shown.method));
+function resultOf({ config }: NodeCall, { shown }: Request, response: OutboundResponse): NodeResult {
+  const output = answerOf(response, shown.url, shown.method);
   const more = { input: shown, truncated: response.truncated };
   if (config.failOnStatus === false || response.status < 400) return { status: 'succeeded', output, handles: ['out'], ...more };
   const retry = isRetryable(response);

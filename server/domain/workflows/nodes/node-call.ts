@@ -1,4 +1,6 @@
 import { digest } from '#server/crypto/tokens.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import type { Authority } from '../authority.ts';
 import type { ExecutionError, WorkflowNode } from '../definition.shared.ts';
 import { TooLarge } from '../expressions/filters.shared.ts';
 import { type Scope, SyntaxProblem } from '../expressions/reference.shared.ts';
@@ -9,6 +11,9 @@ export type NodeCall = {
   place: { tenant_id: string; sandbox: boolean };
   /** The run it belongs to; null for the test of a single node. */
   execution: { id: string; workflow_id: string; chain: readonly string[] } | { id: null; workflow_id: string; chain: readonly string[] };
+  /** All of whom must be allowed to call a route that it calls. */
+  authorities: readonly Authority[];
+  plan: Ctx['plan'];
   /** The workflow's environment; null for the default one. */
   environment: string | null;
   /** The row of this run; another one for each test of a node. */

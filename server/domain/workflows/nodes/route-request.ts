@@ -1,6 +1,7 @@
 import { spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { askGateway } from '#server/platform/gateway-control.ts';
+import { reachProblem, routeIdOf } from '../authority.ts';
 import { isRecord } from '../definition.shared.ts';
 import { RouteAnswer, type RouteOrder } from '../route-order.schema.ts';
 import { answerOf, bodyOf, isRetryable } from './answers.ts';
@@ -13,7 +14,9 @@ const MOST_BODY = 256 * 1024;
 
 /** One call of a route of the workspace, which injects its secrets itself: this node never has them (interface rule 62 §3.1). */
 export const routeRequest: NodeKind = async (call) => {
-  const { order, shown } = await orderOf(call);
+  const { order, routeId, shown } = await orderOf(call);
+  const problem = await reachProblem(call.place, call.authorities, routeId, call.now);
+  if (problem !== null) return failed('route_forbidden', problem, { input: shown });
   let answer: Answer;
   try {
     answer = parsed(await askGateway(order, '/workflow-requests'));
@@ -39,7 +42,7 @@ const parsed = (given: unknown): Answer => RouteAnswer.parse(isRecord(given) ? g
 
 type Shown = { method: string; url: string; headers: Record<string, string>; body?: unknown };
 
-async function orderOf(call: NodeCall): Promise<{ order: RouteOrder; shown: Shown }> {
+async function orderOf(call: NodeCall): Promise<{ order: RouteOrder; routeId: string | null; shown: Shown }> {
   const { config, place } = call;
   const route = textOf(evaluated(call, config.route, true));
   const path = textOf(evaluated(call, config.path, true));
@@ -47,7 +50,10 @@ async function orderOf(call: NodeCall): Promise<{ order: RouteOrder; shown: Show
   const query = (isRecord(config.query) ? Object.entries(config.query) : []).map(
     ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(textOf(evaluated(call, value)))}`,
   );
-  const url = `/${encodeURIComponent(route)}${path}${query.length === 0 ? '' : `${path.includes('?') ? '&' : '?'}${query.join('&')}`}`;
+  // By its ID, so that what is called is what was asked for, whatever is called how meanwhile.
+  const routeId = await routeIdOf(place, route);
+  const rest = `${path}${query.length === 0 ? '' : `${path.includes('?') ? '&' : '?'}${query.join('&')}`}`;
+  const url = `/${encodeURIComponent(route)}${rest}`;
   const method = textOf(config.method).toUpperCase();
   const headers: Record<string, string> = {};
   for (const [name, value] of isRecord(config.headers) ? Object.entries(config.headers) : []) {
@@ -65,10 +71,10 @@ async function orderOf(call: NodeCall): Promise<{ order: RouteOrder; shown: Show
     ...{ tenant_id: place.tenant_id, space: spaceOf(place.sandbox), workflow_id: call.execution.workflow_id },
     request_id: requestIdOf(call.runId, call.attempt),
     environment: textOf(evaluated(call, config.environment)) || call.environment,
-    ...{ method, target: url, headers: Object.entries(headers), body: body?.sent ?? null },
+    ...{ method, target: `/${routeId ?? encodeURIComponent(route)}${rest}`, headers: Object.entries(headers), body: body?.sent ?? null },
     timeout_ms: typeof timeoutMs === 'number' ? timeoutMs : TIMEOUT_MS,
   };
-  return { order, shown: { method, url, headers, ...(body ? { body: body.shown } : {}) } };
+  return { order, routeId, shown: { method, url, headers, ...(body ? { body: body.shown } : {}) } };
 }
 
 /** Headers of the connection, and those by which the gateway is told things. */

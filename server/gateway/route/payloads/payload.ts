@@ -1,3 +1,4 @@
+import { type PatientRedact, patientRedactor } from '#server/custody/redaction/redaction.ts';
 import {
   BODY_KEPT,
   type BodyWithheld,
@@ -11,7 +12,6 @@ import { BODY_TAKEN, type Capture } from '../../core/capture.ts';
 import type { ResponseHead } from '../../core/gateway-response.ts';
 import { maskCards } from '../../core/log/logged-path.ts';
 import { isMaskedHeader } from '../../core/masked-headers.ts';
-import { type PatientRedact, patientRedactor } from '../../templates/redaction.ts';
 import { shownAnswer } from '../../templates/shown-body.ts';
 import type { RouteCall } from '../route-call.ts';
 import { maskFields } from './masking.ts';

@@ -1,3 +1,4 @@
+import { redactedMark } from '#server/custody/redaction/redaction.ts';
 import { refuseGrpcConfig } from '../../core/grpc/grpc.ts';
 import { acceptBody } from '../../core/listener.ts';
 import { rewritesBody } from '../../core/methods.ts';
@@ -9,7 +10,6 @@ import type { CallConfig } from '../../snapshot/model.ts';
 import { injectBody, renderBody } from '../../templates/body-inject.ts';
 import { SCAN_LIMIT, type Scan, scanBody, scannable, writeBody } from '../../templates/body-scan.ts';
 import { injectHeaders, withQuery } from '../../templates/inject.ts';
-import { redactedMark } from '../../templates/redaction.ts';
 import { formEncode } from '../../templates/render.ts';
 import { renewalOf } from '../../templates/renewal.ts';
 import { newResolution, type Resolution } from '../../templates/resolution.ts';
@@ -100,7 +100,7 @@ function stream(call: RouteCall): Refused | undefined {
 const tooLarge = (limit: string) => refused('payload_too_large', `The request body must not exceed ${limit}.`);
 
 function compose(call: RouteCall, runtime: Runtime, config: CallConfig): Result {
-  const resolution = newResolution(call.state.test !== null);
+  const resolution = newResolution(call.state.test !== null, call.hidesSecrets);
   const rewritable = rewritesBody(call.method);
   const scan = call.body !== null && rewritable && config.bodyPlaceholders !== 'off' ? scanCaller(call) : undefined;
   if (scan && 'code' in scan) return scan;

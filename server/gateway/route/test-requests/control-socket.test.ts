@@ -3,6 +3,7 @@ import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import test from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { execute, perform } from '#server/api/perform.ts';
+import { SPELLINGS } from '#server/custody/redaction/encodings.fixture.ts';
 import * as ops from '#server/domain/routes/operations.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -12,7 +13,6 @@ import { testDatabase } from '#server/testing/database.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { ask, makeRoute, makeSecret, startGateway, startUpstream } from '../../gateway.fixture.ts';
-import { SPELLINGS } from '../../templates/encodings.fixture.ts';
 
 await testDatabase();
 const running = await startGateway();

@@ -1,9 +1,9 @@
+import { patientRedactor } from '#server/custody/redaction/redaction.ts';
 import type { TrialReport } from '#server/domain/routes/trial/schema.ts';
 import { limitsOf, phasesOf } from '../../core/log/trace.ts';
 import type { Received } from '../../core/own-request.ts';
 import { statusOf } from '../../core/refusal.ts';
 import { asksForPart } from '../../core/upstream-headers.ts';
-import { patientRedactor } from '../../templates/redaction.ts';
 import { shownAnswer, shownRequest } from '../../templates/shown-body.ts';
 import { routePlane } from '../plane.ts';
 import type { RouteCall } from '../route-call.ts';

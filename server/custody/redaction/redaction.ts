@@ -25,7 +25,7 @@ const SLICE_MS = 5;
 
 /**
  * Replaces every value by the name of its secret (interface rule 30 §7.4), however it is written: the text is decoded in every way that writers encode
- * (readings.ts), and each reading is searched for the value, and for long fragments of it, in one pass whose length does not depend on how many
+ * (decodings.ts), and each reading is searched for the value, and for long fragments of it, in one pass whose length does not depend on how many
  * secrets there are. Values shorter than `shortest` characters would take half the text with them and are left out.
  */
 export function redactor(secrets: Secrets, shortest = 6): Redact {
