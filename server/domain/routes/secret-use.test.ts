@@ -93,7 +93,7 @@ for (const space of ['live', 'test'] as const)
         [
           'POST',
           '/webhooks',
-          { name: fresh('w'), url: THEIRS, event_types: ['route.created'], request_headers: { X: `{{secret_id:${other.id}}}` } },
+          { name: fresh('w'), url: THEIRS, event_types: ['request.success'], request_headers: { X: `{{secret_id:${other.id}}}` } },
         ],
       ];
       for (const [method, path, body] of attacks) {
@@ -109,7 +109,7 @@ for (const space of ['live', 'test'] as const)
     const { w, sent, other, route } = await arranged(space);
     const router = await credentials['an API key']?.(w, space, ROUTER);
     const edits: readonly Record<string, unknown>[] = [
-      { description: 'edited' },
+      { name: fresh('renamed') },
       { timeout_ms: 5_000 },
       { inject_headers_json: { Authorization: `Bearer {{secret_id:${sent.id}}}`, 'X-More': 'plain' } },
       { inject_headers_json: { 'X-Api-Key': `{{secret_id:${sent.id}}}` } },

@@ -31,22 +31,26 @@ async function thief(w: Workspace) {
     allowed_scopes: ['api_keys:write', 'routes:read'],
   });
   await verified(admin, 'scim.credential');
-  const scim = await made(admin, 'scim_credentials.create', { name: 'directory', space: 'live' });
+  await made(admin, 'scim_credentials.create', {
+    name: 'directory',
+    space: 'live',
+    expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+  });
   const invitation = await made(admin, 'team.invite', { email: `${fresh('x')}@example.test`, role: 'editor' });
   const webhook = await made(admin, 'webhooks.create', {
     name: fresh('w'),
     url: 'https://collector.example.net/x',
-    event_types: ['route.created'],
+    event_types: ['request.success'],
   });
   const row = await db().oauth_clients.findUniqueOrThrow({ where: { client_id: client.client_id } });
   const actor: Actor = { ...tokenActor(), type: 'oauth_token', id: row.id, client_id: row.client_id } as Actor;
-  const minted = await made({ ...w.live, actor }, 'api_keys.create', { name: 'minted', scopes: ['routes:read'] });
+  const minted = await made({ ...w.live, actor }, 'api_keys.create', { name: 'minted' });
   const inTest = await made({ ...admin, sandbox: true }, 'webhooks.create', {
     name: fresh('w'),
     url: 'https://collector.example.net/y',
-    event_types: ['route.created'],
+    event_types: ['request.success'],
   });
-  return { admin, row, scim, invitation, webhook, minted, inTest };
+  return { admin, row, invitation, webhook, minted, inTest };
 }
 
 test('whoever removes an Admin is shown every way back in that they left, before, after and by mail', async () => {
@@ -71,13 +75,13 @@ test('whoever removes an Admin is shown every way back in that they left, before
 test('a removal that revokes everything leaves the removed Admin no way back, in the same transaction', async () => {
   const w = await workspace();
   const boss = await owner(w);
-  const { admin, row, scim, invitation, webhook, minted, inTest } = await thief(w);
+  const { admin, row, invitation, webhook, minted, inTest } = await thief(w);
   const answer = await run(boss, 'team.delete', { id: admin.actor.id, revoke: true });
   assert.ok(answer.made.length >= 6 && answer.made.every(({ revoked }) => revoked === true));
   assert.equal((await call('GET', '/routes', { key: minted.api_key })).status, 401);
   const client = await db().oauth_clients.findUniqueOrThrow({ where: { id: row.id } });
   assert.deepEqual([client.active, client.epoch], [false, row.epoch + 1]);
-  assert.ok((await db().scim_credentials.findUniqueOrThrow({ where: { id: scim.id } })).revoked_at);
+  assert.ok((await db().scim_credentials.findFirstOrThrow({ where: { tenant_id: w.tenant.id } })).revoked_at);
   assert.ok((await db().invitations.findUniqueOrThrow({ where: { id: invitation.id } })).revoked_at);
   for (const { id } of [webhook, inTest]) {
     assert.equal((await db().webhooks.findUniqueOrThrow({ where: { id } })).enabled, false);
