@@ -36,7 +36,7 @@ for (const name of ['STRIPE', 'OPENAI', 'GITHUB'] as const) await makeWrapped(w,
 await served(running, w);
 const last = () => upstream.seen.at(-1)!;
 const address = async (secret: keyof typeof KEYS) => {
-  const { token, host } = await createWrapToken({ ...w.live, now: new Date() }, { secret });
+  const { token, host } = await createWrapToken({ ...(await w.key()).as, now: new Date() }, { secret });
   return `http://127.0.0.1:${running.api}/wg/${token}/${host}`;
 };
 const transport = (secret: string) => wrapFetch({ base_url, credential: key, secret });

@@ -15,7 +15,8 @@ import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
-import type { MemberRole } from '#server/domain/roles/matrix.shared.ts';
+import { MEMBER_ROLES, type MemberRole } from '#server/domain/roles/matrix.shared.ts';
+import { MadeBefore } from './made-left.tsx';
 import { type MemberRow, nameOf, roleOptions, sourceOf, unmanageable } from './member-labels.ts';
 
 /** One member: who they are, and the role and permissions that whoever may can change. */
@@ -65,6 +66,9 @@ function MemberForm({ member, onClose }: { member: MemberRow; onClose: () => unk
     ...(wanted === 'admin' && own === 'owner' && reviews !== member.migration_reviewer ? { migration_reviewer: reviews } : {}),
   };
   const dirty = Object.keys(input).length > 0;
+  const shrinks = !locked && MEMBER_ROLES.indexOf(wanted) > MEMBER_ROLES.indexOf(member.role);
+  const impact = useQuery(trpc.team.impact.queryOptions({ id: member.id }, { enabled: shrinks }));
+  const made = shrinks ? (impact.data?.made ?? []) : [];
   return (
     <form
       className="flex grow flex-col gap-5"
@@ -113,6 +117,7 @@ function MemberForm({ member, onClose }: { member: MemberRow; onClose: () => unk
               description="Approves values that a migration imports."
             />
           )}
+          {made.length > 0 && <MadeBefore made={made} />}
           <ApiEquivalent method="PATCH" path={`/admin/members/${member.id}`} body={input} />
         </>
       )}

@@ -1,3 +1,4 @@
+import { subjectOf } from '#server/custody/backing.ts';
 import { CAPABILITY_OF } from '#server/domain/client-tokens/minting.ts';
 import { attemptFailed, recordRefusal } from '#server/domain/client-tokens/refused-spends.ts';
 import { invalidClientToken, usedClientToken } from '#server/domain/client-tokens/spending.ts';
@@ -107,7 +108,7 @@ const contextOf = (token: ClientTokenRow, edge: Edge, origin: string | null, now
     id: token.id,
     label: token.minted_by_label,
     capabilities: new Set([CAPABILITY_OF[token.action]]),
-    minted_by: { type: token.minted_by_type, id: token.minted_by_id, label: token.minted_by_label },
+    minted_by: { type: token.minted_by_type, id: token.minted_by_id, label: token.minted_by_label, subject: subjectOf(token.backing) },
     origin: origin === null ? null : origin.slice(0, 300),
     bound: token,
   },
@@ -131,7 +132,7 @@ async function assertSpendable(ctx: Ctx, token: ClientTokenRow): Promise<void> {
     );
   const capability = CAPABILITY_OF[token.action];
   const about = token.vault_id ?? token.key_id;
-  if (!isBacked(token, capability) || (await denyingPolicy(ctx, capability, about === null ? undefined : { id: about })))
+  if (!isBacked(token, capability, ctx.now) || (await denyingPolicy(ctx, capability, about === null ? undefined : { id: about })))
     return refuse(ctx, invalidClientToken());
 }
 

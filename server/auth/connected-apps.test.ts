@@ -55,7 +55,7 @@ test('what applications hold in the name of a member ends with the membership', 
   const person = await personOf(headersOf(leaving.b));
   assert.ok(person);
   const call = { person, workspace: who.w.tenant.slug, space: 'live', request_id: '', ip: null, user_agent: null } as const;
-  const answer = await removeMember(await memberCtx(call), { id: leaving.id, revoke_api_keys: false }, families);
+  const answer = await removeMember(await memberCtx(call), { id: leaving.id, revoke: undefined, revoke_api_keys: false }, families);
   assert.equal(answer.ended.oauth_grants, 1);
   assert.equal((await refreshed()).body.error, 'invalid_grant');
   assert.equal((await redeem(client.client_id, String(code))).body.error, 'invalid_grant');

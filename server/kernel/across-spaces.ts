@@ -26,8 +26,8 @@ export function acrossSpaces<T>(ctx: Ctx, work: (within: Within, tx: Tx) => Prom
     return work(async (sandbox, inside) => {
       if (busy) throw new Error('two spaces of one transaction at the same time');
       busy = true;
-      await enter(tx, { tenant_id: ctx.tenant_id, sandbox });
       const there = { ...ctx, sandbox };
+      await enter(tx, there);
       const { value, entries } = await inside(tx, there);
       await writeAudits(tx, there, entries);
       if (entries.length > 0) ctx.changed = [...new Set([...(ctx.changed ?? []), spaceOf(sandbox)])];

@@ -58,8 +58,19 @@ export type Actor = { label: string; capabilities: ReadonlySet<Capability> } & (
   | { type: 'anonymous'; id: null }
 );
 
-/** The credential that minted a token, as an audit entry names it. */
-export type MintedBy = { type: AuditActorType; id: string; label: string };
+/** The credential that minted a token, as an audit entry names it; `subject` is what tenant policies see of it. */
+export type MintedBy = {
+  type: AuditActorType;
+  id: string;
+  label: string;
+  subject?: {
+    role?: MemberRole;
+    user_id?: string | null;
+    api_key_id?: string | null;
+    key_role_ids?: readonly string[];
+    oauth_client_id?: string | null;
+  };
+};
 
 /** What a client token opens, by its digest, or the vault that it puts a value into. */
 export type ClientTokenBinding = {
@@ -74,6 +85,13 @@ export type ClientTokenBinding = {
 export function keyBehind(actor: Actor): { id: string; role_ids: readonly string[] } | null {
   if (actor.type === 'oauth_token') return actor.source_key;
   return actor.type === 'api_key' ? actor : null;
+}
+
+/** Who makes what a call makes: the person, also behind a token, else the credential by its ID. Null for the deployment itself. */
+export function makerOf(actor: Actor): string | null {
+  if (actor.type === 'oauth_token') return actor.user_id ?? actor.id;
+  if (actor.type === 'client_token' || actor.type === 'capability_token' || actor.type === 'acme_account') return actor.minted_by.id;
+  return actor.type === 'member' || actor.type === 'api_key' || actor.type === 'scim' ? actor.id : null;
 }
 
 /** The role of the person who calls, or whom a token acts for; null for machines. */
@@ -102,9 +120,9 @@ export function auditActor(actor: Actor): AuditActor {
       };
     case 'client_token':
     case 'capability_token':
-      return actor.minted_by;
+      return mintedAs(actor.minted_by);
     case 'acme_account':
-      return { ...actor.minted_by, label: `${actor.label}, made by ${actor.minted_by.label}` };
+      return { ...mintedAs(actor.minted_by), label: `${actor.label}, made by ${actor.minted_by.label}` };
     case 'anonymous':
       return { type: 'system', id: null, label: actor.label };
     case 'partner':
@@ -113,6 +131,8 @@ export function auditActor(actor: Actor): AuditActor {
       return { type: actor.type, id: actor.id, label: actor.label };
   }
 }
+
+const mintedAs = ({ type, id, label }: MintedBy): AuditActor => ({ type, id, label });
 
 /** Everything a verb may know about the call it serves. One per request. */
 export type Ctx = {

@@ -1,5 +1,5 @@
 import { isRetryableConflict } from './conflicts.ts';
-import type { Ctx } from './context.ts';
+import { type Ctx, makerOf } from './context.ts';
 import { patience, runInFairQueue } from './fair-queue.ts';
 import type { Db, Tx } from './tx.ts';
 
@@ -56,11 +56,11 @@ export async function inTransaction<T>(
 /**
  * Sets the row-level-security context and the planner's settings for the rest of the transaction. One workspace's rows come from indexes: starting
  * parallel workers takes longer than reading them, and random pages cost little more than sequential ones in memory or on an SSD. Every statement is
- * planned for its own workspace: a generic plan made for ten rows scans all of a hundred thousand.
+ * planned for its own workspace: a generic plan made for ten rows scans all of a hundred thousand. What the caller makes is noted as made by them.
  */
-export async function enter(tx: Tx, ctx: Pick<Ctx, 'tenant_id' | 'sandbox'>): Promise<void> {
+export async function enter(tx: Tx, ctx: Pick<Ctx, 'tenant_id' | 'sandbox' | 'actor'>): Promise<void> {
   await tx.$queryRaw`select set_config('app.tenant_id', ${ctx.tenant_id}, true), set_config('app.sandbox', ${String(ctx.sandbox)}, true), set_config('role', 'sallyport_app', true),
-    set_config('max_parallel_workers_per_gather', '0', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`;
+    set_config('app.maker', ${makerOf(ctx.actor) ?? ''}, true), set_config('max_parallel_workers_per_gather', '0', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`;
 }
 
 /** Ends each further statement of the transaction after this long: what a caller composes may cost anything. Then `isStatementTimeout` holds of the error. */

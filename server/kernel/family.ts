@@ -37,6 +37,11 @@ export type Family = {
    * of the workspace that they created stay. Answers how many of what ended, for the audit entry.
    */
   membershipEnds?: (tx: Tx, ctx: Ctx, userId: string) => Promise<Readonly<Record<string, number>>>;
+  /**
+   * What acts by itself, or by a secret that its maker has seen, and stays when they leave: shown to whoever removes them, and ended on request. The
+   * derived suite (`server/testing/suites/made.ts`) asks for every table with a credential.
+   */
+  made?: readonly Made[];
   /** Its list pages that keep views, by name: what seeing the page takes, and what sharing a view of it takes. */
   savedViews?: Readonly<Record<string, ViewRights>>;
 };
@@ -55,6 +60,28 @@ export type Resource = {
   inspect?: { needs: Capability; find: (tx: Tx, ctx: Ctx, id: string) => Promise<Inspected | null> };
   /** What can be done to one that the palette finds by name, such as "rotate key build". */
   actions?: readonly ResourceAction[];
+};
+
+/** Fragments of SQL speak of the row `r`; in them `$2` is the makers' IDs (uuid[]) and `$3` the time. `record_maker` keeps `made_by` of the table. */
+export type Made = {
+  /** Its type in audit entries, and the kind that callers name. */
+  type: string;
+  table: Prisma.ModelName;
+  /** What people call one, and several. */
+  label: readonly [one: string, several: string];
+  name: string;
+  /** Whether it still acts. */
+  works: string;
+  /** Whether one of the makers made it; `r.made_by` says so where this is absent. */
+  by?: string;
+  /** What ends it for good, or turns it off: assignments, and what its audit entry calls it. */
+  end: { set: string; action: 'revoke' | 'disable' };
+  /** Runs in the transaction after rows ended, with their IDs. */
+  ended?: (tx: Tx, ctx: Ctx, ids: readonly string[]) => Promise<unknown>;
+  /** For a table of the whole workspace. */
+  scope?: 'workspace';
+  /** What an audit entry names, where that isn't the row. */
+  resource?: { type: string; id: string };
 };
 
 /** `path` is below the space; with `scope` below the workspace. */

@@ -210,7 +210,14 @@ export const SCOPE_CATALOGUE: Readonly<Record<string, Scope>> = {
     'Manage routes',
     'Create, change, delete and test routes.',
   ),
-  'secrets:read': row('secret:read', 'role', true, 'low', 'View secrets', 'See names and usage of secrets, never their values.'),
+  'secrets:read': row(
+    'secret:read',
+    'role',
+    true,
+    'low',
+    'View and use secrets',
+    'See names and usage of secrets, and let routes, webhooks and the like send them. Never shows their values.',
+  ),
   'secrets:token': row(
     'secret:read_oauth_token',
     'never',

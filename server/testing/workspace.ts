@@ -54,7 +54,9 @@ export async function workspace(options: { plan?: PlanName; status?: string; nam
         ...extra,
       },
     });
-    return { row, text: minted.token };
+    // In whose name a verb mints something that must end with the key.
+    const as = ctx(space, { ...keyActor(role), type: 'api_key', id: row.id, key_id: row.key_id, role_ids: row.role_ids });
+    return { row, text: minted.token, as };
   };
 
   /** A stored OAuth client that may everything a client can. */

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
 import { randomBuffer } from '#server/crypto/random.ts';
+import { endWithin } from '#server/custody/backing.ts';
 import { lockedRole, roleByRef, rootByRef } from '#server/domain/pki/service.ts';
 import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
 import { auditActor, type Ctx, own } from '#server/kernel/context.ts';
@@ -47,7 +48,7 @@ export async function createAcmeAccount(ctx: Ctx, { name, role: roleRef, label, 
       if ((await tx.acme_accounts.count({ where: { ...own(ctx), role_id: role.id } })) >= MOST_ACCOUNTS)
         throw new Refusal('conflict', `A role has at most ${MOST_ACCOUNTS} ACME accounts. Delete those that are no longer used.`);
       const id = newId();
-      const expires_at = new Date(ctx.now.getTime() + ttl_seconds * 1_000);
+      const expires_at = await endWithin(tx, ctx, new Date(ctx.now.getTime() + ttl_seconds * 1_000));
       const minter = minterOf(ctx);
       await tx.acme_accounts.create({
         data: {

@@ -37,7 +37,7 @@ export const getChallenge = (
  */
 export async function respondToChallenge(directory: Directory, ctx: Ctx, account: AccountRow, id: string) {
   assertServed(directory);
-  await assertBacked(account);
+  await assertBacked(ctx, account);
   await spend('challenge', account.id, ctx.now);
   return inTransaction(ctx, async (tx) => {
     const { authorization, challenge } = await challengeOf(tx, ctx, account, id);

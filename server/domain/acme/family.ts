@@ -44,4 +44,14 @@ export const acme = family({
     validate_acme_challenge: { run: ({ now, payload }) => runValidation(db(), now, payload) },
     prune_acme: { cron: '33 3 * * *', run: ({ now }) => pruneAcme(db(), now) },
   },
+  made: [
+    {
+      type: 'acme_account',
+      table: 'acme_accounts',
+      label: ['ACME account', 'ACME accounts'],
+      name: `coalesce(r.label, 'ACME account')`,
+      works: `r.status = 'valid' or (r.status = 'pending' and r.expires_at > $3)`,
+      end: { set: `status = 'revoked', value_ct = null, cek_wrapped = null, tmk_version = null`, action: 'revoke' },
+    },
+  ],
 });

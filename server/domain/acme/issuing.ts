@@ -29,7 +29,7 @@ export async function finalizeOrder(
   // RFC 8555 §11.1: a key that certifies and one that orders are lost in different ways.
   if (key && (await thumbprintOf(key)) === account.thumbprint)
     throw badCsr('The certificate request must have another key than the account.');
-  await assertBacked(account);
+  await assertBacked(ctx, account);
   return inTransaction(ctx, async (tx) => {
     const order = await lockedOrder(tx, ctx, account, id);
     if (order.status !== 'ready')

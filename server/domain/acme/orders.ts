@@ -28,7 +28,7 @@ export async function createOrder(
   if (payload.notBefore !== undefined || payload.notAfter !== undefined)
     throw malformed('notBefore and notAfter are not supported: the lifetime of certificates is set by the role.');
   const names = allowedNames(directory, payload.identifiers);
-  await assertBacked(account);
+  await assertBacked(ctx, account);
   await spend('order', account.id, ctx.now);
   // An order is a step of a protocol and changes nothing that anybody relies on: the certificate it leads to is audited.
   return inTransaction(ctx, async (tx) => {

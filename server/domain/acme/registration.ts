@@ -67,7 +67,7 @@ async function provenKey(
   } finally {
     hmacKey.fill(0);
   }
-  await assertBacked(row);
+  await assertBacked(ctx, row);
   return row as AccountRow;
 }
 

@@ -4,6 +4,7 @@ import { tellConnectivity } from './connectivity.ts';
 import { descriptions } from './descriptions.ts';
 import * as operations from './operations.ts';
 import { pruneAgents } from './pruning.ts';
+import { endWork } from './service.ts';
 
 export const agents = family({
   name: 'agents',
@@ -32,4 +33,27 @@ export const agents = family({
     tell_agent_connectivity: { cron: '* * * * *', run: ({ now }) => tellConnectivity(db(), now) },
     prune_agents: { cron: '35 * * * *', run: ({ now }) => pruneAgents(now) },
   },
+  made: [
+    {
+      type: 'agent',
+      table: 'agents',
+      label: ['agent', 'agents'],
+      name: `r.name || ' (' || r.mode || ')'`,
+      works: `r.status <> 'revoked'`,
+      // Whoever rotated its secret has seen it.
+      by: `r.made_by = any($2::uuid[]) or exists (select from agent_keys k where k.agent_id = r.id and k.made_by = any($2::uuid[]) and coalesce(k.expires_at > $3, true))`,
+      end: { set: `status = 'revoked', revoked_at = $3, updated_at = $3`, action: 'revoke' },
+      ended: async (tx, ctx, ids) => {
+        for (const id of ids) await endWork(tx, ctx, id);
+      },
+    },
+    {
+      type: 'agent_install_token',
+      table: 'agent_install_tokens',
+      label: ['install token', 'install tokens'],
+      name: `(select a.name from agents a where a.id = r.agent_id) || ' (' || r.prefix || ')'`,
+      works: `r.used_at is null and r.revoked_at is null and r.expires_at > $3`,
+      end: { set: 'revoked_at = $3', action: 'revoke' },
+    },
+  ],
 });

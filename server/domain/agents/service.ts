@@ -168,14 +168,19 @@ export function revokeAgent(ctx: Ctx, { id }: { id: string }) {
     const row = await lockedAgent(tx, ctx, id);
     if (row.status === 'revoked') return unchanged(answer);
     await tx.agents.update({ where: { id: row.id, ...own(ctx) }, data: { status: 'revoked', revoked_at: ctx.now, updated_at: ctx.now } });
-    await endSessions(tx, ctx, row.id);
-    const mine = { ...own(ctx), agent_id: row.id };
-    await tx.agent_install_tokens.updateMany({ where: { ...mine, used_at: null, revoked_at: null }, data: { revoked_at: ctx.now } });
-    await tx.agent_commands.updateMany({
-      where: { ...mine, status: { in: ['queued', 'sent'] } },
-      data: { status: 'expired', finished_at: ctx.now, error: 'The agent was revoked.' },
-    });
+    await endWork(tx, ctx, row.id);
     return audited(answer, entryOf('revoke', row, { mode: row.mode }));
+  });
+}
+
+/** What of an agent ends with it: its sessions, install tokens and commands. */
+export async function endWork(tx: Tx, ctx: Ctx, agentId: string): Promise<void> {
+  await endSessions(tx, ctx, agentId);
+  const mine = { ...own(ctx), agent_id: agentId };
+  await tx.agent_install_tokens.updateMany({ where: { ...mine, used_at: null, revoked_at: null }, data: { revoked_at: ctx.now } });
+  await tx.agent_commands.updateMany({
+    where: { ...mine, status: { in: ['queued', 'sent'] } },
+    data: { status: 'expired', finished_at: ctx.now, error: 'The agent was revoked.' },
   });
 }
 

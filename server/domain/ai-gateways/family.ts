@@ -32,4 +32,14 @@ export const aiGateways = family({
     prune_ai_answers: { cron: '50 * * * *', run: ({ now }) => pruneAnswers(now) },
   },
   membershipEnds: endTokensOnOffboarding,
+  made: [
+    {
+      type: 'ai_token',
+      table: 'ai_tokens',
+      label: ['AI token', 'AI tokens'],
+      name: `coalesce(r.name || ' (' || r.prefix || ')', r.prefix)`,
+      works: 'r.revoked_at is null and r.oneshot_consumed_at is null and r.expires_at > $3',
+      end: { set: `capability_hmac = '', revoked_at = $3`, action: 'revoke' },
+    },
+  ],
 });

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { mintCapability } from '#server/crypto/capability-tokens.ts';
 import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
+import { endWithin } from '#server/custody/backing.ts';
 import { signCapability } from '#server/custody/capabilities.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { canonicalAddress } from '#server/kernel/address.ts';
@@ -96,7 +97,7 @@ export async function insertToken(tx: Tx, ctx: Ctx, asked: NewToken) {
   await assertRoom(tx, ctx, rest.gateway_id);
   const scope = normalScope(given);
   const { token, digest, prefix } = mintCapability(spaceOf(ctx.sandbox), rest.kind);
-  const expires_at = new Date(ctx.now.getTime() + lifetime_seconds * 1_000);
+  const expires_at = await endWithin(tx, ctx, new Date(ctx.now.getTime() + lifetime_seconds * 1_000));
   const signed = { ...own(ctx), ...rest, token_hash: new Uint8Array(digest), expires_at, scope_jsonb: scope as Prisma.InputJsonObject };
   const row = await tx.ai_tokens.create({
     data: {

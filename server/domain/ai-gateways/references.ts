@@ -1,4 +1,4 @@
-import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
+import { assertUsesSecrets, denyingPolicy, policyDenied, secretsScopeMissing } from '#server/domain/policies/service.ts';
 import type { Capability } from '#server/kernel/capabilities.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
@@ -53,13 +53,13 @@ export async function checkReferences(tx: Tx, ctx: Ctx, agent: References, writt
  * @throws Refusal forbidden, role_denied
  */
 async function checkSecret(tx: Tx, ctx: Ctx, id: string, foreign: () => Error): Promise<void> {
-  assertHolds(ctx, ['secret:read', 'route:create'], 'Naming a secret');
+  if (!ctx.actor.capabilities.has('secret:read')) throw secretsScopeMissing(ctx, 'an AI agent');
+  assertHolds(ctx, ['route:create'], 'Naming a secret');
   // A deletion waits, or was first.
   await tx.$queryRaw`select 1 from secrets where id = ${id}::uuid for key share`;
   const secret = await tx.secrets.findFirst({ where: { ...own(ctx), id }, select: { id: true, shortcode_name: true } });
   if (!secret) throw foreign();
-  const policy = await denyingPolicy(ctx, 'secret:read', { id: secret.id, name: secret.shortcode_name });
-  if (policy) throw policyDenied(ctx, policy, 'secret:read');
+  await assertUsesSecrets(ctx, [secret.id], 'an AI agent');
 }
 
 /** Callers of the agent call its routes, so whoever names one must be able to call it. */

@@ -17,4 +17,14 @@ export const aiTrust = family({
     { name: 'ai_exchange_claims', reset: 'stay' },
   ],
   jobs: { prune_ai_exchange_claims: { cron: '45 2 * * *', run: ({ now }) => pruneClaims(now) } },
+  made: [
+    {
+      type: 'ai_oidc_binding',
+      table: 'ai_oidc_bindings',
+      label: ['AI trust binding', 'AI trust bindings'],
+      name: `r.name || ' (' || r.issuer || ')'`,
+      works: 'r.enabled',
+      end: { set: 'enabled = false, updated_at = $3', action: 'disable' },
+    },
+  ],
 });

@@ -1,3 +1,4 @@
+import { stopDeliveries } from '#server/domain/deliveries/service.ts';
 import { family } from '#server/kernel/family.ts';
 import * as operations from './operations.ts';
 
@@ -9,4 +10,15 @@ export const alertChannels = family({
   resources: [{ type: 'alert_channel' }],
   tables: [{ name: 'alert_channels', reset: 'delete' }],
   actions: [{ id: 'create-alert-channel', title: 'Create alert channel', path: '/alerts/channels?open=new', needs: 'alert:create' }],
+  made: [
+    {
+      type: 'alert_channel',
+      table: 'alert_channels',
+      label: ['alert channel', 'alert channels'],
+      name: `r.name || coalesce(' (' || r.host || ')', '')`,
+      works: 'r.enabled',
+      end: { set: 'enabled = false, updated_at = $3', action: 'disable' },
+      ended: (tx, ctx, ids) => stopDeliveries(tx, ctx, ids),
+    },
+  ],
 });

@@ -23,7 +23,7 @@ export const descriptions: Descriptions = {
     },
     'api_keys.rotate': {
       description:
-        'Creates a replacement with the same roles, limits and expiry. The old key keeps working until `revoke_old_after_sec` has passed or you revoke it.',
+        'Creates a replacement with the same roles, limits and expiry. The old key keeps working until `revoke_old_after_sec` has passed or you revoke it. Policies that name the old key name the new one, too.',
       success: 'The new API key, shown once.',
     },
     'api_keys.revoke': {

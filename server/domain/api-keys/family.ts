@@ -37,4 +37,14 @@ export const apiKeys = family({
     prune_versions: { cron: '50 1 * * *', run: ({ now }) => pruneVersions(now) },
   },
   leases,
+  made: [
+    {
+      type: 'api_key',
+      table: 'api_keys',
+      label: ['API key', 'API keys'],
+      name: `r.name || ' (' || r.key_prefix || ')'`,
+      works: 'r.active and r.revoked_at is null and coalesce(r.expires_at > $3, true) and coalesce(r.revoke_at > $3, true)',
+      end: { set: 'active = false, revoked_at = $3, updated_at = $3', action: 'revoke' },
+    },
+  ],
 });

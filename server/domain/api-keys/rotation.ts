@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { requireFeature, withinPlan } from '#server/domain/plans/service.ts';
+import { bindSuccessor, forgetRules } from '#server/domain/policies/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
@@ -14,7 +15,8 @@ import { hasEnded, lockedKey } from './store.ts';
 
 /**
  * A new key with the old one's grants, and its expiry unless another is asked for; the old one works on until it is revoked or its time comes (interface rule 00, API key lifecycle). With
- * revoke_old_after_sec 0 the old one makes room for the new one: at the plan's limit a leaked key can still be replaced.
+ * revoke_old_after_sec 0 the old one makes room for the new one: at the plan's limit a leaked key can still be replaced. Policies that name the old one name
+ * the new one too.
  */
 export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey>) {
   recentSignIn(ctx);
@@ -52,6 +54,7 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
           updated_at: ctx.now,
         },
       });
+    const bound = await bindSuccessor(tx, ctx, { from: current.id, to: created.id });
     notify = await notifyKeyCreated(tx, ctx, created);
     return audited(
       { ...created, replaces_key_id: current.key_id },
@@ -62,8 +65,10 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
         name: created.name,
         details: { key_id: created.key_id, replaces_key_id: current.key_id, revoke_old_after_sec: input.revoke_old_after_sec },
       },
+      bound,
     );
   });
+  forgetRules(ctx.tenant_id);
   notify();
   return made;
 }

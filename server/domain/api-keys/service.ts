@@ -14,7 +14,6 @@ import type { CreateApiKey, UpdateApiKey } from './schema.ts';
 import { addressList, expiry, limits } from './settings.ts';
 import { hasEnded, keyByRef, lockedKey, oneWithUsage } from './store.ts';
 
-export { keysCreatedBy, revokeKeysCreatedBy } from './created-by.ts';
 export { coveredScopes } from './grants.ts';
 export { listApiKeys } from './listing.ts';
 export { insertKey } from './minting.ts';

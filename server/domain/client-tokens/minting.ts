@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { fingerprint, parsePortable } from '#server/crypto/portable/text.ts';
 import { digest, mintToken } from '#server/crypto/tokens.ts';
+import { endWithin } from '#server/custody/backing.ts';
 import { effectiveLimit } from '#server/custody/plan-limits.ts';
 import { opener } from '#server/custody/portable.ts';
 import { lookUp } from '#server/custody/vaults/detokenize.ts';
@@ -35,8 +36,8 @@ export async function mintClientToken(ctx: Ctx, input: Input) {
   const { token, digest: token_hash } = mintToken('client_token');
   const minter = auditActor(ctx.actor);
   const ttl = Math.min(input.ttl_seconds, MAX_TTL_SECONDS);
-  const expires_at = new Date(ctx.now.getTime() + ttl * 1_000);
   return mutate(ctx, async (tx) => {
+    const expires_at = await endWithin(tx, ctx, new Date(ctx.now.getTime() + ttl * 1_000));
     const row = await tx.client_tokens.create({
       data: {
         ...own(ctx),

@@ -44,4 +44,14 @@ export const clients = family({
   },
   actions: [{ id: 'create-client', title: 'Create client', path: '/clients?open=new', needs: 'client:create' }],
   savedViews: { clients: { see: 'client:read', share: 'client:update' } },
+  made: [
+    {
+      type: 'client_credential',
+      table: 'client_credentials',
+      label: ['client credential', 'client credentials'],
+      name: `(select c.name from clients c where c.id = r.client_id) || ' (' || r.kind || ')'`,
+      works: 'r.enabled and coalesce(r.expires_at > $3, true)',
+      end: { set: 'enabled = false, updated_at = $3', action: 'disable' },
+    },
+  ],
 });

@@ -34,3 +34,7 @@ export const recover = (tx: Tx, ctx: Ctx, { channel, destination_id, since, unti
   where not exists (select from deliveries later where later.event_id = d.event_id and later.destination_id = d.destination_id
       and later.created_at > d.created_at and later.state in ('pending', 'in_flight', 'succeeded'))
   group by d.tenant_id, d.sandbox, d.event_id, d.channel, d.destination_id`;
+
+/** Nothing more is delivered to these destinations, which were turned off. */
+export const stopDeliveries = (tx: Tx, ctx: Ctx, destinationIds: readonly string[]) =>
+  tx.event_subscriptions.updateMany({ where: { ...own(ctx), destination_id: { in: [...destinationIds] } }, data: { enabled: false } });

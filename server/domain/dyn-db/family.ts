@@ -42,4 +42,18 @@ export const dynDb = family({
       needs: 'dyn_db_cred:create',
     },
   ],
+  made: [
+    {
+      type: 'dyn_db_lease',
+      table: 'dyn_db_leases',
+      label: ['database credential', 'database credentials'],
+      name: `r.connection_name || '/' || r.role_name || ' (' || r.username || ')'`,
+      works: `r.ended_at is null and r.phase <> 'revoking'`,
+      // The sweeper removes the user.
+      end: {
+        set: `phase = 'revoking', ends_as = 'revoked', attempts = 0, next_attempt_at = null, status = case status when 'errored' then status else 'renewing' end`,
+        action: 'revoke',
+      },
+    },
+  ],
 });

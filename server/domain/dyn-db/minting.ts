@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { endWithin } from '#server/custody/backing.ts';
 import { effectiveLimit } from '#server/custody/plan-limits.ts';
 import { withinPlan } from '#server/domain/plans/service.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
@@ -117,6 +118,8 @@ export async function insertLease(
   if (live >= MOST_LEASES)
     throw new Refusal('lease_limit', `A connection has at most ${MOST_LEASES} live leases. Revoke some, or wait until they expire.`);
   const minter = auditActor(ctx.actor);
+  const expires_at = await endWithin(tx, ctx, after(now, ttl));
+  const ttl_seconds = Math.max(Math.floor((expires_at.getTime() - now.getTime()) / 1_000), 0);
   const iam = connection.execution_mode === 'iam';
   const target = {
     database: connection.database_name,
@@ -134,21 +137,21 @@ export async function insertLease(
         phase: 'creating',
         ends_as: 'failed',
       },
-      ...{ ttl_seconds: ttl, issued_at: now, expires_at: after(now, ttl), max_expires_at: after(now, most), renewable: !iam },
+      ...{ ttl_seconds, issued_at: now, expires_at, max_expires_at: await endWithin(tx, ctx, after(now, most)), renewable: !iam },
       ...{ claimed_by: newId(), claimed_until: new Date(now.getTime() + CLAIM_MS) },
       revocation_sql: iam ? null : revocationTemplateOf(connection, role),
       target: target as Prisma.InputJsonObject,
       ...{ minted_by_type: minter.type, minted_by_id: minter.id, minted_by_label: minter.label, minted_from: ctx.ip },
     },
   })) as unknown as LeaseRow;
-  return { row, entry: entryOf('create', row, { username, ttl, expires_at: row.expires_at.toISOString() }) };
+  return { row, entry: entryOf('create', row, { username, ttl: ttl_seconds, expires_at: row.expires_at.toISOString() }) };
 }
 
 const after = (moment: Date, seconds: number) => new Date(moment.getTime() + seconds * 1_000);
 
 /** Makes the user of a committed lease. What fails takes back what was done, now or by the sweeper. */
 export async function handedOut(ctx: Ctx, plan: Plan, lease: LeaseRow, opening?: Promise<DatabaseSession>) {
-  const { connection, role, ttl } = plan;
+  const { connection, role } = plan;
   const iam = connection.execution_mode === 'iam';
   const password = iam
     ? await iamToken(ctx, plan.access).catch((error: unknown) => undone(ctx, plan, lease, error, false))
@@ -158,7 +161,7 @@ export async function handedOut(ctx: Ctx, plan: Plan, lease: LeaseRow, opening?:
   return {
     ...{ username: lease.username, password, expires_at: lease.expires_at, lease_id: lease.number },
     ...{ connection_name: connection.name, role_name: role.name, host: connection.host, port: portOf(connection) },
-    ...{ database_name: connection.database_name, engine: connection.engine, ttl_seconds: ttl, renewable: lease.renewable },
+    ...{ database_name: connection.database_name, engine: connection.engine, ttl_seconds: lease.ttl_seconds, renewable: lease.renewable },
   };
 }
 

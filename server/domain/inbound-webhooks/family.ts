@@ -23,4 +23,15 @@ export const inboundWebhooks = family({
   actions: [
     { id: 'create-inbound-webhook', title: 'Create inbound webhook', path: '/inbound?receiver=new', needs: 'inbound_webhook:create' },
   ],
+  made: [
+    {
+      // They have seen the secret that it believes.
+      type: 'inbound_webhook',
+      table: 'inbound_webhooks',
+      label: ['inbound webhook', 'inbound webhooks'],
+      name: 'r.name',
+      works: 'r.enabled',
+      end: { set: 'enabled = false, updated_at = $3', action: 'disable' },
+    },
+  ],
 });

@@ -11,4 +11,14 @@ export const logStreams = family({
   tables: [{ name: 'log_streams', reset: 'delete' }],
   actions: [{ id: 'create-log-stream', title: 'Create log stream', path: '/log-streams?open=new', needs: 'log_stream:manage' }],
   leases,
+  made: [
+    {
+      type: 'log_stream',
+      table: 'log_streams',
+      label: ['log stream', 'log streams'],
+      name: `r.name || ' (' || r.endpoint || ')'`,
+      works: 'r.enabled',
+      end: { set: 'enabled = false, wakes_at = null, updated_at = $3', action: 'disable' },
+    },
+  ],
 });

@@ -1,6 +1,6 @@
 import { canonicalJson } from '#server/crypto/canonical-json.ts';
 import { heldEnvironment } from '#server/domain/environments/service.ts';
-import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
+import { assertUsesSecrets } from '#server/domain/policies/service.ts';
 import { listReferences, parseTemplate, type Reference } from '#server/domain/templates/grammar.ts';
 import { textsIn } from '#server/domain/templates/texts.shared.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -85,16 +85,12 @@ type Naming = Pick<ServerRow, 'auth' | 'guardrail_webhook_secret_id'>;
  * Whoever names a secret here, or says where the named ones are sent, must be able to read them: else a key that can't could have them sent to a host of its own.
  * @throws Refusal forbidden, role_denied
  */
-export async function mayUseSecrets(ctx: Ctx, after: Naming): Promise<void> {
-  const ids = new Set(secretsOf(after).map(({ id }) => id));
-  if (ids.size === 0) return;
-  if (!ctx.actor.capabilities.has('secret:read'))
-    throw new Refusal('forbidden', 'You need permission to read secrets (secret:read) to let an MCP server use one.');
-  for (const id of ids) {
-    const policy = await denyingPolicy(ctx, 'secret:read', { id });
-    if (policy) throw policyDenied(ctx, policy, 'secret:read');
-  }
-}
+export const mayUseSecrets = (ctx: Ctx, after: Naming): Promise<void> =>
+  assertUsesSecrets(
+    ctx,
+    secretsOf(after).map(({ id }) => id),
+    'an MCP server',
+  );
 
 /** Whether a change lets secrets go somewhere else, or lets others go. */
 export const movesSecrets = (before: ServerRow, after: ServerRow): boolean =>

@@ -31,7 +31,7 @@ export async function createClient(ctx: Ctx, input: z.output<typeof CreateOAuthC
   let notify = () => {};
   const made = await mutate(ctx, async (tx) => {
     await withinPlan(tx, ctx, 'oauth_clients');
-    const { type: kind, id, label } = auditActor(ctx.actor);
+    const { type: kind, id, label, user } = auditActor(ctx.actor);
     const row = await tx.oauth_clients.create({
       data: {
         ...own(ctx),
@@ -40,7 +40,8 @@ export async function createClient(ctx: Ctx, input: z.output<typeof CreateOAuthC
         id: newId(),
         client_id: mintClientId(),
         name,
-        created_by: { kind, id, label },
+        // It is the person's client, whichever application made it.
+        created_by: user ? { kind: 'user', ...user } : { kind, id, label },
         created_at: ctx.now,
         updated_at: ctx.now,
       },

@@ -20,6 +20,13 @@ export async function denyingPolicy(ctx: HotCtx, capability: Capability, resourc
   return firstCovering(rules, [{ id: resource.id, names }, ...stored]);
 }
 
+/** The policy that denies a capability as a whole to a caller that the gateway knows by its token. @throws as above */
+export const denyingRule = async (
+  { tenant, sandbox }: { tenant: { id: string }; sandbox: boolean },
+  capability: Capability,
+  caller: PolicyCaller,
+): Promise<Rule | null> => bindingRules(await rulesOf(tenant.id), capability, caller, spaceOf(sandbox)).find(isWhole) ?? null;
+
 /**
  * The policy that denies a capability for one call of an operation. A rule narrowed to some resources is compared with the object that the call is
  * about. A change that doesn't say which object it is about is denied by any such rule: it could be one of those.
@@ -130,7 +137,8 @@ export function callerOf(actor: Actor): PolicyCaller {
     case 'client_token':
     case 'capability_token':
     case 'acme_account': {
-      const { type, id } = actor.minted_by;
+      const { type, id, subject } = actor.minted_by;
+      if (subject) return subject;
       return type === 'user'
         ? { user_id: id }
         : type === 'api_key'

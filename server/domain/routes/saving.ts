@@ -8,6 +8,7 @@ import { warnOfLiterals } from './config/literals.ts';
 import { saveReferences } from './config/references.ts';
 import type { ConfigField } from './effective.ts';
 import { forgetIcon, iconOrigin } from './icon/service.ts';
+import { assertMaySend } from './secret-use.ts';
 import { storeDraft } from './store.ts';
 
 const WITH_TEMPLATES: readonly ConfigField[] = [
@@ -23,7 +24,7 @@ const WITH_TEMPLATES: readonly ConfigField[] = [
 
 /**
  * Stores a draft and what its templates refer to. `moved`: the route changes its collection, so every variable is looked up anew.
- * @throws Refusal validation_error for a malformed template, an unknown secret or variable
+ * @throws Refusal validation_error for a malformed template, an unknown secret or variable; forbidden, role_denied for a secret that the caller may not use
  */
 export async function saveDraft(
   tx: Tx,
@@ -39,6 +40,7 @@ export async function saveDraft(
   await storeSettings(tx, ctx, route, before, after, ids);
   if (!moved && !removed && ![...written.values()].some((fields) => fields.some((f) => WITH_TEMPLATES.includes(f)))) return;
   const isWritten = (environment: string, field: ConfigField) => written.get(environment)?.includes(field) ?? false;
+  await assertMaySend(tx, ctx, route, { before, after, moved });
   await saveReferences(tx, ctx, route, after, (environment, field) => moved || isWritten(environment, field));
   await checkSigningKeys(tx, ctx, after, isWritten);
   warnOfLiterals(ctx, after, isWritten);

@@ -13,4 +13,15 @@ export const scimCredentials = family({
     { name: 'scim_requests', reset: 'stay' },
   ],
   leases,
+  made: [
+    {
+      type: 'scim_credential',
+      table: 'scim_credentials',
+      label: ['SCIM credential', 'SCIM credentials'],
+      name: `r.name || ' (' || r.space || ')'`,
+      works: 'r.revoked_at is null and r.expires_at > $3',
+      end: { set: 'revoked_at = $3', action: 'revoke' },
+      scope: 'workspace',
+    },
+  ],
 });

@@ -1,6 +1,6 @@
 import { dispatch } from '#server/domain/mail/service.ts';
 import { holdAddress, signOutMember } from '#server/domain/people/service.ts';
-import { endMembership, leaveSpace, lockMembers, memberById } from '#server/domain/team/service.ts';
+import { endMembership, leaveSpace, lockMembers, mailOwnersOfMade, memberById } from '#server/domain/team/service.ts';
 import { acrossSpaces, type Within } from '#server/kernel/across-spaces.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
@@ -132,9 +132,9 @@ type Work<T> = (
 
 /** A change of one record with the members of its workspace locked, and the end of a membership carried into Test. */
 async function inLive<T>(ctx: Ctx, id: string, families: readonly Family[], work: Work<T>): Promise<T> {
-  let send = () => {};
+  const sends: (() => void)[] = [];
   const result = await acrossSpaces(ctx, async (within) => {
-    let ended: Parameters<typeof leaveSpace>[2] | null = null;
+    let ended: Gone | null = null;
     const done = await within(false, async (tx, there) => {
       // In the order in which every way to join takes these locks.
       await holdAddress(tx, (await recordById(tx, there, id)).address);
@@ -143,20 +143,20 @@ async function inLive<T>(ctx: Ctx, id: string, families: readonly Family[], work
       const { entries, ...rest } = await work(tx, there, before, async () => {
         const member = await memberById(tx, there, before.user_id ?? '');
         // A directory signs people out, too: those whose session acts in this workspace.
-        const { sessions, apps } = await signOutMember(tx, there, member.id);
-        const left = await endMembership(tx, there, member, families, { revoke_api_keys: false, tell: true });
-        if (member.role === 'owner') await assertOwnersCredential(tx, there);
-        ended = member;
-        send = left.send;
-        return membershipEnd(member, { ...left.ended, ...(apps > 0 ? { oauth_grants: apps } : {}), ...(sessions > 0 ? { sessions } : {}) });
+          const { sessions, apps } = await signOutMember(tx, there, member.id);
+          const left = await endMembership(tx, there, member, families, { kinds: new Set(), tell: true });
+          if (member.role === 'owner') await assertOwnersCredential(tx, there);
+          ended = { member, made: left.made };
+          sends.push(left.send);
+          return membershipEnd(member, { ...left.ended, ...(apps > 0 ? { oauth_grants: apps } : {}), ...(sessions > 0 ? { sessions } : {}) });
       });
       const [first, ...more] = entries;
       return first ? audited(rest, first, more) : unchanged(rest);
     });
-    if (ended) await leaveTest(within, ended, families);
+    if (ended) sends.push(await leaveTest(within, ended, families));
     return done;
   });
-  send();
+  for (const send of sends) send();
   if (result.mail) dispatch(ctx.db, result.mail);
   return result.value;
 }
@@ -183,8 +183,14 @@ async function assertOwnersCredential(tx: Tx, ctx: Ctx): Promise<void> {
     );
 }
 
-const leaveTest = (within: Within, member: Parameters<typeof leaveSpace>[2], families: readonly Family[]) =>
-  within(true, async (tx, there) => unchanged(await leaveSpace(tx, there, member, false, families)));
+type Gone = { member: { id: string; email: string }; made: Awaited<ReturnType<typeof leaveSpace>>['made'] };
+
+/** The directory revokes nothing of what they made: the Owners hear of it. @returns what sends the mail, to call after the commit */
+const leaveTest = (within: Within, { member, made }: Gone, families: readonly Family[]) =>
+  within(true, async (tx, there) => {
+    const left = await leaveSpace(tx, there, member, families);
+    return unchanged(await mailOwnersOfMade(tx, there, member, [...made, ...left.made]));
+  });
 
 const membershipEnd = (member: { id: string; email: string; role: string }, ended: Record<string, number>): AuditEntry => ({
   action: 'delete',

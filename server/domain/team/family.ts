@@ -23,4 +23,15 @@ export const team = family({
   actions: [
     { id: 'invite-member', title: 'Invite member', path: '/settings/team?invite=true', scope: 'workspace', needs: 'member:invite' },
   ],
+  made: [
+    {
+      type: 'invitation',
+      table: 'invitations',
+      label: ['invitation', 'invitations'],
+      name: `r.email || ' as ' || r.role`,
+      works: 'r.accepted_at is null and r.revoked_at is null and r.expires_at > $3',
+      end: { set: 'revoked_at = $3', action: 'revoke' },
+      scope: 'workspace',
+    },
+  ],
 });

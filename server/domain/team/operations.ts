@@ -87,7 +87,7 @@ export const impact = operation({
   refuses: ['not_found', 'role_denied'],
   input: MemberRef,
   output: MemberImpact,
-  run: (ctx, input) => impactOfRemoval(ctx, input),
+  run: (ctx, input, families) => impactOfRemoval(ctx, input, families),
 });
 
 export const endSessions = operation({

@@ -44,17 +44,28 @@ export const UpdateMember = atLeastOne(
   }),
 );
 
-/** `revoke_api_keys`: also revoke the API keys that the person created. */
-export const RemoveMember = z.object({ id: pathId(), revoke_api_keys: flag().default(false) });
+/** `revoke`: what to end of what the person made: everything, or kinds of it. `revoke_api_keys` is short for the kind `api_key`. */
+export const RemoveMember = z.object({
+  id: pathId(),
+  revoke: z.union([z.literal(true), z.array(z.string().max(40)).max(50)]).optional(),
+  revoke_api_keys: flag().default(false),
+});
 
-const LeftKey = z.object({
+/** What a person made that acts by itself, or whose secret they have seen. */
+const Made = z.object({
+  /** What `revoke` names. */
+  kind: z.string(),
+  /** What people call one of its kind. */
+  label: z.string(),
   id: z.uuid(),
   name: z.string(),
-  key_prefix: z.string(),
   space: z.enum(['live', 'test']),
+  /** The key, OAuth client or SCIM credential of theirs that made it; null when they made it themselves. */
+  through: z.string().nullable(),
+  /** What `revoke` does to it. */
+  ends: z.enum(['revoke', 'disable']),
   last_used_at: time().nullable(),
 });
-const SentInvitation = z.object({ id: z.uuid(), email: z.string(), role: role() });
 
 /** What ends when the person leaves, and what stays for somebody to review. */
 export const MemberImpact = z.object({
@@ -62,19 +73,15 @@ export const MemberImpact = z.object({
   sessions: z.int(),
   /** Applications that are logged in in their name. */
   apps: z.int(),
-  /** API keys they created that still work. */
-  api_keys: z.array(LeftKey),
-  /** Pending invitations they sent. */
-  invitations: z.array(SentInvitation),
+  made: z.array(Made),
 });
 
 export const Removed = z.object({
   deleted: z.literal(true),
   /** What ended with the membership, by kind. */
   ended: z.record(z.string(), z.int()),
-  /** API keys they created, for review; `revoked` tells whether this call revoked them. */
-  api_keys: z.array(LeftKey.omit({ last_used_at: true }).extend({ revoked: z.boolean() })),
-  invitations: z.array(SentInvitation),
+  /** What they made, for review; `revoked` tells whether this call ended it. */
+  made: z.array(Made.extend({ revoked: z.boolean() })),
 });
 
 export const EndedSessions = z.object({ deleted: z.literal(true), revoked: z.int(), apps: z.int() });

@@ -126,15 +126,15 @@ test('removal ends session access, step-ups, private views and, when asked, API 
   await verified({ user_id: user.id, session_id: session.id }, 'member.role');
   const created_by = { kind: 'user', id: user.id, label: user.email };
   const keys = {
-    live: await w.key('live', 'Key - Read-only', { created_by }),
-    test: await w.key('test', 'Key - Read-only', { created_by }),
+    live: await w.key('live', 'Key - Read-only', { created_by, made_by: user.id }),
+    test: await w.key('test', 'Key - Read-only', { created_by, made_by: user.id }),
   };
   await db().saved_views.create({
     data: { id: newId(), tenant_id: w.tenant.id, sandbox: true, page: 'routes', name: 'v', query: '', owner_id: user.id, owner_label: 'P' },
   });
   assert.equal((await person.call('GET /admin/members')).status, 200);
-  const impact = (await run(boss, 'team.impact', { id: user.id })).output as { sessions: number; api_keys: { id: string }[] };
-  assert.deepEqual([impact.sessions, impact.api_keys.length], [1, 2]);
+  const impact = (await run(boss, 'team.impact', { id: user.id })).output as { sessions: number; made: { id: string }[] };
+  assert.deepEqual([impact.sessions, impact.made.length], [1, 2]);
 
   const answer = (await run(boss, 'team.delete', { id: user.id, revoke_api_keys: true })).output as Record<string, never>;
   assert.deepEqual(answer.ended, { sessions: 1, saved_views: 1 });
@@ -155,10 +155,10 @@ test('a session bound to the workspace ends with the membership, and keys stay u
   const person = await dashboardPerson();
   await person.join(w.tenant.id, 'editor');
   await db().sessions.update({ where: { id: person.session.id }, data: { scope_tenant_id: w.tenant.id } });
-  const key = await w.key('live', 'Key - Read-only', { created_by: { kind: 'user', id: person.user.id, label: 'P' } });
-  const answer = (await run(boss, 'team.delete', { id: person.user.id })).output as { api_keys: { id: string; revoked: boolean }[] };
+  const key = await w.key('live', 'Key - Read-only', { made_by: person.user.id });
+  const answer = (await run(boss, 'team.delete', { id: person.user.id })).output as { made: { id: string; revoked: boolean }[] };
   assert.deepEqual(
-    answer.api_keys.map(({ id, revoked }) => [id, revoked]),
+    answer.made.map(({ id, revoked }) => [id, revoked]),
     [[key.row.id, false]],
   );
   assert.equal((await person.call('GET /admin/members')).body.code, 'not_authenticated');

@@ -12,4 +12,14 @@ export const trustBindings = family({
   resources: [{ type: 'trust_binding' }],
   // They go with their client.
   tables: [{ name: 'oauth_trust_bindings', reset: 'cascade' }],
+  made: [
+    {
+      type: 'trust_binding',
+      table: 'oauth_trust_bindings',
+      label: ['trust binding', 'trust bindings'],
+      name: `r.name || ' (' || r.issuer || ')'`,
+      works: 'r.enabled and exists (select from oauth_clients c where c.id = r.client_row_id and c.active and c.revoked_at is null)',
+      end: { set: 'enabled = false, updated_at = $3', action: 'disable' },
+    },
+  ],
 });

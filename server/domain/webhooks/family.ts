@@ -1,3 +1,4 @@
+import { stopDeliveries } from '#server/domain/deliveries/service.ts';
 import { family } from '#server/kernel/family.ts';
 import { db } from '#server/platform/db.ts';
 import { descriptions } from './descriptions.ts';
@@ -32,4 +33,17 @@ export const webhooks = family({
     check_webhook_health: { cron: '*/5 * * * *', run: ({ now }) => checkHealth(db(), now) },
     prune_webhooks: { cron: '25 * * * *', run: ({ now }) => pruneWebhooks(now) },
   },
+  made: [
+    {
+      type: 'webhook',
+      table: 'webhooks',
+      label: ['webhook', 'webhooks'],
+      name: `r.name || ' (' || coalesce(substring(r.url from '^https?://([^/?#]+)'), r.url) || ')'`,
+      works: 'r.enabled',
+      // It sends to an address of theirs, or they have seen the secret that it signs with.
+      by: `r.made_by = any($2::uuid[]) or exists (select from webhook_secrets s where s.webhook_id = r.id and s.made_by = any($2::uuid[]) and coalesce(s.expires_at > $3, true))`,
+      end: { set: `enabled = false, disabled_reason = 'manual', disabled_at = $3, updated_at = $3`, action: 'disable' },
+      ended: (tx, ctx, ids) => stopDeliveries(tx, ctx, ids),
+    },
+  ],
 });

@@ -1,5 +1,5 @@
 import { openedSecret, SecretUnusable } from '#server/custody/mcp/secrets.ts';
-import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
+import { assertUsesSecrets, secretsScopeMissing } from '#server/domain/policies/service.ts';
 import { listReferences, parseTemplate, type Reference } from '#server/domain/templates/grammar.ts';
 import { filledTexts, mapTexts, textsIn } from '#server/domain/templates/texts.shared.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -74,8 +74,8 @@ export async function mayUseSecrets(
 ): Promise<{ field: string; secret_id: string; by: 'id' | 'name' }[]> {
   const named = secretsNamed(presented);
   if (named.length === 0) return [];
-  if (!ctx.actor.capabilities.has('secret:read'))
-    throw new Refusal('forbidden', 'You need permission to read secrets (secret:read) to let a webhook send one.');
+  // Before anything is looked up: who may not use secrets doesn't learn here which exist.
+  if (!ctx.actor.capabilities.has('secret:read')) throw secretsScopeMissing(ctx, 'a webhook');
   const found = await tx.secrets.findMany({
     where: {
       ...own(ctx),
@@ -92,10 +92,11 @@ export async function mayUseSecrets(
     if (secret.secret_type !== 'string') throw invalid(field, 'must name a secret of type string');
     return { field, secret_id: secret.id, by: reference.kind === 'secret' ? ('name' as const) : ('id' as const) };
   });
-  for (const id of new Set(uses.map(({ secret_id }) => secret_id))) {
-    const policy = await denyingPolicy(ctx, 'secret:read', { id });
-    if (policy) throw policyDenied(ctx, policy, 'secret:read');
-  }
+  await assertUsesSecrets(
+    ctx,
+    uses.map(({ secret_id }) => secret_id),
+    'a webhook',
+  );
   return uses;
 }
 

@@ -1,5 +1,5 @@
 import { limitOf } from '#server/domain/plans/service.ts';
-import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
+import { assertUsesSecrets, secretsScopeMissing } from '#server/domain/policies/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
@@ -118,13 +118,9 @@ export async function mayWrite(tx: Tx, ctx: Ctx, definition: Definition): Promis
 async function mayNameSecrets(tx: Tx, ctx: Ctx, definition: Definition): Promise<void> {
   const named = secretsNamed(definition);
   if (named.length === 0) return;
-  if (!ctx.actor.capabilities.has('secret:read'))
-    throw new Refusal('forbidden', 'You need permission to read secrets (secret:read) to let a workflow send one.');
+  if (!ctx.actor.capabilities.has('secret:read')) throw secretsScopeMissing(ctx, 'a workflow');
   const ids = (await secretsFound(tx, ctx, named)).flatMap(({ id }) => id ?? []);
-  for (const id of new Set(ids)) {
-    const policy = await denyingPolicy(ctx, 'secret:read', { id });
-    if (policy) throw policyDenied(ctx, policy, 'secret:read');
-  }
+  await assertUsesSecrets(ctx, ids, 'a workflow');
 }
 
 /** Keeps everything that follows from a workflow in step with its row: schedule, subscription to events, URL, and who uses which secret. */

@@ -1,3 +1,4 @@
+import { stopDeliveries } from '#server/domain/deliveries/service.ts';
 import { own } from '#server/kernel/context.ts';
 import { family } from '#server/kernel/family.ts';
 import { isUuid } from '#server/kernel/fields.ts';
@@ -47,4 +48,20 @@ export const workflows = family({
   jobs: {
     prune_workflow_executions: { cron: '35 * * * *', run: ({ now }) => pruneExecutions(now) },
   },
+  made: [
+    {
+      // It starts by itself, or by an address that they have seen.
+      type: 'workflow',
+      table: 'workflows',
+      label: ['workflow', 'workflows'],
+      name: `r.name || coalesce(' (' || r.trigger_type || ')', '')`,
+      works: `r.enabled and r.trigger_type is distinct from 'manual'`,
+      by: 'r.made_by = any($2::uuid[]) or exists (select from workflow_hooks h where h.workflow_id = r.id and h.made_by = any($2::uuid[]))',
+      end: { set: `enabled = false, disabled_reason = 'manual', updated_at = $3`, action: 'disable' },
+      ended: async (tx, ctx, ids) => {
+        await tx.workflow_schedules.deleteMany({ where: { ...own(ctx), workflow_id: { in: [...ids] } } });
+        await stopDeliveries(tx, ctx, ids);
+      },
+    },
+  ],
 });

@@ -33,7 +33,7 @@ export const descriptions: Descriptions = {
     },
     'wrap.create_token': {
       description:
-        'Creates a gateway token for one host of a wrap credential. Give `base_url` to an SDK as the address of its provider. The token is shown once, and everybody who has it can use the key at that host.',
+        'Creates a gateway token for one host of a wrap credential. Give `base_url` to an SDK as the address of its provider. The token is shown once, and everybody who has it can use the key at that host. It ends with the API key or OAuth client that created it, and works from the addresses of that key only.',
       success: 'The gateway token.',
     },
     'wrap.delete_token': {
@@ -72,7 +72,7 @@ export const descriptions: Descriptions = {
     revoke_tokens: 'Whether gateway tokens are revoked, instead of refusing the deletion.',
     secret: 'Name or ID of the wrap credential.',
     host: 'Host that the token is good for. Optional when the credential allows exactly one.',
-    ttl_seconds: 'Lifetime in seconds, 60 to 31536000. Without it the token does not expire.',
+    ttl_seconds: 'Lifetime in seconds, 60 to 31536000. Without it the token does not expire, unless the API key that creates it does.',
     label: 'What the token is for.',
     style: '`path` or `subdomain`. The subdomain form must be enabled by the operator, and is the default then.',
     id: 'ID of the gateway token.',

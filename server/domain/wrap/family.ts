@@ -37,4 +37,14 @@ export const wrap = family({
     prune_wrap_tokens: { cron: '35 2 * * *', run: ({ now }) => pruneWrapTokens(db(), now) },
     mail_exposed_wrap_tokens: { cron: '* * * * *', run: ({ now }) => notifyExposed(db(), now) },
   },
+  made: [
+    {
+      type: 'wrap_token',
+      table: 'wrap_tokens',
+      label: ['gateway token', 'gateway tokens'],
+      name: `coalesce(r.label || ' for ', '') || r.host`,
+      works: 'r.revoked_at is null and coalesce(r.expires_at > $3, true)',
+      end: { set: `revoked_at = $3, revoked_reason = 'requested'`, action: 'revoke' },
+    },
+  ],
 });

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { mintGatewayToken } from '#server/crypto/tokens.ts';
+import { endWithin } from '#server/custody/backing.ts';
 import { raise } from '#server/domain/events/service.ts';
 import { withinPlan } from '#server/domain/plans/service.ts';
 import { lockedSecret, secretByRef } from '#server/domain/secrets/service.ts';
@@ -38,6 +39,7 @@ export const createWrapToken = (ctx: Ctx, input: z.output<typeof CreateWrapToken
     await withinPlan(tx, ctx, 'wrap_tokens');
     const { token, digest } = mintGatewayToken();
     const { ttl_seconds } = input;
+    const ends = await endWithin(tx, ctx, ttl_seconds === undefined ? null : new Date(ctx.now.getTime() + ttl_seconds * 1_000));
     const row = await tx.wrap_tokens.create({
       data: {
         ...own(ctx),
@@ -47,9 +49,9 @@ export const createWrapToken = (ctx: Ctx, input: z.output<typeof CreateWrapToken
         host,
         label: input.label ?? null,
         style,
-        created_by: ctx.actor.id,
+        created_by: creatorOf(ctx),
         created_at: ctx.now,
-        expires_at: ttl_seconds === undefined ? null : new Date(ctx.now.getTime() + ttl_seconds * 1_000),
+        expires_at: ends,
       },
     });
     const { id, expires_at, label } = row;
@@ -75,6 +77,9 @@ export const createWrapToken = (ctx: Ctx, input: z.output<typeof CreateWrapToken
       },
     );
   });
+
+/** The person behind a token that acts for one, else the credential: its end is the token's. */
+const creatorOf = ({ actor }: Ctx): string | null => (actor.type === 'oauth_token' ? (actor.user_id ?? actor.id) : actor.id);
 
 /** Refused at its next call. Revoking again changes nothing. @throws Refusal not_found */
 export const revokeWrapToken = (ctx: Ctx, { id }: { id: string }) =>

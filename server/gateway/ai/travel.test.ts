@@ -29,7 +29,7 @@ async function furnished(trusted: string[] = []) {
   const w = await workspace();
   const gateway = await made(w.live, 'ai_gateways.create', { name: 'G', slug: fresh('g') });
   const agent = await made(w.live, 'ai_gateways.agents.create', { id: gateway.id, name: 'A', slug: fresh('a') });
-  const { id, prefix } = await made(w.live, 'ai_gateways.agents.tokens.create', { id: agent.id, name: 'worker' });
+  const { id, prefix } = await made((await w.key()).as, 'ai_gateways.agents.tokens.create', { id: agent.id, name: 'worker' });
   const capabilities = capabilityTokens();
   const runtime = { capabilities } as Args[1];
   const row = () => db().ai_tokens.findUniqueOrThrow({ where: { id } });

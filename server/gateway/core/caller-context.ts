@@ -36,16 +36,18 @@ export function actorOfCaller(caller: Caller): Actor {
     };
   if (caller.kind === 'agent')
     return { ...base, type: 'agent', id: caller.ref, label: caller.label, agent_id: caller.ref, mode: 'intercept' };
+  const { role, key_role_ids } = caller.subject;
   return {
     ...base,
     type: 'oauth_token',
-    id: caller.oauthClientId ?? caller.ref,
+    id: caller.ref,
     label: caller.label,
-    client_id: caller.ref,
+    client_id: caller.oauthClientId ?? caller.ref,
     token_id: caller.id,
     user_id: caller.userId,
-    person: null,
-    source_key: null,
+    person: role ? { email: caller.email ?? '', role } : null,
+    // What binds the key behind a token, or one of its roles, binds the token.
+    source_key: caller.apiKeyId === null ? null : { id: caller.apiKeyId, role_ids: key_role_ids ?? [] },
     family_id: null,
     scopes: [],
     step_up_at: null,

@@ -38,5 +38,6 @@ function compile(token: AccessToken): Caller {
     apiKeyId: key_row_id,
     oauthClientId: client_id,
     userId: user_id,
+    email: token.email,
   };
 }

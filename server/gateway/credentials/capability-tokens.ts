@@ -1,4 +1,5 @@
 import { parseCapability } from '#server/crypto/capability-tokens.ts';
+import { type Backing, type BackingRule, backingColumn } from '#server/custody/backing.ts';
 import type { TokenScope } from '#server/domain/ai-gateways/tokens.schema.ts';
 import { sql } from '#server/platform/sql.ts';
 import { type KeyedLookup, keyedLookup } from './keyed-lookup.ts';
@@ -29,7 +30,12 @@ export type CapabilityToken = {
   last_geo: unknown;
   origin: 'minted' | 'exchange' | 'oauth';
   created_by: string | null;
+  /** What minted it, as it is now. */
+  backing: Backing | null;
 };
+
+/** Those of a person end with their membership by a setting of the workspace (interface rule 50 §6.8), which revokes them. */
+export const CAPABILITY_BACKING: BackingRule = { needs: 'ai_gateway:mint', people: 'stay' };
 
 export type CapabilityTokens = Pick<KeyedLookup<CapabilityToken>, 'find' | 'forget' | 'forgetAll'> & {
   /** Takes the payload of an announcement: the token is looked up again, and whoever watches it is told. */
@@ -80,6 +86,7 @@ async function tokenRow(digest: Uint8Array): Promise<CapabilityToken | undefined
   return rows[0];
 }
 
-const QUERY = `select id, tenant_id, sandbox, gateway_id, agent_id, name, token_hash as digest, prefix, kind, scope_jsonb, dpop_required, dpop_jkt, expires_at,
-    revoked_at, last_used_at, capability_hmac, hmac_key_version, oneshot_consumed_at, step_up_required, last_geo, origin, created_by
-  from ai_tokens where token_hash = $1`;
+const QUERY = `select t.id, t.tenant_id, t.sandbox, t.gateway_id, t.agent_id, t.name, t.token_hash as digest, t.prefix, t.kind, t.scope_jsonb, t.dpop_required,
+    t.dpop_jkt, t.expires_at, t.revoked_at, t.last_used_at, t.capability_hmac, t.hmac_key_version, t.oneshot_consumed_at, t.step_up_required, t.last_geo, t.origin,
+    t.created_by, ${backingColumn('t.created_by', 't.tenant_id')}
+  from ai_tokens t where t.token_hash = $1`;

@@ -61,6 +61,9 @@ export function credentials(options: AccessTokensOptions): Credentials {
       if (channel !== 'oauth_changed') return forget(tenantId);
       tokens.forget(tenantId);
       clients.forget(tenantId);
+      // What a client minted ends with it.
+      capabilities.forget(tenantId);
+      wraps.forget(tenantId);
     },
     // Announcements made while nothing listened were lost.
     onConnect: () => {

@@ -1,4 +1,5 @@
 import { classifyCredential } from '#server/crypto/tokens.ts';
+import { type Backing, type BackingRule, backingColumn } from '#server/custody/backing.ts';
 import { sql } from '#server/platform/sql.ts';
 import { type KeyedLookup, keyedLookup } from './keyed-lookup.ts';
 
@@ -12,7 +13,12 @@ export type WrapToken = {
   host: string;
   expires_at: Date | null;
   revoked_at: Date | null;
+  /** What minted it, as it is now. */
+  backing: Backing | null;
 };
+
+/** What a gateway token does, whoever minted it must still be allowed to do. Those of a person stay when they leave, until somebody revokes them. */
+export const WRAP_BACKING: BackingRule = { needs: 'proxy:invoke', people: 'stay' };
 
 export type WrapTokens = Pick<KeyedLookup<WrapToken>, 'find' | 'forget' | 'forgetAll'> & {
   /** Takes the payload of an announcement: the token is looked up again. */
@@ -41,4 +47,6 @@ async function tokenRow(digest: Uint8Array): Promise<WrapToken | undefined> {
   return rows[0];
 }
 
-const QUERY = `select id, tenant_id, sandbox, secret_id, token_hash as digest, host, expires_at, revoked_at from wrap_tokens where token_hash = $1`;
+const QUERY = `select t.id, t.tenant_id, t.sandbox, t.secret_id, t.token_hash as digest, t.host, t.expires_at, t.revoked_at,
+    ${backingColumn('t.created_by::uuid', 't.tenant_id')}
+  from wrap_tokens t where t.token_hash = $1`;

@@ -20,7 +20,7 @@ await makeWrapped(w, 'PROVIDER', 'a-key-in-escrow', [HOST]);
 await served(running, w);
 
 test('a token that arrives in clear where TLS is served is refused, revoked and recorded', async () => {
-  const { token, id } = await createWrapToken({ ...w.live, now: new Date() }, { secret: 'PROVIDER', style: 'path' });
+  const { token, id } = await createWrapToken({ ...(await w.key()).as, now: new Date() }, { secret: 'PROVIDER', style: 'path' });
   const events = await watchEvents(w.live, 'wrap.token.exposed');
   const count = upstream.seen.length;
   const over = (proto: string) => callApi(running.api, `/wg/${token}/${HOST}/x`, { headers: { 'x-forwarded-proto': proto } });
@@ -39,7 +39,7 @@ test('a token that arrives in clear where TLS is served is refused, revoked and 
 });
 
 test('where the operator serves it, the token is the host name, and nothing of it is logged', async () => {
-  const { token, base_url, base_url_style } = await createWrapToken({ ...w.live, now: new Date() }, { secret: 'PROVIDER' });
+  const { token, base_url, base_url_style } = await createWrapToken({ ...(await w.key()).as, now: new Date() }, { secret: 'PROVIDER' });
   const label = token.slice('wkt_'.length);
   assert.deepEqual([base_url, base_url_style], [`https://${label}.wrap.service.example`, 'subdomain']);
   const count = upstream.seen.length;

@@ -19,7 +19,7 @@ const w = await workspace();
 await makeWrapped(w, 'PROVIDER', SECRET, [HOST, OTHER]);
 const { text: key } = await w.key();
 await served(running, w);
-const { token } = await createWrapToken({ ...w.live, now: new Date() }, { secret: 'PROVIDER', host: HOST });
+const { token } = await createWrapToken({ ...(await w.key()).as, now: new Date() }, { secret: 'PROVIDER', host: HOST });
 const session = connect(`http://127.0.0.1:${running.api}`);
 after(() => session.destroy());
 const OURS = `localhost:${running.api}`;

@@ -117,7 +117,7 @@ test('after an acceptance the manifest lists the host, and both ways past the ro
   const w = await workspace();
   const secret = await makeWrapped(w, 'PROVIDER', 'escrowed-key', [HOST]);
   const now = () => ({ ...w.live, now: new Date(), warnings: [] });
-  const { token } = await createWrapToken(now(), { secret: 'PROVIDER', host: HOST });
+  const { token } = await createWrapToken({ ...(await w.key()).as, now: new Date() }, { secret: 'PROVIDER', host: HOST });
   const rows = Array.from({ length: 12 }, () => logged(w.live, { proxy_mode: 'ephemeral', upstream_host: HOST, path: '/v1/items' }));
   await insertRows(sql(), rows);
   await refreshOpportunities(now(), { atMostEvery: 0 });

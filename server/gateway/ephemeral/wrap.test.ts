@@ -22,7 +22,8 @@ async function holder() {
   const w = await workspace();
   const secret = await makeWrapped(w, 'PROVIDER', SECRET, [HOST, OTHER]);
   await served(running, w);
-  const mint = (more: object = {}) => createWrapToken({ ...w.live, now: new Date() }, { secret: 'PROVIDER', host: HOST, ...more });
+  const { as } = await w.key();
+  const mint = (more: object = {}) => createWrapToken({ ...as, now: new Date() }, { secret: 'PROVIDER', host: HOST, ...more });
   const made = await mint();
   const call = (path: string, ask: Ask = {}, port = running.api) => callApi(port, path, ask);
   const seen = async (path: string, ask: Ask = {}) => {

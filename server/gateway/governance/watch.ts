@@ -1,6 +1,8 @@
 import type { AiCode } from '#server/ai/codes.ts';
+import { backingFault } from '#server/custody/backing.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import type { Runtime } from '../core/runtime.ts';
+import { CAPABILITY_BACKING, type CapabilityToken } from '../credentials/capability-tokens.ts';
 import type { SpaceSnapshot } from '../snapshot/slices.ts';
 import type { Principal } from './principal.ts';
 
@@ -70,12 +72,16 @@ function checkToken(runtime: Runtime, watched: Watched, text: string): void {
   const judge = (row: Awaited<ReturnType<Runtime['capabilities']['find']>>) => {
     if (row === 'busy') return;
     // A one-shot token was used up by this very call.
-    if (row === null || row.revoked_at !== null) end(watched, 'revoked');
+    if (row === null || row.revoked_at !== null || minterEnded(row)) end(watched, 'revoked');
   };
   const found = runtime.capabilities.find(text);
   if (found instanceof Promise) found.then(judge, () => undefined);
   else judge(found);
 }
+
+/** The key or client that minted the token may end in the middle of a stream, too. */
+const minterEnded = ({ backing }: CapabilityToken): boolean =>
+  backingFault(backing, CAPABILITY_BACKING, { now: Date.now(), ip: undefined }) !== null;
 
 function checkCaller(watched: Watched, hasEnded: NonNullable<Watched['hasEnded']>): void {
   const judge = (ended: boolean) => {

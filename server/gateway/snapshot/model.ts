@@ -49,6 +49,8 @@ export type Caller = {
   readonly apiKeyId: string | null;
   readonly oauthClientId: string | null;
   readonly userId: string | null;
+  /** Of the person whom a token acts for. */
+  readonly email?: string | null;
 };
 
 export type Client = { readonly id: string; readonly name: string };

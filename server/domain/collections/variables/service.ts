@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { assertUsesSecrets, secretsScopeMissing } from '#server/domain/policies/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -55,12 +56,18 @@ export function updateVariable(ctx: Ctx, { id, variableId, ...input }: z.output<
     const collection = await collectionById(tx, ctx, id);
     const before = await variableById(tx, ctx, collection.id, variableId);
     const type = input.type ?? (before.type as 'value' | 'secret');
-    const content = await contentOf(tx, ctx, {
-      type,
-      // Switching the type drops the content of the other kind.
-      value: input.value !== undefined ? input.value : type === 'value' ? before.value : null,
-      secret_id: input.secret_id !== undefined ? input.secret_id : type === 'secret' ? before.secret_id : null,
-    });
+    const content = await contentOf(
+      tx,
+      ctx,
+      {
+        type,
+        // Switching the type drops the content of the other kind.
+        value: input.value !== undefined ? input.value : type === 'value' ? before.value : null,
+        secret_id: input.secret_id !== undefined ? input.secret_id : type === 'secret' ? before.secret_id : null,
+      },
+      before,
+    );
+    if (content.value !== before.value) await mayMoveTargets(tx, ctx, collection, before);
     await refuseBreaking(tx, ctx, collection, before, { key: input.key ?? before.key, type });
     const after = await tx.collection_variables
       .update({
@@ -101,7 +108,7 @@ export function deleteVariable(ctx: Ctx, input: { id: string; variableId: string
 type Content = { type: 'value' | 'secret'; value: string | null; secret_id: string | null };
 
 /** Exactly one of value and secret_id, matching the type; a value that looks like a key belongs into a secret. */
-async function contentOf(tx: Tx, ctx: Ctx, content: Content): Promise<Content> {
+async function contentOf(tx: Tx, ctx: Ctx, content: Content, before?: { secret_id: string | null }): Promise<Content> {
   const { type, value, secret_id } = content;
   if (type === 'value') {
     if (value === null) throw invalid('value', 'is required for variables of type value');
@@ -114,7 +121,18 @@ async function contentOf(tx: Tx, ctx: Ctx, content: Content): Promise<Content> {
   const secret = await tx.secrets.findFirst({ where: { ...own(ctx), id: secret_id }, select: { secret_type: true } });
   if (!secret) throw invalid('secret_id', 'no such secret in this space');
   if (secret.secret_type === 'certificate') throw invalid('secret_id', "is a certificate, which can't be injected");
+  if (secret_id !== before?.secret_id) await assertUsesSecrets(ctx, [secret_id], 'a variable');
   return content;
+}
+
+/**
+ * Routes that have the variable in their target send their secrets where it says, so whoever changes it must be allowed to use secrets.
+ * @throws Refusal forbidden, role_denied
+ */
+async function mayMoveTargets(tx: Tx, ctx: Ctx, collection: { id: string; slug: string }, { key }: { key: string }): Promise<void> {
+  if (ctx.actor.capabilities.has('secret:read')) return;
+  const users = await usersOfVariables(tx, ctx, collection, key);
+  if (users.some(({ in_target }) => in_target)) throw secretsScopeMissing(ctx, 'a route');
 }
 
 async function refuseBreaking(

@@ -1,14 +1,20 @@
 import { classifyCredential } from '#server/crypto/tokens.ts';
+import { backingFault } from '#server/custody/backing.ts';
 import { env } from '#server/platform/env.ts';
 import { log } from '#server/platform/log.ts';
 import type { Arrival, Identified } from '../../core/plane.ts';
 import { refused } from '../../core/refusal.ts';
 import type { Runtime } from '../../core/runtime.ts';
+import { WRAP_BACKING } from '../../credentials/wrap-tokens.ts';
 import type { EphemeralState } from '../ephemeral-call.ts';
 import { limited } from '../identify.ts';
 import { revokeExposed } from './exposed.ts';
 
 const INVALID = refused('wrap_token_invalid', 'This gateway token is not valid.');
+const ELSEWHERE = refused(
+  'forbidden',
+  "This gateway token can't be used from this IP address: the API key that minted it is limited to others. Add the address to the key's IP allowlist.",
+);
 const UNDECIDED = refused('dependency_unavailable', "The gateway can't check the token. Try again shortly.");
 const IN_CLEAR = refused('forbidden', 'Gateway tokens are only accepted over https. A token that arrived in clear is revoked.');
 
@@ -24,12 +30,16 @@ export async function identifyByToken(arrival: Arrival<EphemeralState>, runtime:
     const row = await runtime.wraps.find(named.token);
     if (row === 'busy') return { refusal: UNDECIDED };
     const space = row?.sandbox ? 'test' : 'live';
-    const isLive = row !== null && row.revoked_at === null && (row.expires_at === null || row.expires_at.getTime() > Date.now());
+    const now = Date.now();
+    const fault = row === null ? 'ended' : backingFault(row.backing, WRAP_BACKING, { now, ip: sourceAddress });
+    const isLive =
+      row !== null && row.revoked_at === null && (row.expires_at === null || row.expires_at.getTime() > now) && fault !== 'ended';
     if (proto === 'http' && isServedOverTls(match.plane === 'api' ? match.space : space)) {
       if (row && isLive) await revokeExposed(row, arrival);
       return { refusal: IN_CLEAR };
     }
     if (!row || !isLive || (match.plane === 'api' && match.space !== space)) return { refusal: limited(runtime, sourceAddress) ?? INVALID };
+    if (fault === 'address') return { refusal: limited(runtime, sourceAddress) ?? ELSEWHERE };
     state.token = row;
     state.rest = named.rest;
     state.hostSegment = named.host;

@@ -1,3 +1,4 @@
+import { subjectOf } from '#server/custody/backing.ts';
 import { checkForwardPath } from '../../core/forward-path.ts';
 import { readHeadFields } from '../../core/head-fields.ts';
 import { ALL_METHODS, isAccepted } from '../../core/methods.ts';
@@ -22,7 +23,7 @@ function readOwnHeader({ state }: EphemeralCall, name: string, value: string): v
   if (name === 'x-svc-timeout-ms') state.own.set(name, value.trim());
 }
 
-const callerOf = ({ id, digest }: NonNullable<EphemeralCall['state']['token']>) => ({
+const callerOf = ({ id, digest, backing }: NonNullable<EphemeralCall['state']['token']>) => ({
   id,
   kind: 'wrap_token' as const,
   ref: id,
@@ -33,7 +34,7 @@ const callerOf = ({ id, digest }: NonNullable<EphemeralCall['state']['token']>) 
   allows: null,
   routes: null,
   endsAt: Infinity,
-  subject: {},
+  subject: subjectOf(backing),
   used: [id],
   apiKeyId: null,
   oauthClientId: null,

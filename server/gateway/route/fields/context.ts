@@ -1,4 +1,5 @@
 import type { Actor, HotCtx } from '#server/kernel/context.ts';
+import { actorOfCaller } from '../../core/caller-context.ts';
 import type { RouteCall } from '../route-call.ts';
 
 /**
@@ -30,24 +31,6 @@ function actorOf({ credential, client, test, state }: RouteCall): Actor {
     const minted_by = { type: 'user' as const, id: test.userId, label: `test of the route ${state.route?.name ?? ''}` };
     return { ...base, type: 'capability_token', id: test.userId, label: minted_by.label, agent_id: '', token_kind: 'oneshot', minted_by };
   }
-  if (caller?.kind === 'api_key')
-    return { ...base, type: 'api_key', id: caller.apiKeyId ?? caller.ref, label: caller.label, key_id: caller.ref, role_ids: [] };
-  if (caller?.kind === 'agent')
-    return { ...base, type: 'agent', id: caller.ref, label: caller.label, agent_id: caller.ref, mode: 'intercept' };
-  if (caller)
-    return {
-      ...base,
-      type: 'oauth_token',
-      id: caller.oauthClientId ?? caller.ref,
-      label: caller.label,
-      client_id: caller.ref,
-      token_id: caller.id,
-      user_id: caller.userId,
-      person: null,
-      source_key: null,
-      family_id: null,
-      scopes: [],
-      step_up_at: null,
-    };
+  if (caller) return actorOfCaller(caller);
   return { ...base, type: 'system', id: null, label: client ? `client ${client.client.name}` : 'caller without a credential' };
 }

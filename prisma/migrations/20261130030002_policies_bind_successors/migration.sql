@@ -1,0 +1,19 @@
+-- Keys that were made by rotation are bound by the policies that name a key they replaced, and their mirrored clients likewise. Rotations from now on do the
+-- same by themselves (server/domain/policies/heirs.ts).
+WITH RECURSIVE heirs AS (
+  SELECT k.tenant_id, p.id AS ancestor, k.id AS heir, k.key_id FROM api_keys k JOIN api_keys p ON p.key_id = k.replaces_key_id AND p.tenant_id = k.tenant_id
+  UNION
+  SELECT h.tenant_id, h.ancestor, k.id, k.key_id FROM heirs h JOIN api_keys k ON k.replaces_key_id = h.key_id AND k.tenant_id = h.tenant_id
+), named AS (
+  SELECT t.id AS policy_id, f.field, f.heir FROM tenant_policies t
+    JOIN heirs h ON h.tenant_id = t.tenant_id
+    LEFT JOIN oauth_clients a ON a.source_api_key_id = h.ancestor LEFT JOIN oauth_clients c ON c.source_api_key_id = h.heir
+    CROSS JOIN LATERAL (VALUES ('api_key_ids', h.ancestor::text, h.heir::text), ('oauth_client_ids', a.id::text, c.id::text)) AS f(field, ancestor, heir)
+    WHERE f.heir IS NOT NULL AND (t.subjects -> f.field) ? f.ancestor AND NOT (t.subjects -> f.field) ? f.heir
+), added AS (
+  SELECT policy_id, field, jsonb_agg(DISTINCT heir) AS heirs FROM named GROUP BY policy_id, field
+)
+UPDATE tenant_policies t SET subjects = t.subjects
+    || coalesce((SELECT jsonb_build_object(field, (t.subjects -> field) || heirs) FROM added WHERE policy_id = t.id AND field = 'api_key_ids'), '{}')
+    || coalesce((SELECT jsonb_build_object(field, (t.subjects -> field) || heirs) FROM added WHERE policy_id = t.id AND field = 'oauth_client_ids'), '{}')
+  WHERE t.id IN (SELECT policy_id FROM added);
