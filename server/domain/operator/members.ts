@@ -10,7 +10,7 @@ import {
   signOutMember,
   tenantIdsOf,
 } from '#server/domain/people/service.ts';
-import { endMembership, leaveSpace, lockMembers, memberById } from '#server/domain/team/service.ts';
+import { endMembership, leaveSpace, lockMembers, mailOwnersOfMade, memberById } from '#server/domain/team/service.ts';
 import { acrossSpaces } from '#server/kernel/across-spaces.ts';
 import { MEMBER_ROLES, type MemberRole } from '#server/kernel/capabilities.ts';
 import type { Tx } from '#server/kernel/database.ts';
@@ -86,19 +86,23 @@ const onlyOwner = (slug: string, email: string) =>
 async function removeFrom(slug: string, email: string) {
   const tenant = await bySlug(db(), slug);
   return acrossSpaces(operatorCtx(tenant.id, 'live'), async (within) => {
-    const { member, ended } = await within(false, async (tx, there) => {
+    const { member, ended, made } = await within(false, async (tx, there) => {
       await lockMembers(tx, there.tenant_id);
       const row = await tx.memberships.findFirst({ where: current(there.tenant_id, email), select: { user_id: true } });
       if (!row) throw refuse(`--email ${email} is not a member of ${slug}`);
       const person = await memberById(tx, there, row.user_id);
       if (person.role === 'owner' && (await otherOwners(tx, there.tenant_id, email)) === 0) throw onlyOwner(slug, email);
       const out = await signOutMember(tx, there, person.id);
-      const left = await endMembership(tx, there, person, families, { revoke_api_keys: false, tell: false });
+      const left = await endMembership(tx, there, person, families, { kinds: new Set(), tell: false });
       const details = { role: person.role, ended: { ...left.ended, sessions: out.sessions, oauth_grants: out.apps } };
       const entry = { action: 'delete', resource_type: 'member', resource_id: person.id, name: email, details, workspace_level: true };
-      return audited({ member: person, ended: out }, entry);
+      return audited({ member: person, ended: out, made: left.made }, entry);
     });
-    await within(true, async (tx, there) => unchanged(await leaveSpace(tx, there, member, false, families)));
+    const send = await within(true, async (tx, there) => {
+      const left = await leaveSpace(tx, there, member, families);
+      return unchanged(await mailOwnersOfMade(tx, there, member, [...made, ...left.made]));
+    });
+    send();
     return { slug, email, role: 'none' as const, from: member.role, ended };
   });
 }
