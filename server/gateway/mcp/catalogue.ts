@@ -16,7 +16,8 @@ import type { McpCall } from './mcp-call.ts';
 import { poisoningOf, toolScanner } from './poisoning.ts';
 import { wireOf } from './wire.ts';
 
-// What servers offer (interface rule 52 §5): an upstream's list is read once a minute for all callers of one grant, and looked through before anybody sees it.
+// What servers offer (interface rule 52 §5): an upstream's list is read once a minute for all callers of one grant, or for
+// each caller whom the upstream is told of, and looked through before anybody sees it.
 
 /** A tool as its server has it. */
 export type Listed = {
@@ -62,7 +63,7 @@ export function forgetCatalogue(server: McpServer, credentials: Credentials): vo
   drop(cacheKey(server, credentials));
 }
 
-const cacheKey = (server: McpServer, { grantId }: Credentials): string => `${keyOf(server)} ${grantId ?? '-'}`;
+const cacheKey = (server: McpServer, { grantId, signedFor }: Credentials): string => JSON.stringify([keyOf(server), grantId, signedFor]);
 
 /** The oldest go first, by their number and by what they hold together: one workspace's long lists must not fill the process. */
 function keep(key: string, entry: Kept): void {

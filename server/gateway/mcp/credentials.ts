@@ -17,6 +17,8 @@ export type Credentials = {
   readonly grantId: string | null;
   readonly token: string | null;
   readonly sign: IdentitySigner | null;
+  /** Whom `sign` names. */
+  readonly signedFor: string | null;
 };
 
 /**
@@ -31,16 +33,17 @@ export async function credentialsFor(
 ): Promise<Credentials | RpcFault> {
   const headers = await secretHeaders(call, runtime, server);
   if (isFault(headers)) return headers;
-  const sign = await signerFor(call, server);
+  const signedFor = server.signedIdentity ? subjectOf(call) : null;
+  const sign = signedFor === null ? null : await signerFor(call, server, signedFor);
   if (sign !== null && isFault(sign)) return sign;
-  if (!server.perUser) return { headers, grantId: null, token: null, sign };
+  if (!server.perUser) return { headers, grantId: null, token: null, sign, signedFor };
   const space = { tenant_id: call.snapshot.tenant.id, sandbox: call.snapshot.sandbox };
   const grantId = await grantFor(call, server, space);
   if (grantId === null) return grantRequired(server);
   try {
     const token = await grantToken(space, grantId, { refused });
     if (token === null) return grantRequired(server);
-    return { headers: [...headers, 'Authorization', `Bearer ${token.reveal()}`], grantId, token: token.reveal(), sign };
+    return { headers: [...headers, 'Authorization', `Bearer ${token.reveal()}`], grantId, token: token.reveal(), sign, signedFor };
   } catch (error) {
     if (!(error instanceof GrantUnavailable)) throw error;
     return fault('credential_unavailable', "The person's access to the MCP server can't be used right now. Try again shortly.", {
@@ -58,12 +61,13 @@ async function grantFor({ state: { principal, person } }: McpCall, server: McpSe
   return name === undefined ? null : grantOf(space, server.id, { name });
 }
 
-/** Null where the server takes no statement. Without its key nothing is sent: the upstream would refuse it, or have to trust it. */
-async function signerFor({ snapshot, state }: McpCall, server: McpServer): Promise<IdentitySigner | null | RpcFault> {
-  if (!server.signedIdentity) return null;
-  const { person, principal } = state;
+function subjectOf({ state: { person, principal } }: McpCall): string {
   const name = principal?.token.scope.user;
-  const sub = person !== null ? `user:${person}` : name !== undefined ? `attributed_user:${name}` : `token:${principal?.token.id}`;
+  return person !== null ? `user:${person}` : name !== undefined ? `attributed_user:${name}` : `token:${principal?.token.id}`;
+}
+
+/** Without its key nothing is sent: the upstream would refuse it, or have to trust it. */
+async function signerFor({ snapshot }: McpCall, server: McpServer, sub: string): Promise<IdentitySigner | RpcFault> {
   return identitySigner({ sub, tenant: snapshot.tenant.id, server: server.id }).catch((cause: unknown) =>
     fault('credential_unavailable', 'The identity of the call can’t be signed right now. Try again shortly.', { cause }),
   );

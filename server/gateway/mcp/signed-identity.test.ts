@@ -68,6 +68,12 @@ for (const [era, start] of [
     await other.begin();
     assert.equal(textOf(await other.call('echo', { text: 'again' })), 'You said: again');
     assert.equal((await verified(upstream.calls('tools/call').at(-1) as Seen, upstream.url)).sub, 'attributed_user:alice');
+    const lists = await Promise.all(upstream.calls('tools/list').map((seen) => verified(seen, upstream.url)));
+    assert.deepEqual(
+      lists.map(({ sub }) => sub),
+      [`token:${token.id}`, 'attributed_user:alice'],
+      'the upstream may show each of them other tools',
+    );
   });
 
 test('a statement is for one upstream and one installation', async () => {
