@@ -22,6 +22,8 @@ export async function confirmed<T>(
   input: unknown,
   run: () => Promise<T>,
 ): Promise<T> {
+  // What an earlier call with this context confirmed is spent.
+  delete ctx.step_up;
   const scope = scopeFor(op.step_up, input);
   const userId = 'actor' in ctx ? (ctx.actor.type === 'member' ? ctx.actor.id : undefined) : ctx.user?.id;
   if (scope === undefined || userId === undefined) return run();

@@ -65,7 +65,7 @@ export type StepUp = {
   scope: ActionScope;
   token_digest: StepUpDigest | null;
   used: { verification_id: string; method: 'passkey' | 'totp' } | null;
-  /** The scopes that the verb may ask for; set while it hasn't said that the change needs one. */
+  /** The scopes that the verb may ask for, where it is the verb that knows whether the change needs one. */
   by_verb?: readonly ActionScope[];
 };
 export type StepUpDigest = Uint8Array<ArrayBuffer>;

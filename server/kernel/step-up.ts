@@ -9,8 +9,11 @@ import type { Db, Tx } from './tx.ts';
  * a person call it themselves. Does nothing for a call that needs none. @throws Refusal step_up_required
  */
 export async function takeStepUp(tx: Tx, ctx: Ctx | SignedInCtx): Promise<void> {
-  const { step_up } = ctx;
-  if (!step_up || step_up.used || step_up.by_verb) return;
+  if (ctx.step_up && !ctx.step_up.by_verb) await useUp(tx, ctx, ctx.step_up);
+}
+
+async function useUp(tx: Tx, ctx: Ctx | SignedInCtx, step_up: StepUp): Promise<void> {
+  if (step_up.used) return;
   const used = await useVerification(tx, { ...callerOf(ctx), ...step_up, request_id: ctx.request_id, now: ctx.now });
   if (!used) throw stepUpRequired(step_up.scope);
   step_up.used = used;
@@ -21,12 +24,12 @@ export async function takeStepUp(tx: Tx, ctx: Ctx | SignedInCtx): Promise<void> 
  * call, whichever rules ask for one. Call it before anything is written. Machines are never asked. @throws Refusal mfa_required, step_up_required
  */
 export async function confirmChange(tx: Tx, ctx: Ctx, adminUrl: string, scope?: ActionScope): Promise<void> {
-  if (!ctx.step_up?.by_verb) return;
+  // What a rolled back attempt had used is null again, so the next attempt uses it up once more.
+  if (!ctx.step_up?.by_verb || ctx.step_up.used) return;
   if (scope && !ctx.step_up.by_verb.includes(scope)) throw new Error(`the row does not say that its verb may ask for ${scope}`);
   ctx.step_up.scope = scope ?? ctx.step_up.scope;
   if (!(await hasFactor(tx, callerOf(ctx).user_id))) throw mfaRequired(adminUrl);
-  delete ctx.step_up.by_verb;
-  await takeStepUp(tx, ctx);
+  await useUp(tx, ctx, ctx.step_up);
 }
 
 export type VerificationWanted = {

@@ -3,8 +3,10 @@ import type { Family } from '#server/kernel/family.ts';
 import { testDatabase } from './database.ts';
 import { audit } from './suites/audit.ts';
 import { edits } from './suites/edits.ts';
+import { grants } from './suites/grants.ts';
 import { idempotency } from './suites/idempotency.ts';
 import { isolation } from './suites/isolation.ts';
+import { loosening } from './suites/loosening.ts';
 import { naughtyText } from './suites/naughty-text.ts';
 import { paging } from './suites/paging.ts';
 import { permissions } from './suites/permissions.ts';
@@ -46,6 +48,8 @@ export async function testFamily(family: Family): Promise<void> {
     naughtyText,
     personal,
     stepUp,
+    grants,
+    loosening,
     reveals,
   ])
     suite(subject);

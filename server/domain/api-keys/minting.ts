@@ -1,10 +1,9 @@
 import { mintAccessKey, mintApiKey } from '#server/crypto/tokens.ts';
 import { auditActor, type Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { assertRecentSignIn } from '#server/kernel/recent-sign-in.ts';
 
-const HOUR = 3_600_000;
 const SHOWN_ONCE = "Store this API key now. It won't be shown again.";
 
 export type NewKey = {
@@ -69,9 +68,4 @@ function creator({ actor }: Pick<Ctx, 'actor'>) {
 }
 
 /** From the dashboard making or rotating a key takes a sign-in of the last 12 hours (interface rule 20 §1.9). */
-export function recentSignIn(ctx: Ctx): void {
-  if (ctx.actor.type === 'member' && ctx.now.getTime() - ctx.actor.signed_in_at.getTime() > 12 * HOUR)
-    throw new Refusal('step_up_required', 'Sign in again to create a key: your sign-in is more than 12 hours old.', {
-      extra: { action_scope: 'api_key.create', allowed_methods: ['sign_in'] },
-    });
-}
+export const recentSignIn = (ctx: Ctx): void => assertRecentSignIn(ctx, 'api_key.create', 'create a key');

@@ -2,6 +2,7 @@ import { clientKey, type JumpHost, jumpHost } from '#server/platform/databases/s
 import { type Fixture, fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
 import { oncePerFile, onFileEnd } from '#server/testing/file-end.ts';
 import { keyActor } from '#server/testing/workspace.ts';
+import { ROLE_PROTECTIONS } from './roles.ts';
 import { answering, connection, created, role, target } from './target.fixture.ts';
 
 const jump = oncePerFile(
@@ -78,3 +79,33 @@ export const secretInput = {
   'dyn_db.rotate_ssh_key': ['ssh_passphrase', 'ssh_private_key'],
 };
 export const shownOnce = { 'dyn_db.mint': ['password'] };
+
+export const harmless = {
+  // Where the admin password goes is judged as a move of it.
+  'dyn_db.update': [
+    'host',
+    'port',
+    'database_name',
+    'admin_username',
+    'admin_password',
+    'default_ttl_seconds',
+    'max_ttl_seconds',
+    'connect_options',
+    'agent_id',
+    'enabled',
+    'name',
+    'engine',
+    'execution_mode',
+  ],
+};
+
+export const loosening: Fixture['loosening'] = {
+  'dyn_db.update_role': {
+    rules: ROLE_PROTECTIONS,
+    of: async (ctx) => ({ ...(await role(ctx)), default_ttl_seconds: 600 }),
+    pairs: {
+      creation_sql_template: { strict: { template: 'readonly' }, loose: { template: 'readwrite' } },
+      max_ttl_seconds: { strict: { default_ttl_seconds: 600, max_ttl_seconds: 600 }, loose: { max_ttl_seconds: 1_200 } },
+    },
+  },
+};

@@ -1,4 +1,5 @@
-import { fresh, idOf, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, idOf, nothing, type Sample } from '#server/testing/factories.ts';
+import { INBOUND_PROTECTIONS } from './service.ts';
 
 const receiver: Sample = async () => ({
   name: fresh('inbound')
@@ -24,3 +25,18 @@ export const dependsOnState = [
   /is required for format custom|is only for format custom|is not for format/,
   /can't be set together with|doesn't exist in this space/,
 ];
+
+export const grantless = {
+  'inbound_webhooks.rotate_secret': 'a new secret, which no sender has yet',
+};
+
+export const loosening: Fixture['loosening'] = {
+  'inbound_webhooks.update': {
+    rules: INBOUND_PROTECTIONS,
+    of: existing,
+    pairs: {
+      format: { strict: { format: 'stripe' }, loose: { format: 'github' } },
+      replay_window_seconds: { strict: { format: 'stripe', replay_window_seconds: 60 }, loose: { replay_window_seconds: 600 } },
+    },
+  },
+};

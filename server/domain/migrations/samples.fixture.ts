@@ -3,6 +3,7 @@ import { db } from '#server/platform/db.ts';
 import { type Fixture, fresh, made, nothing, operationById, type Sample } from '#server/testing/factories.ts';
 import { verified } from '#server/testing/step-up.ts';
 import { memberActor } from '#server/testing/workspace.ts';
+import { DENYLIST_PROTECTIONS } from './denylist.ts';
 import { discover } from './discovery.ts';
 
 /** The text of a file as people have them. */
@@ -124,3 +125,15 @@ export const samples: Record<string, Sample> = {
 
 export const revealed: Fixture['revealed'] = { 'migrations.reveal_item': ({ value }) => [value] };
 export const secretInput = { 'migrations.create': ['content', 'credentials.auth.token'] };
+
+export const grantless = {
+  'migrations.create': 'reads a store with credentials that come with the request',
+};
+
+export const loosening: Fixture['loosening'] = {
+  'migrations.denylist.put': {
+    rules: DENYLIST_PROTECTIONS,
+    of: async () => ({}),
+    pairs: { patterns: { strict: { patterns: [{ pattern: 'internal/*', kind: 'glob' }] }, loose: { patterns: [] } } },
+  },
+};

@@ -81,3 +81,8 @@ export const revealed = { 'secret_shares.create': () => [], 'secret_shares.updat
 export const secretInput = { 'secret_shares.claim': ['token'] };
 export const dependsOnState = [/is required unless/, /must be left out/, /has no value/, /must be in the future/, /must be use for/];
 export const unguardedEdits = ['secret_shares.update'];
+
+export const harmless = {
+  // It passes the gate of reveals.
+  'secret_shares.update': ['access_level', 'allowed_hosts', 'expires_at'],
+};

@@ -37,3 +37,23 @@ export const secretInput = { 'trust_bindings.test': ['subject_token'] };
 export const dependsOnState = [
   /each must name a claim|whose tokens are trusted|is the issuer of|must be a URL|must have no query|must use|must not|is named twice|has a field of its own|is checked for every token|the client isn't allowed|must have at most/i,
 ];
+
+export const harmless = {
+  // Every setting asks for oauth.client, but the name and turning it off.
+  'trust_bindings.update': [
+    'name',
+    'provider',
+    'issuer',
+    'audience',
+    'subject',
+    'claims',
+    'scopes',
+    'ttl_seconds',
+    'single_use',
+    'enabled',
+  ],
+};
+
+export const grantless = {
+  'trust_bindings.update': 'asks for oauth.client for every setting, but the name and turning it off',
+};

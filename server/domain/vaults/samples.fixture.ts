@@ -1,5 +1,6 @@
 import type { Ctx } from '#server/kernel/context.ts';
 import { type Fixture, fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { VAULT_PROTECTIONS } from './service.ts';
 
 export const vault: Sample = async () => ({ name: fresh('vault') });
 const value = () => `a value nobody may see ${fresh('v')}`;
@@ -64,3 +65,20 @@ export const dependsOnState = [
 ];
 /** Metadata is replaced as a whole. */
 export const unguardedEdits = ['vaults.update_token'];
+
+export const harmless = {
+  // A value that is stored anew shows nothing of the one before.
+  'vaults.update_token': ['metadata', 'value', 'ttl_seconds', 'card_exp_month', 'card_exp_year'],
+};
+
+export const grantless = {
+  'vaults.rotate': 'a new version of the key, which nobody sees',
+};
+
+export const loosening: Fixture['loosening'] = {
+  'vaults.update': {
+    rules: VAULT_PROTECTIONS,
+    of: vaultNamed,
+    pairs: { allowed_hosts: { strict: { allowed_hosts: ['api.example.com'] }, loose: { allowed_hosts: null } } },
+  },
+};

@@ -4,13 +4,16 @@ import { createKey, destroyAllVersions, newVersion, rotateKey } from '#server/do
 import { requireFeature, withinPlan } from '#server/domain/plans/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { adds, type Looser, loosened } from '#server/kernel/loosening.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
+import { env } from '#server/platform/env.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { ALPHABETS } from './formats.shared.ts';
 import { beginRewrap } from './rewrap.ts';
@@ -101,6 +104,17 @@ function assertFits({ alphabet, custody_mode, dedupe, default_ttl_seconds = null
   if (dedupe) throw invalid('dedupe', "can't be used with custody_mode dual: the service stores no value to compare");
 }
 
+type Settings = Pick<z.output<typeof UpdateVault>, 'default_ttl_seconds' | 'description' | 'enabled' | 'metadata_jsonb' | 'allowed_hosts'>;
+
+/** Where calls may send the values of a vault is all that a change of it can open. */
+export const VAULT_PROTECTIONS: Looser<Settings> = {
+  default_ttl_seconds: 'harmless',
+  description: 'harmless',
+  enabled: 'harmless',
+  metadata_jsonb: 'harmless',
+  allowed_hosts: (before, after) => before !== null && (after === null || adds(before, after)),
+};
+
 /** @throws Refusal not_found, conflict, validation_error for what can't change */
 export function updateVault(ctx: Ctx, { vault, ...input }: z.output<typeof UpdateVault>) {
   return mutate(ctx, async (tx) => {
@@ -108,6 +122,7 @@ export function updateVault(ctx: Ctx, { vault, ...input }: z.output<typeof Updat
     if (before.token_format === 'ff1' && input.default_ttl_seconds != null)
       throw invalid('default_ttl_seconds', "can't be kept: tokens of format ff1 don't expire");
     const { default_ttl_seconds, description, enabled, metadata_jsonb, allowed_hosts } = input;
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, VAULT_PROTECTIONS));
     const after = (await tx.vaults.update({
       where: { id: before.id, ...own(ctx) },
       data: {
