@@ -23,6 +23,8 @@ export async function confirmed<T>(
   input: unknown,
   run: () => Promise<T>,
 ): Promise<T> {
+  // What an earlier call with this context confirmed is spent.
+  delete ctx.step_up;
   const scope = scopeFor(op.step_up, input);
   const token = 'actor' in ctx && isPersonsToken(ctx.actor) ? ctx.actor : undefined;
   const userId = 'actor' in ctx ? (ctx.actor.type === 'member' ? ctx.actor.id : token?.user_id) : ctx.user?.id;

@@ -7,6 +7,12 @@ import type { PersonSample } from './test-person.ts';
 /** A valid input of an operation in a fresh workspace; what it needs to exist is made first, by operations as a caller would. */
 export type Sample = (ctx: Ctx) => Promise<Record<string, unknown>>;
 
+export type Loosening = {
+  rules: Readonly<Record<string, unknown>>;
+  of: Sample;
+  pairs: Readonly<Record<string, { strict: Record<string, unknown>; loose: Record<string, unknown> }>>;
+};
+
 /** What the derived suites need to know about a family beyond its descriptor: the exports of its `samples.fixture.ts`. */
 export type Fixture = {
   samples: Record<string, Sample>;
@@ -14,10 +20,18 @@ export type Fixture = {
   personSamples?: Record<string, PersonSample>;
   testedElsewhere?: Record<string, string>;
   unaudited?: Record<string, string>;
-  /** Inputs that a member confirms, of operations whose `step_up` depends on the input. */
+  /** Inputs that a member confirms, of operations whose `step_up` depends on the input; for a verb that asks for several scopes, by operation and scope. */
   confirmedSamples?: Record<string, Sample>;
   /** Operations with `step_up` that no access token of a person gets done with that input, and the refusal: the confirmed login doesn't help. */
   neverByLogin?: Record<string, string>;
+  /** Inputs of operations that may ask and don't for these: they grant nothing guarded, narrow, or tighten. */
+  freeSamples?: Record<string, Sample>;
+  /** Why an operation whose input names a role, scope, capability, field action, mode or step grants nothing that people reach only by confirming. */
+  grantless?: Record<string, string>;
+  /** For edits that ask before they loosen: the rules of the verb, what is edited, and a strict and a loose value for each rule that isn't harmless. */
+  loosening?: Record<string, Loosening>;
+  /** For all other edits: every field, none of which protects anything. */
+  harmless?: Record<string, readonly string[]>;
   /** Operations that ask for a person, beyond a capability. */
   peopleOnly?: readonly string[];
   /** Operations that the gateway of the node carries out. */

@@ -72,3 +72,9 @@ export async function asPerson({ actor, now }: Ctx): Promise<Confirming> {
     });
   return { user_id: id, session_id };
 }
+
+/** The caller of a row whose verb may ask for these, who has confirmed the first: for tests that call the verb itself. */
+export async function confirming(ctx: Ctx, scope: ActionScope, ...others: ActionScope[]): Promise<Ctx> {
+  await verified(ctx, scope);
+  return { ...ctx, step_up: { scope, token_digest: null, used: null, by_verb: [scope, ...others] } };
+}

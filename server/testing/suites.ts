@@ -4,8 +4,10 @@ import { testDatabase } from './database.ts';
 import { audit } from './suites/audit.ts';
 import { destinations } from './suites/destinations.ts';
 import { edits } from './suites/edits.ts';
+import { grants } from './suites/grants.ts';
 import { idempotency } from './suites/idempotency.ts';
 import { isolation } from './suites/isolation.ts';
+import { loosening } from './suites/loosening.ts';
 import { naughtyText } from './suites/naughty-text.ts';
 import { paging } from './suites/paging.ts';
 import { permissions } from './suites/permissions.ts';
@@ -48,6 +50,8 @@ export async function testFamily(family: Family): Promise<void> {
     naughtyText,
     personal,
     stepUp,
+    grants,
+    loosening,
     reveals,
   ])
     suite(subject);

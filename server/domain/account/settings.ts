@@ -1,11 +1,13 @@
 import type { z } from 'zod';
 import { useLogo } from '#server/domain/pictures/service.ts';
 import { settingsOf, type TenantSettings } from '#server/domain/tenants/schema.ts';
-import { canonicalAddress, compileRanges } from '#server/kernel/address.ts';
+import { canonicalAddress, compileRanges, rangesCover } from '#server/kernel/address.ts';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
+import { allowsMoreAddresses, type Looser, loosened, raised, turnedOff, turnedOn, weaker } from '#server/kernel/loosening.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { hasFactor, mfaRequired } from '#server/kernel/step-up.ts';
 import { env } from '#server/platform/env.ts';
@@ -27,6 +29,7 @@ export function updateSettings(ctx: Ctx, input: z.output<typeof UpdateWorkspaceS
     const after = { ...before, ...Object.fromEntries(given.map((name) => [name, input[name]])) };
     if (given.includes('dashboard_ip_allowlist')) after.dashboard_ip_allowlist = reachableRanges(ctx, after.dashboard_ip_allowlist);
     if (input.require_mfa && !before.require_mfa) await assertOwnFactor(tx, ctx);
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened<Settings>(before, after, WORKSPACE_PROTECTIONS));
     const name = input.name ?? row.name;
     const pictured = input.logo_upload_id !== undefined && (await useLogo(tx, ctx, input.logo_upload_id));
     const changed = changesOf({ name: row.name, ...before }, { name, ...after }, ['name', ...given]);
@@ -48,6 +51,26 @@ export function updateSettings(ctx: Ctx, input: z.output<typeof UpdateWorkspaceS
     });
   });
 }
+
+type Settings = Pick<TenantSettings, Setting>;
+
+/** Which changes take a protection from the whole workspace. */
+export const WORKSPACE_PROTECTIONS: Looser<Settings> = {
+  session_idle_minutes: raised,
+  session_max_hours: raised,
+  log_payloads_default: weaker('off', 'errors', 'all'),
+  dashboard_ip_allowlist: allowsMoreAddresses,
+  require_reveal_reason: turnedOff,
+  escrow_never_reveal: turnedOff,
+  details_withheld: turnedOff,
+  require_mfa: turnedOff,
+  legacy_key_auth: weaker('disabled', 'enabled'),
+  dpop_nonce_required: turnedOff,
+  cli_login_enabled: turnedOn,
+  // Between these a stolen capability token moves without a word.
+  trusted_egress_cidrs: (before, after) => after.length > 0 && !rangesCover(before, after),
+  revoke_on_offboarding: turnedOff,
+};
 
 const viewOf = ({ name, logo, settings }: Row) => ({ name, logo, ...settingsOf(settings) });
 

@@ -1,8 +1,18 @@
+import type { Grant } from '#server/kernel/guarded-capabilities.ts';
+
 /** What an agent does on its host (interface rule 63 §1). */
 export const MODES = ['control', 'intercept', 'server', 'proxy'] as const;
 export type AgentMode = (typeof MODES)[number];
 /** In these modes secrets are decrypted on the customer's machine. */
 export const decryptsThere = (mode: string): boolean => mode === 'server' || mode === 'proxy';
+
+/** What an agent of a mode may do by itself that a person confirms: call routes with what they inject, or decrypt as well. */
+export const GRANTS: Readonly<Record<AgentMode, readonly Grant[]>> = {
+  control: [],
+  intercept: ['agent:create_server on calls'],
+  server: ['agent:create_server'],
+  proxy: ['agent:create_server'],
+};
 
 export const COMMANDS = ['doctor', 'scan', 'refresh', 'update'] as const;
 export const COMMAND_STATES = ['queued', 'sent', 'succeeded', 'failed', 'expired'] as const;

@@ -93,7 +93,7 @@ const enrolment = {
   summary: 'Create an agent of any mode',
   http: 'POST /admin/agents',
   feature: 'byo_agent',
-  refuses: ['conflict', 'plan_limit', 'plan_feature', 'tenant_sealed'],
+  refuses: ['conflict', 'plan_limit', 'plan_feature', 'tenant_sealed', 'mfa_required', 'step_up_required'],
   input: schema.EnrolAgent,
   success: 201,
 } as const;
@@ -102,9 +102,10 @@ const plainEnrolment = operation({
   output: schema.AgentEnrolledOnce,
   kind: 'mint',
   needs: ['agent:create'],
+  step_up: { by_verb: 'capability.grant' },
   run: (ctx, input) => agents.enrolAgent(ctx, input),
 });
-/** A server decrypts, so its credentials pass the gate of reveals; those of any other agent are an ordinary mint. */
+/** A server decrypts, so its credentials pass the gate of reveals; those of an agent that calls routes ask for a confirmation. */
 export const enrol = operation({
   ...enrolment,
   output: schema.AgentEnrolled,
@@ -118,7 +119,7 @@ const edit = {
   id: 'agents.update',
   summary: 'Change an agent',
   http: 'PATCH /admin/agents/{id}',
-  refuses: ['not_found', 'conflict', 'tenant_sealed'],
+  refuses: ['not_found', 'conflict', 'tenant_sealed', 'mfa_required', 'step_up_required'],
   input: schema.UpdateAgent,
   output: schema.Agent,
 } as const;
@@ -126,6 +127,7 @@ const plainEdit = operation({
   ...edit,
   kind: 'change',
   needs: ['agent:update'],
+  step_up: { by_verb: ['capability.grant', 'protection.loosen'] },
   run: (ctx, input) => agents.updateAgent(ctx, input),
 });
 export const update = operation({
@@ -140,7 +142,7 @@ const rotation = {
   id: 'agents.rotate_secret',
   summary: 'Rotate the secret of an agent',
   http: 'POST /admin/agents/{id}/rotate-secret',
-  refuses: ['not_found', 'conflict', 'tenant_sealed'],
+  refuses: ['not_found', 'conflict', 'tenant_sealed', 'mfa_required', 'step_up_required'],
   input: schema.RotateAgentSecret,
 } as const;
 const plainRotation = operation({
@@ -148,6 +150,7 @@ const plainRotation = operation({
   output: schema.RotatedAgentSecretOnce,
   kind: 'mint',
   needs: ['agent:update'],
+  step_up: { by_verb: 'capability.grant' },
   run: (ctx, input) => agents.rotateAgentSecret(ctx, input),
 });
 export const rotateSecret = operation({

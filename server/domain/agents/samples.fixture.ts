@@ -1,16 +1,28 @@
+import { routeId } from '#server/domain/routes/samples.fixture.ts';
 import type { Ctx } from '#server/kernel/context.ts';
-import { fresh, idOf, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { keyActor } from '#server/testing/workspace.ts';
 import { createInstallToken } from './installing.ts';
+import type { AgentMode } from './modes.shared.ts';
 import { CreateInstallToken, EnrolAgent } from './schema.ts';
-import { enrolAgent } from './service.ts';
+import { AGENT_PROTECTIONS, enrolAgent } from './service.ts';
 
 const agent: Sample = async () => ({ name: fresh('agent') });
 const existing = idOf('agents.create', agent);
 
-/** An agent of a mode that decrypts, without the gate, which has tests of its own. */
-export const serverAgent = async (ctx: Ctx) => ({
-  id: (await enrolAgent(ctx, EnrolAgent.parse({ name: fresh('agent'), mode: 'server' }))).id,
-});
+const ofMode =
+  (mode: AgentMode): Sample =>
+  async () => ({ name: fresh('agent'), mode });
+/** An agent of that mode, enrolled by a machine, which nobody asks and no gate stops. */
+const enrolled =
+  (mode: AgentMode, settings: object = {}): Sample =>
+  async (ctx) => ({
+    id: (
+      await enrolAgent({ ...ctx, actor: keyActor('Key - Infrastructure') }, EnrolAgent.parse({ name: fresh('agent'), mode, ...settings }))
+    ).id,
+  });
+
+export const serverAgent = enrolled('server');
 
 async function withToken(ctx: Ctx) {
   const { id } = (await existing(ctx)) as { id: string };
@@ -35,6 +47,39 @@ export const samples: Record<string, Sample> = {
   'agents.commands': existing,
   'agents.sessions': existing,
   'agents.metrics': existing,
+};
+
+export const confirmedSamples: Record<string, Sample> = {
+  'agents.enrol capability.grant': ofMode('intercept'),
+  'agents.update capability.grant': async (ctx) => ({ ...(await existing(ctx)), mode: 'intercept' }),
+  'agents.update protection.loosen': async (ctx) => ({
+    ...(await enrolled('control', { allowed_cidrs: ['10.0.0.0/8'] })(ctx)),
+    allowed_cidrs: [],
+  }),
+  'agents.rotate_secret capability.grant': enrolled('intercept'),
+};
+
+export const freeSamples: Record<string, Sample> = {
+  'agents.enrol': ofMode('control'),
+  'agents.update': async (ctx) => ({ ...(await enrolled('server')(ctx)), mode: 'intercept' }),
+  'agents.rotate_secret': enrolled('control'),
+};
+
+export const loosening: Fixture['loosening'] = {
+  'agents.update': {
+    rules: AGENT_PROTECTIONS,
+    of: async (ctx) => ({
+      ...(await existing(ctx)),
+      environment: (await made(ctx, 'environments.list'))[0].name,
+      allowed_route_ids: [(await routeId(ctx)).id],
+    }),
+    pairs: {
+      require_verified_build: { strict: { require_verified_build: true }, loose: { require_verified_build: false } },
+      environment: { strict: {}, loose: { environment: null } },
+      allowed_route_ids: { strict: {}, loose: { allowed_route_ids: [] } },
+      allowed_cidrs: { strict: { allowed_cidrs: ['10.0.0.0/8'] }, loose: { allowed_cidrs: ['10.0.0.0/8', '192.0.2.0/24'] } },
+    },
+  },
 };
 
 export const revealed = {

@@ -4,17 +4,20 @@ import { environmentByName } from '#server/domain/environments/service.ts';
 import { countOf, limitOf, withinPlan } from '#server/domain/plans/service.ts';
 import { whenSealed } from '#server/domain/secrets/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmGrant, confirmLoosening } from '#server/kernel/confirmations.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { allowsMore, allowsMoreAddresses, type Looser, loosened, turnedOff } from '#server/kernel/loosening.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { wholeList } from '#server/kernel/page.ts';
+import { env } from '#server/platform/env.ts';
 import { snippetsOf } from './installing.ts';
 import { agentMinted } from './letters.ts';
-import { type AgentMode, connectivityOf } from './modes.shared.ts';
+import { type AgentMode, connectivityOf, GRANTS } from './modes.shared.ts';
 import type { CreateAgent, EnrolAgent, RotateAgentSecret, UpdateAgent } from './schema.ts';
 import { type SealedKeys, sealAgentKeys } from './sealing.ts';
 import { type AgentRecord, agentById, entryOf, lockedAgent, personOf } from './store.ts';
@@ -54,6 +57,7 @@ type Making = { name: string; mode: AgentMode } & Partial<z.output<typeof EnrolA
 async function makeAgent(ctx: Ctx, input: Making) {
   const { agent_id, agent_secret, sealed } = await newCredentials(ctx);
   const { row, mails } = await mutate(ctx, async (tx) => {
+    await confirmGrant(tx, ctx, env.PUBLIC_ADMIN_URL, { before: [], after: GRANTS[input.mode] });
     await withinAgents(tx, ctx);
     await checkSettings(tx, ctx, input);
     const row = (await tx.agents
@@ -108,6 +112,19 @@ async function checkSettings(
   if (known !== allowed_route_ids.length) throw invalid('allowed_route_ids', "has a route that doesn't exist in this space");
 }
 
+type AgentSettings = Required<Omit<z.output<typeof UpdateAgent>, 'id'>>;
+
+/** Which changes let an agent do more than it was installed for. */
+export const AGENT_PROTECTIONS: Looser<AgentSettings> = {
+  name: 'harmless',
+  // What a mode allows is a grant.
+  mode: 'harmless',
+  require_verified_build: turnedOff,
+  environment: (before, after) => before !== null && after !== before,
+  allowed_route_ids: allowsMore,
+  allowed_cidrs: allowsMoreAddresses,
+};
+
 const EDITABLE = ['name', 'mode', 'require_verified_build', 'environment', 'allowed_route_ids', 'allowed_cidrs'];
 
 /** Changes what is given. A new mode ends the sessions of the old one. @throws Refusal not_found, conflict */
@@ -116,6 +133,8 @@ export function updateAgent(ctx: Ctx, { id, ...input }: z.output<typeof UpdateAg
     const before = await lockedAgent(tx, ctx, id);
     requireActive(before);
     await checkSettings(tx, ctx, input);
+    await confirmGrant(tx, ctx, env.PUBLIC_ADMIN_URL, { before: GRANTS[before.mode], after: GRANTS[input.mode ?? before.mode] });
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, AGENT_PROTECTIONS));
     const after = (await tx.agents
       .update({ where: { id: before.id, ...own(ctx) }, data: { ...input, updated_at: ctx.now } })
       .catch(onUnique('An active agent with this name already exists.'))) as AgentRecord;
@@ -137,6 +156,7 @@ export async function rotateAgentSecret(ctx: Ctx, { id, grace_minutes }: z.outpu
   return mutate(ctx, async (tx) => {
     const row = await lockedAgent(tx, ctx, id);
     requireActive(row);
+    await confirmGrant(tx, ctx, env.PUBLIC_ADMIN_URL, { before: [], after: GRANTS[row.mode] });
     const ends = grace_minutes === 0 ? null : new Date(ctx.now.getTime() + grace_minutes * MINUTE);
     await replaceKeys(tx, ctx, row.id, sealed, ends);
     return audited(

@@ -3,13 +3,17 @@ import { compileHeuristic } from '#server/ai/firewall/policy.ts';
 import { UnsupportedPattern } from '#server/ai/patterns/linear-pattern.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { loosened } from '#server/kernel/loosening.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { env } from '#server/platform/env.ts';
+import { FIREWALL_PROTECTIONS } from './protections.ts';
 import type { CreateFirewallPolicy, Heuristic, ListFirewallPolicies, UpdateFirewallPolicy } from './schema.ts';
 import { assertUnused } from './service.ts';
 import { attachedTo, creatorOf, type FirewallRow, firewallById, lockedFirewall, releaseArchived, shownFirewall } from './store.ts';
@@ -65,6 +69,12 @@ export const updateFirewall = (ctx: Ctx, { id, name: _, heuristics, ...input }: 
   if (heuristics) assertHeuristics(heuristics);
   return mutate(ctx, async (tx) => {
     const before = await lockedFirewall(tx, ctx, id);
+    await confirmLoosening(
+      tx,
+      ctx,
+      env.PUBLIC_ADMIN_URL,
+      loosened(before, { ...input, ...(heuristics ? { heuristics } : {}) }, FIREWALL_PROTECTIONS),
+    );
     const after = await tx.ai_firewall_policies.update({
       where: { id: before.id, ...own(ctx) },
       data: { ...input, ...(heuristics ? { heuristics: heuristics as Prisma.InputJsonArray } : {}), updated_at: ctx.now },

@@ -4,13 +4,17 @@ import { BUILT_IN_REACH } from '#server/ai/pii/policy.ts';
 import { compileRecognizer, isSidecarKind, type Recognizer } from '#server/ai/pii/recognizer.ts';
 import { whitelistProblem } from '#server/ai/pii/whitelist.ts';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { loosened } from '#server/kernel/loosening.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { env } from '#server/platform/env.ts';
+import { RECOGNIZER_PROTECTIONS } from './protections.ts';
 import { type CreatePiiRecognizer, type ListPiiRecognizers, LONGEST_PATTERN, type UpdatePiiRecognizer } from './schema.ts';
 import { assertUnused } from './service.ts';
 import { creatorOf, lockedRecognizer, type RecognizerRow, recognizerById, recognizerOf, shownRecognizer } from './store.ts';
@@ -51,6 +55,7 @@ export const updateRecognizer = (ctx: Ctx, { id, ...input }: z.output<typeof Upd
     const forgets = input.format === undefined && input.action !== undefined && input.action !== 'tokenize' ? { format: null } : {};
     const merged = { ...recognizerOf(before), ...input, ...forgets };
     assertRuns(ctx, merged);
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, RECOGNIZER_PROTECTIONS));
     const after = await tx.ai_pii_recognizers
       .update({ where: { id: before.id, ...own(ctx) }, data: { ...input, ...forgets, updated_at: ctx.now } })
       .catch(onUnique('A recognizer with this name already exists.'));

@@ -1,4 +1,5 @@
-import { fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { FIREWALL_PROTECTIONS, PII_POLICY_PROTECTIONS, RECOGNIZER_PROTECTIONS } from './protections.ts';
 
 const policy: Sample = async () => ({ name: fresh('Policy'), default_action: 'tokenize' });
 const recognizer: Sample = async () => ({ name: fresh('member').replaceAll('-', '_'), kind: 'regex', pattern: 'MEM-[0-9]{6}' });
@@ -48,3 +49,38 @@ export const dependsOnState = [
 ];
 /** Packs are the same everywhere. */
 export const byName = ['ai_controls.compliance_packs.install'];
+
+const existing = (id: string, sample: Sample) => idOf(`ai_controls.${id}.create`, sample);
+export const loosening: Fixture['loosening'] = {
+  'ai_controls.pii_policies.update': {
+    rules: PII_POLICY_PROTECTIONS,
+    // Made with one recognizer: without a list every one runs, so a list is the looser value.
+    of: async (ctx) => {
+      const recognizer_ids = [(await made(ctx, 'ai_controls.pii_recognizers.create', await recognizer(ctx))).id];
+      const { id } = await made(ctx, 'ai_controls.pii_policies.create', { ...(await policy(ctx)), recognizer_ids });
+      return { id, recognizer_ids };
+    },
+    pairs: {
+      recognizer_ids: { strict: { recognizer_ids: [] }, loose: {} },
+      default_action: { strict: { default_action: 'redact' }, loose: { default_action: 'warn' } },
+    },
+  },
+  'ai_controls.pii_recognizers.update': {
+    rules: RECOGNIZER_PROTECTIONS,
+    of: existing('pii_recognizers', recognizer),
+    pairs: {
+      pattern: { strict: { enabled: true }, loose: { pattern: 'NONE-[0-9]{6}' } },
+      action: { strict: { action: 'redact' }, loose: { action: 'warn' } },
+      enabled: { strict: { enabled: true }, loose: { enabled: false } },
+    },
+  },
+  'ai_controls.firewall_policies.update': {
+    rules: FIREWALL_PROTECTIONS,
+    of: existing('firewall_policies', firewall),
+    pairs: {
+      heuristics: { strict: { canary_enabled: true }, loose: { heuristics: [] } },
+      canary_enabled: { strict: { canary_enabled: true }, loose: { canary_enabled: false } },
+      action: { strict: { action: 'block' }, loose: { action: 'tag' } },
+    },
+  },
+};

@@ -1,12 +1,16 @@
 import type { z } from 'zod';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { loosened } from '#server/kernel/loosening.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { env } from '#server/platform/env.ts';
+import { PII_POLICY_PROTECTIONS } from './protections.ts';
 import type { CreatePiiPolicy, ListPiiPolicies, UpdatePiiPolicy } from './schema.ts';
 import { attachedTo, creatorOf, lockedPiiPolicy, type PiiPolicyRow, piiPolicyById, releaseArchived, shownPiiPolicy } from './store.ts';
 
@@ -49,6 +53,7 @@ export const updatePiiPolicy = (ctx: Ctx, { id, ...input }: z.output<typeof Upda
     if (input.recognizer_ids?.length === 0 && before.recognizer_ids.length > 0)
       ctx.warnings.push('This policy now runs every enabled recognizer.');
     warnOfWhitelist(ctx, input.default_action);
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, PII_POLICY_PROTECTIONS));
     const after = await tx.ai_pii_policies.update({ where: { id: before.id, ...own(ctx) }, data: { ...input, updated_at: ctx.now } });
     const changes = changesOf(before, after, Object.keys(input));
     return changes.length === 0

@@ -3,19 +3,23 @@ import { PROVIDERS, providerOf } from '#server/ai/providers/catalogue.ts';
 import { withinPlan } from '#server/domain/plans/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { loosened } from '#server/kernel/loosening.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
+import { env } from '#server/platform/env.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { adviceOn, checkAddress, checkMerged, composition, type Merged } from './agent-rules.ts';
 import type { CreateAiAgent, ListAiAgents, UpdateAiAgent } from './agents.schema.ts';
 import { agentEntry, assertNotArchived } from './entries.ts';
 import { ofStatus } from './gateways.ts';
 import { composeRoute } from './managed-route.ts';
+import { AI_AGENT_PROTECTIONS } from './protections.ts';
 import { checkReferences } from './references.ts';
 import {
   type AgentRow,
@@ -118,6 +122,7 @@ export async function updateAgent(ctx: Ctx, { id, ...given }: z.output<typeof Up
     if (after.fallback_agent_id === before.id) throw invalid('fallback_agent_id', 'must be another agent');
     checkMerged(merged, written);
     await checkReferences(tx, ctx, referencesOf(after, null), written);
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, AI_AGENT_PROTECTIONS));
     const row = await tx.ai_agents
       .update({ where: { id: before.id, ...own(ctx) }, data: { ...columnsOf(input), updated_at: ctx.now } })
       .catch(onUnique('Another agent of this space already has this slug.'));
@@ -134,6 +139,8 @@ const KEYS_WITHOUT_PROVIDER = () =>
 const advised = (row: AgentRow, url: string, merged: Merged) => ({ ...shownAgent(row, url), warning: adviceOn(merged) });
 
 type Settings = Omit<z.output<typeof UpdateAiAgent>, 'id' | 'provider' | 'upstream_secret_id' | 'upstream'>;
+
+export type AgentSettings = Omit<Settings, 'pii_detokenize_response'>;
 
 /** The older spelling of the response mode. @throws Refusal validation_error when both are sent and differ */
 function withModes<T extends Settings>({ pii_detokenize_response: legacy, ...input }: T) {

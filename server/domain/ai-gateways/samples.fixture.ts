@@ -1,6 +1,7 @@
 import type { Ctx } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
-import { fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { AI_AGENT_PROTECTIONS } from './protections.ts';
 
 const gateway: Sample = async () => ({ name: 'Support', slug: fresh('support') });
 
@@ -123,3 +124,55 @@ export const dependsOnState = [
   /must not name a secret twice/,
   /^output_schema: must be a JSON Schema/,
 ];
+
+export const harmless = {
+  // Budgets and names: they bound cost.
+  'ai_gateways.update': [
+    'name',
+    'description',
+    'budget_daily_usd',
+    'budget_monthly_usd',
+    'budget_overage_action',
+    'budget_boost',
+    'alert_thresholds',
+    'model_aliases',
+    'user_attribution',
+  ],
+};
+
+export const grantless = {
+  'ai_gateways.agents.create': "detokenize puts a caller's own values back into its answer",
+  'ai_gateways.agents.update': "detokenize puts a caller's own values back into its answer",
+  'ai_gateways.agents.tokens.create': 'people call AI agents themselves',
+  'ai_gateways.tokens.create': 'people call AI agents themselves',
+  'ai_gateways.agents.tokens.rotate': 'people call AI agents themselves',
+};
+
+export const loosening: Fixture['loosening'] = {
+  'ai_gateways.agents.update': {
+    rules: AI_AGENT_PROTECTIONS,
+    of: anAgent,
+    pairs: {
+      model_allowlist: { strict: { model_allowlist: ['gpt-4o'] }, loose: { model_allowlist: [] } },
+      model_denylist: { strict: { model_denylist: ['gpt-4o'] }, loose: { model_denylist: [] } },
+      pii_request_mode: { strict: { pii_request_mode: 'tokenize' }, loose: { pii_request_mode: 'off' } },
+      pii_response_mode: { strict: { pii_response_mode: 'redact' }, loose: { pii_response_mode: 'detokenize' } },
+      pii_streaming_mode: { strict: { pii_streaming_mode: 'buffer' }, loose: { pii_streaming_mode: 'monitor' } },
+      pii_streaming_holdback_chars: { strict: { pii_streaming_holdback_chars: 128 }, loose: { pii_streaming_holdback_chars: 16 } },
+      cache_scope: { strict: { cache_scope: 'user' }, loose: { cache_scope: 'shared' } },
+      tool_allowlist: { strict: { tool_allowlist: ['search'] }, loose: { tool_allowlist: [] } },
+      output_schema: { strict: { output_schema: { type: 'object' } }, loose: { output_schema: null } },
+      output_validation_action: { strict: { output_validation_action: 'block' }, loose: { output_validation_action: 'warn' } },
+      guardrail_webhook_url: { strict: { guardrail_webhook_url: 'https://guard.example.com' }, loose: { guardrail_webhook_url: null } },
+      guardrail_webhook_mode: {
+        strict: { guardrail_webhook_url: 'https://guard.example.com', guardrail_webhook_mode: 'both' },
+        loose: { guardrail_webhook_mode: 'off' },
+      },
+      guardrail_webhook_failure_action: {
+        strict: { guardrail_webhook_failure_action: 'fail_closed' },
+        loose: { guardrail_webhook_failure_action: 'fail_open' },
+      },
+      data_residency_region: { strict: { data_residency_region: 'eu' }, loose: { data_residency_region: null } },
+    },
+  },
+};

@@ -45,3 +45,26 @@ export const dependsOnState = [
   /at most \d decimals/,
   /^match\.model: |^group_by/,
 ];
+
+export const harmless = {
+  // Prices and limits bound cost.
+  'ai_spend.prices.put': [
+    'input_per_mtok',
+    'output_per_mtok',
+    'cached_input_per_mtok',
+    'cache_write_per_mtok',
+    'cache_write_1h_per_mtok',
+    'reasoning_per_mtok',
+    'tier_input_per_mtok',
+    'tier_output_per_mtok',
+    'tier_cached_input_per_mtok',
+    'tier_cache_write_per_mtok',
+    'per_request_usd',
+    'per_image_usd',
+    'web_search_usd',
+    'tier_threshold_tokens',
+    'batch_discount',
+  ],
+  'ai_spend.limits.update': ['name', 'match', 'group_by', 'window', 'limit', 'action', 'enabled'],
+  'ai_spend.users.update': ['display_name', 'email', 'team', 'enabled'],
+};

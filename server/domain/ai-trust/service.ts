@@ -1,13 +1,16 @@
 import type { z } from 'zod';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { changed, type Looser, loosened, losesOne, raised, turnedOn } from '#server/kernel/loosening.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
+import { env } from '#server/platform/env.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { countBy } from '#server/platform/lists/sql.ts';
 import { assertTrustworthy } from './rules.ts';
@@ -82,6 +85,7 @@ export async function updateBinding(ctx: Ctx, { id, ...input }: z.output<typeof 
     const merged = { ...before, ...defined } as BindingRow;
     assertConsistent(merged);
     if (input.agent_id !== undefined) await assertOwn(tx, ctx, merged);
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, BINDING_PROTECTIONS));
     const row = await tx.ai_oidc_bindings.update({
       where: { id: before.id, ...own(ctx) },
       data: { ...(columnsOf(input) as Prisma.ai_oidc_bindingsUncheckedUpdateInput), updated_at: ctx.now },
@@ -90,6 +94,19 @@ export async function updateBinding(ctx: Ctx, { id, ...input }: z.output<typeof 
     return changes.length === 0 ? unchanged(shown(row)) : audited(shown(row), { ...entryOf('update', row), changes });
   });
 }
+
+/** Which changes let somebody else get a token, or a token do something else. */
+export const BINDING_PROTECTIONS: Looser<Omit<z.output<typeof UpdateAiOidcBinding>, 'id'>> = {
+  name: 'harmless',
+  issuer: changed,
+  audience: 'harmless',
+  claim_rules: losesOne,
+  agent_id: changed,
+  kind: changed,
+  scope: changed,
+  token_ttl_seconds: raised,
+  enabled: turnedOn,
+};
 
 /** Tokens that it has minted live to their end, an hour at most. @throws Refusal not_found */
 export const deleteBinding = (ctx: Ctx, { id }: { id: string }) =>

@@ -47,3 +47,8 @@ export const dependsOnState: Fixture['dependsOnState'] = [
   /isn't a member for alerts of type|is required unless resource_type|must be empty for alerts of type/,
   /doesn't exist in this space|must be within the next 30 days/,
 ];
+
+export const harmless = {
+  // An alert tells; the audit log has the same without it.
+  'alerts.update': ['name', 'condition', 'route_ids', 'environments', 'severity', 'cooldown_minutes', 'channel_ids', 'enabled'],
+};

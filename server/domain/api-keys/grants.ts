@@ -51,6 +51,13 @@ export async function coveredGrants(ctx: Ctx, roleIds: readonly string[], scopes
     if ((!narrowed || narrowed.has(capability)) && !(await covers(ctx, capability))) throw escalation(capability);
 }
 
+/** What a key of these roles, narrowed to these scopes, is made with. */
+export const grantsOf = (role_ids: readonly string[], scopes: readonly string[] | null) => ({
+  role_ids,
+  scoped: scopes !== null,
+  scopes: scopes ?? [],
+});
+
 /**
  * Without role_ids a key inherits (interface rule 20 §1.6): from a key its roles, from a client or workload every seeded role that it covers, from a
  * person the widest seeded role below their own.

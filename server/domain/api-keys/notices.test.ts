@@ -7,6 +7,7 @@ import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { sweepKind } from '#server/testing/leases.ts';
+import { confirming } from '#server/testing/step-up.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import * as keys from './service.ts';
 
@@ -40,8 +41,14 @@ test('the Owners are told of a new access key and of any key made by a key, in w
     person(w, 'owner', { removed: true }),
     person(w, 'owner', { disabled: true }),
   ]);
-  const access = await keys.createApiKey(w.member('owner'), { name: 'Deploy <b>', key_type: 'access_key' });
-  await keys.createApiKey(w.member('owner'), { name: 'by a person', key_type: 'standard' });
+  const access = await keys.createApiKey(await confirming(w.member('owner'), 'api_key.create', 'capability.grant'), {
+    name: 'Deploy <b>',
+    key_type: 'access_key',
+  });
+  await keys.createApiKey(await confirming(w.member('owner'), 'api_key.create', 'capability.grant'), {
+    name: 'by a person',
+    key_type: 'standard',
+  });
   const maker = await w.key('test');
   const made = await call('POST', '/api-keys', { key: maker.text, body: { name: 'by a key' } });
   assert.equal(made.status, 201);
@@ -69,7 +76,7 @@ test('a rotated access key is told of, and a key that was refused leaves no mail
     type: 'plan_feature',
   });
   assert.equal((await mailsTo(owner)).length, 0);
-  await keys.rotateApiKey(w.member('owner'), { id: stored.row.id, revoke_old_after_sec: null });
+  await keys.rotateApiKey(await confirming(w.member('owner'), 'capability.grant'), { id: stored.row.id, revoke_old_after_sec: null });
   assert.equal((await mailsTo(owner)).length, 1);
 });
 
@@ -85,7 +92,7 @@ test('the owner of an access key hears 14 and 3 days before its end and at its e
   const w = await workspace();
   const owner = await person(w, 'owner');
   const now = Date.now();
-  const { id } = await keys.createApiKey(w.member('owner'), {
+  const { id } = await keys.createApiKey(await confirming(w.member('owner'), 'api_key.create', 'capability.grant'), {
     name: 'ending',
     key_type: 'access_key',
     expires_at: new Date(now + 20 * DAY).toISOString(),
@@ -99,7 +106,10 @@ test('the owner of an access key hears 14 and 3 days before its end and at its e
   assert.equal(await at(7), 1, 'once');
   assert.equal(await at(17.5), 2);
   assert.equal(await at(19), 2);
-  await keys.updateApiKey(w.member('owner'), { id, expires_at: new Date(now + 40 * DAY).toISOString() });
+  await keys.updateApiKey(await confirming(w.member('owner'), 'protection.loosen'), {
+    id,
+    expires_at: new Date(now + 40 * DAY).toISOString(),
+  });
   assert.equal(await at(21), 2);
   assert.equal(await at(38), 3, 'the run in between was missed: one mail, the nearer one');
   assert.equal(await at(40.1), 4);

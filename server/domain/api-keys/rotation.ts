@@ -1,16 +1,20 @@
 import type { z } from 'zod';
 import { requireFeature, withinPlan } from '#server/domain/plans/service.ts';
 import { bindSuccessor, forgetRules } from '#server/domain/policies/service.ts';
+import { capabilitiesOfKey } from '#server/kernel/capabilities.ts';
+import { confirmGrant, confirmLoosening } from '#server/kernel/confirmations.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { loosened } from '#server/kernel/loosening.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { env } from '#server/platform/env.ts';
 import { callersBounds, withinBounds } from './bounds.ts';
 import { coveredGrants } from './grants.ts';
 import { insertKey, recentSignIn } from './minting.ts';
 import { notifyKeyCreated } from './notices.ts';
 import { doer } from './revocation.ts';
 import type { RotateApiKey } from './schema.ts';
-import { expiry } from './settings.ts';
+import { expiry, KEY_PROTECTIONS } from './settings.ts';
 import { hasEnded, lockedKey } from './store.ts';
 
 /**
@@ -26,9 +30,12 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
     if (hasEnded(current, ctx.now)) throw new Refusal('conflict', 'This key is already revoked or expired.');
     if (current.key_type === 'access_key') requireFeature(ctx, 'access_key');
     await coveredGrants(ctx, current.role_ids, current.scoped ? current.scopes : null);
+    // Whoever rotates a key holds its text afterwards.
+    await confirmGrant(tx, ctx, env.PUBLIC_ADMIN_URL, { before: [], after: capabilitiesOfKey(current) });
     const asked = expiry(ctx, input);
     const expires_at = asked === undefined ? current.expires_at : asked;
     withinBounds(await callersBounds(tx, ctx), { ...current, expires_at });
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(current, { expires_at }, KEY_PROTECTIONS));
     if (input.revoke_old_after_sec === 0)
       await tx.api_keys.update({
         where: { id: current.id, ...own(ctx) },

@@ -2,16 +2,20 @@ import type { z } from 'zod';
 import { requireFeature, withinPlan } from '#server/domain/plans/service.ts';
 import { capabilitiesOfKey } from '#server/kernel/capabilities.ts';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmGrant, confirmLoosening } from '#server/kernel/confirmations.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
+import { loosened } from '#server/kernel/loosening.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { confirmChange } from '#server/kernel/step-up.ts';
+import { env } from '#server/platform/env.ts';
 import { callersBounds, withinBounds } from './bounds.ts';
-import { coveredGrants, coveredRoles, coveredScopes, inheritedRoles } from './grants.ts';
+import { coveredGrants, coveredRoles, coveredScopes, grantsOf, inheritedRoles } from './grants.ts';
 import { insertKey, recentSignIn } from './minting.ts';
 import { notifyKeyCreated } from './notices.ts';
 import type { CreateApiKey, UpdateApiKey } from './schema.ts';
-import { addressList, expiry, limits } from './settings.ts';
+import { addressList, expiry, KEY_PROTECTIONS, limits } from './settings.ts';
 import { hasEnded, keyByRef, lockedKey, oneWithUsage } from './store.ts';
 
 export { coveredScopes } from './grants.ts';
@@ -37,6 +41,8 @@ export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey
   await coveredGrants(ctx, role_ids, scopes);
   let notify = () => {};
   const made = await mutate(ctx, async (tx) => {
+    if (access) await confirmChange(tx, ctx, env.PUBLIC_ADMIN_URL, 'api_key.create');
+    await confirmGrant(tx, ctx, env.PUBLIC_ADMIN_URL, { before: [], after: capabilitiesOfKey(grantsOf(role_ids, scopes)) });
     await withinPlan(tx, ctx, 'api_keys');
     // What is not said is the calling key's own, where there is one.
     const bounds = await callersBounds(tx, ctx);
@@ -94,6 +100,8 @@ export async function updateApiKey(ctx: Ctx, { id, ...input }: z.output<typeof U
     // Without new grants only the bounds that change count. With new ones the key would use them within its own bounds, so all of those count.
     withinBounds(await callersBounds(tx, ctx), gains(before, granted) ? granted : data);
     await coveredGrants(ctx, granted.role_ids, granted.scoped ? granted.scopes : null);
+    await confirmGrant(tx, ctx, env.PUBLIC_ADMIN_URL, { before: capabilitiesOfKey(before), after: capabilitiesOfKey(granted) });
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, data, KEY_PROTECTIONS));
     const moved = 'expires_at' in data ? { expiry_told: null } : {};
     const after = await tx.api_keys.update({ where: { id: before.id, ...own(ctx) }, data: { ...data, ...moved, updated_at: ctx.now } });
     return audited(await oneWithUsage(tx, ctx, after), {

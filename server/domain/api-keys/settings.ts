@@ -1,6 +1,7 @@
 import { canonicalAddress } from '#server/kernel/address.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid } from '#server/kernel/errors.ts';
+import { allowsMoreAddresses, type Looser, later } from '#server/kernel/loosening.ts';
 import type { KeyRow } from './store.ts';
 
 const HOUR = 3_600_000;
@@ -44,3 +45,22 @@ export function expiry(ctx: Ctx, { expires_at, expires_in_days, never_expires }:
   if (ahead < HOUR || ahead > FIVE_YEARS) throw invalid('expires_at', 'must be between 1 hour and 5 years from now');
   return at;
 }
+
+export type KeySettings = Pick<
+  KeyRow,
+  'name' | 'rate_limit_requests' | 'rate_limit_window_sec' | 'ip_allowlist' | 'role_ids' | 'scopes' | 'scoped' | 'expires_at'
+>;
+
+/** Which changes of a key make a stolen one worth more. */
+export const KEY_PROTECTIONS: Looser<KeySettings> = {
+  name: 'harmless',
+  // A rate limit bounds load and cost; whoever may edit keys can make another one without any.
+  rate_limit_requests: 'harmless',
+  rate_limit_window_sec: 'harmless',
+  ip_allowlist: allowsMoreAddresses,
+  // Grants have a rule of their own: only what people reach by confirming asks.
+  role_ids: 'harmless',
+  scopes: 'harmless',
+  scoped: 'harmless',
+  expires_at: later,
+};

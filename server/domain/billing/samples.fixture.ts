@@ -41,3 +41,8 @@ export const samples: Record<string, Sample> = {
   'billing.pause': standing({ subscription_status: 'active', subscription_plan: 'pro' }, { days: 30 }),
   'billing.trial': standing({ subscription_status: 'active', subscription_plan: 'free', trial_start_at: null }),
 };
+
+export const harmless = {
+  // What an invoice says.
+  'billing.update_tax_id': ['tax_id_type', 'tax_id_value'],
+};

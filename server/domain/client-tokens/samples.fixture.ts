@@ -35,3 +35,7 @@ export const dependsOnState = [
   /^vault: doesn't exist/,
   /^origins: each/,
 ];
+
+export const grantless = {
+  'client_tokens.create': 'takes the very capability that the token exercises, which no person holds',
+};

@@ -2,13 +2,16 @@ import type { z } from 'zod';
 import { whenSealed } from '#server/domain/secrets/service.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { type Looser, later, loosened, turnedOn } from '#server/kernel/loosening.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { env } from '#server/platform/env.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { materialOf } from './credential-material.ts';
 import type { CreateCredential, CredentialKind, UpdateCredential } from './schema.ts';
@@ -75,11 +78,19 @@ export async function createCredential(ctx: Ctx, input: z.output<typeof CreateCr
   });
 }
 
+/** Which changes make a stolen credential of a client worth more. */
+export const CREDENTIAL_PROTECTIONS: Looser<Omit<z.output<typeof UpdateCredential>, 'id' | 'credentialId'>> = {
+  label: 'harmless',
+  enabled: turnedOn,
+  expires_at: later,
+};
+
 /** @throws Refusal not_found, conflict when an enabled credential holds the same certificate */
 export function updateCredential(ctx: Ctx, { id, credentialId, ...input }: z.output<typeof UpdateCredential>) {
   return mutate(ctx, async (tx) => {
     const client = await lockedClient(tx, ctx, id);
     const before = await credentialById(tx, ctx, client.id, credentialId);
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, CREDENTIAL_PROTECTIONS));
     const after = await tx.client_credentials
       .update({
         where: { id: before.id, ...own(ctx) },

@@ -1,5 +1,6 @@
 import { routeId } from '#server/domain/routes/samples.fixture.ts';
-import { fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { CREDENTIAL_PROTECTIONS } from './credentials.ts';
 
 const client: Sample = async () => ({ name: fresh('client'), ip_address: '203.0.113.7' });
 const clientId = idOf('clients.create', client);
@@ -38,3 +39,24 @@ export const shownOnce = { 'clients.create_credential': ['reveal.private_key_pem
 
 /** A label, edited in place. */
 export const unguardedEdits = ['clients.update_credential'];
+
+export const harmless = {
+  // An address of a client is a way in like its other credentials, which the same people may add.
+  'clients.update': ['name', 'type', 'ip_address', 'ip_notes', 'description', 'enabled', 'collection_id'],
+};
+
+export const grantless = {
+  'clients.create': 'a server is a kind of client, which calls the routes it is assigned to',
+  'clients.update': 'a server is a kind of client, which calls the routes it is assigned to',
+};
+
+export const loosening: Fixture['loosening'] = {
+  'clients.update_credential': {
+    rules: CREDENTIAL_PROTECTIONS,
+    of: credentialId,
+    pairs: {
+      enabled: { strict: { enabled: false }, loose: { enabled: true } },
+      expires_at: { strict: { expires_at: '2036-01-01T00:00:00Z' }, loose: { expires_at: null } },
+    },
+  },
+};

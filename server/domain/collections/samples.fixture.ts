@@ -1,5 +1,6 @@
-import { route } from '#server/domain/routes/samples.fixture.ts';
+import { revealing, route, withAction } from '#server/domain/routes/samples.fixture.ts';
 import { secretId } from '#server/domain/secrets/samples.fixture.ts';
+import type { Ctx } from '#server/kernel/context.ts';
 import { fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
 
 const collection: Sample = async () => ({ name: fresh('Collection') });
@@ -35,4 +36,40 @@ export const samples: Record<string, Sample> = {
   'collections.members.move': async (ctx) => ({ ...(await collectionId(ctx)), type: 'secret', ids: [(await secretId(ctx)).id] }),
 };
 
+/** A collection that sends its routes elsewhere, and a route that shows what a vault holds. */
+async function elsewhere(ctx: Ctx, environment_name: string) {
+  const { id } = await collectionId(ctx);
+  const environments = [{ environment_name, base_url: 'http://127.0.0.1:10', default_client_ids: [] }];
+  await made(ctx, 'collections.environment_defaults.put', { id, expected_environments: [environment_name], environments });
+  return { id: String(id), action: await revealing(true)(ctx) };
+}
+
+export const confirmedSamples: Record<string, Sample> = {
+  'collections.routes.reset': async (ctx) => {
+    const { id, action } = await elsewhere(ctx, 'production');
+    await made(ctx, 'routes.update', { id: action.id, collection_id: id });
+    await withAction(ctx, action);
+    return { id, routeId: action.id };
+  },
+  'collections.members.move': async (ctx) => {
+    const { name } = await made(ctx, 'environments.create', { name: fresh('stage') });
+    const { id, action } = await elsewhere(ctx, name);
+    await withAction(ctx, action);
+    return { id, type: 'route', ids: [action.id] };
+  },
+};
+export const freeSamples: Record<string, Sample> = {
+  'collections.routes.reset': membership,
+  'collections.members.move': samples['collections.members.move'] as Sample,
+};
+
 export const dependsOnState = [/is required for variables of type|is only for variables of type|looks like a credential/i];
+
+export const harmless = {
+  // They bind no route that is a member already.
+  'collections.environment_defaults.put': ['expected_environments', 'environments'],
+  'collections.owners.put': ['user_ids'],
+  // How it is called.
+  'collections.update': ['name', 'slug', 'description', 'color', 'icon'],
+  'collections.variables.update': ['key', 'type', 'value', 'secret_id', 'description'],
+};

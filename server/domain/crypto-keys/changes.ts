@@ -1,11 +1,15 @@
 import type { z } from 'zod';
 import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { keyTypeCan } from '#server/kernel/key-types.ts';
+import { type Looser, loosened, raised } from '#server/kernel/loosening.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { confirmChange } from '#server/kernel/step-up.ts';
+import { env } from '#server/platform/env.ts';
 import { assertOwnKey, NO_DELAY } from './rotation.ts';
 import type { UpdateCryptoKey } from './schema.ts';
 import { type KeyRow, lockedKey } from './store.ts';
@@ -20,7 +24,11 @@ export function updateCryptoKey(ctx: Ctx, { name, ...input }: z.output<typeof Up
   return mutate(ctx, async (tx) => {
     const before = await lockedKey(tx, ctx, name);
     assertFits(before, input);
-    if (input.deletion_allowed && !before.deletion_allowed) await assertMayDestroy(ctx, before);
+    if (input.deletion_allowed && !before.deletion_allowed) {
+      await assertMayDestroy(ctx, before);
+      await confirmChange(tx, ctx, env.PUBLIC_ADMIN_URL, 'crypto.destroy_latch');
+    }
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, KEY_PROTECTIONS));
     const after = (await tx.crypto_keys.update({
       where: { id: before.id, ...own(ctx) },
       data: { ...input, ...(endsDelay(before, input) ? NO_DELAY : {}), updated_at: ctx.now },
@@ -36,6 +44,19 @@ export function updateCryptoKey(ctx: Ctx, { name, ...input }: z.output<typeof Up
     });
   });
 }
+
+type Settings = Omit<Changes, 'key_type' | 'mode' | 'derived' | 'convergent'>;
+
+/** Which changes of a key leave less of what protects the data under it. */
+export const KEY_PROTECTIONS: Looser<Settings> = {
+  // Allowing destruction has a confirmation of its own.
+  deletion_allowed: 'harmless',
+  description: 'harmless',
+  auto_rotate_days: raised,
+  jwks_public: 'harmless',
+  min_decryption_version: (before, after) => after < before,
+  min_encryption_version: (before, after) => after < before,
+};
 
 /** A protected key loses nothing: what was to be destroyed stays. @returns those versions */
 async function keepVersions(tx: Tx, ctx: Ctx, { id }: KeyRow): Promise<number[]> {

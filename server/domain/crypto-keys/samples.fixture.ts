@@ -2,6 +2,7 @@ import { flushUses } from '#server/custody/uses.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { type Fixture, fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { KEY_PROTECTIONS } from './changes.ts';
 
 export const cryptoKey: Sample = async () => ({ name: fresh('key') });
 const signingKey: Sample = async () => ({ name: fresh('key'), key_type: 'ed25519' });
@@ -97,4 +98,24 @@ export const shownOnce = {
 };
 export const revealed: Fixture['revealed'] = {
   'crypto_keys.reveal_decrypt': ({ plaintext, plaintext_b64 }) => [plaintext, plaintext_b64],
+};
+
+export const grantless = {
+  'crypto_keys.rotate': 'a new version of the key, which nobody sees',
+};
+
+export const loosening: Fixture['loosening'] = {
+  'crypto_keys.update': {
+    rules: KEY_PROTECTIONS,
+    of: async (ctx) => {
+      const { name } = await keyNamed(cryptoKey)(ctx);
+      await made(ctx, 'crypto_keys.rotate', { name });
+      return { name };
+    },
+    pairs: {
+      auto_rotate_days: { strict: { auto_rotate_days: 30 }, loose: { auto_rotate_days: null } },
+      min_decryption_version: { strict: { min_decryption_version: 2 }, loose: { min_decryption_version: 1 } },
+      min_encryption_version: { strict: { min_encryption_version: 2 }, loose: { min_encryption_version: 1 } },
+    },
+  },
 };

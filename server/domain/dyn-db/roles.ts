@@ -1,15 +1,26 @@
 import type { z } from 'zod';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { changed as isChanged, type Looser, loosened, raised } from '#server/kernel/loosening.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { env } from '#server/platform/env.ts';
 import { creationProblem, placementProblem, revocationProblem } from './placeholders.shared.ts';
 import { assertTtls } from './rules.ts';
 import type { CreateDynDbRole, UpdateDynDbRole } from './schema.ts';
-import { assertNoLiveLeases, type ConnectionRow, connectionByName, liveLeases, lockedConnection, roleByName } from './store.ts';
+import {
+  assertNoLiveLeases,
+  type ConnectionRow,
+  connectionByName,
+  liveLeases,
+  lockedConnection,
+  type RoleRow,
+  roleByName,
+} from './store.ts';
 import { BUILT_IN_TEMPLATES, builtInTemplate } from './templates.shared.ts';
 
 /** Of one connection. */
@@ -71,6 +82,18 @@ export const createRole = (ctx: Ctx, input: z.output<typeof CreateDynDbRole>) =>
     );
   });
 
+type Changed = Pick<RoleRow, (typeof FIELDS)[number]>;
+
+/** Which changes let minted users do more, or longer. Nobody can say which of two statements grants less. */
+export const ROLE_PROTECTIONS: Looser<Changed> = {
+  // Its statements are judged.
+  template: 'harmless',
+  creation_sql_template: isChanged,
+  revocation_sql_template: isChanged,
+  default_ttl_seconds: 'harmless',
+  max_ttl_seconds: raised,
+};
+
 const FIELDS = ['template', 'creation_sql_template', 'revocation_sql_template', 'default_ttl_seconds', 'max_ttl_seconds'] as const;
 
 /** Leases keep the statements that they were minted with. @throws Refusal not_found, validation_error */
@@ -86,6 +109,7 @@ export const updateRole = (ctx: Ctx, input: z.output<typeof UpdateDynDbRole>) =>
     };
     assertTtls({ ...before, ...changed });
     assertPlaced(connection, { ...before, ...changed });
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened<Changed>(before, changed, ROLE_PROTECTIONS));
     const after = await tx.dyn_db_roles.update({ where: { id: before.id, ...own(ctx) }, data: { ...changed, updated_at: ctx.now } });
     return audited(
       { updated: after.name },

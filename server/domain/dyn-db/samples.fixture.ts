@@ -5,6 +5,7 @@ import { db } from '#server/platform/db.ts';
 import { type Fixture, fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
 import { oncePerFile, onFileEnd } from '#server/testing/file-end.ts';
 import { keyActor } from '#server/testing/workspace.ts';
+import { ROLE_PROTECTIONS } from './roles.ts';
 import { answering, connection, created, role, target } from './target.fixture.ts';
 
 const jump = oncePerFile(
@@ -138,3 +139,33 @@ export const moving: Fixture['moving'] = {
 };
 export const movesNothing = { 'dyn_db.update connect_options.user_host': 'it says where users that are made may log in from' };
 export const shownOnce = { 'dyn_db.mint': ['password'] };
+
+export const harmless = {
+  // Where the admin password goes is judged as a move of it.
+  'dyn_db.update': [
+    'host',
+    'port',
+    'database_name',
+    'admin_username',
+    'admin_password',
+    'default_ttl_seconds',
+    'max_ttl_seconds',
+    'connect_options',
+    'agent_id',
+    'enabled',
+    'name',
+    'engine',
+    'execution_mode',
+  ],
+};
+
+export const loosening: Fixture['loosening'] = {
+  'dyn_db.update_role': {
+    rules: ROLE_PROTECTIONS,
+    of: async (ctx) => ({ ...(await role(ctx)), default_ttl_seconds: 600 }),
+    pairs: {
+      creation_sql_template: { strict: { template: 'readonly' }, loose: { template: 'readwrite' } },
+      max_ttl_seconds: { strict: { default_ttl_seconds: 600, max_ttl_seconds: 600 }, loose: { max_ttl_seconds: 1_200 } },
+    },
+  },
+};

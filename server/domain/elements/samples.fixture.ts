@@ -1,6 +1,14 @@
-import { fresh, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, nothing, type Sample } from '#server/testing/factories.ts';
+import { ELEMENT_PROTECTIONS } from './service.ts';
 
-export const samples: Record<string, Sample> = {
-  'elements.get': nothing,
-  'elements.set_origins': async () => ({ origins: [`https://${fresh('shop').toLowerCase()}.example.com`] }),
+const origins: Sample = async () => ({ origins: [`https://${fresh('shop').toLowerCase()}.example.com`] });
+
+export const samples: Record<string, Sample> = { 'elements.get': nothing, 'elements.set_origins': origins };
+
+export const loosening: Fixture['loosening'] = {
+  'elements.set_origins': {
+    rules: ELEMENT_PROTECTIONS,
+    of: nothing,
+    pairs: { origins: { strict: { origins: [] }, loose: { origins: ['https://shop.example.com'] } } },
+  },
 };

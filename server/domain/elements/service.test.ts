@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { confirming } from '#server/testing/step-up.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { getElements, setElementOrigins } from './service.ts';
 
@@ -13,7 +14,7 @@ await testDatabase();
 test('stores origins in the spelling of browsers, each once, with an audit entry that says what changed', async () => {
   const w = await workspace();
   const ctx = w.member('admin');
-  const set = await setElementOrigins(ctx, {
+  const set = await setElementOrigins(await confirming(ctx, 'protection.loosen'), {
     origins: ['https://Shop.example.com:443', 'https://a.example.com', 'https://shop.example.com'],
   });
   assert.deepEqual(set.origins, ['https://a.example.com', 'https://shop.example.com']);
@@ -30,7 +31,7 @@ test('keeps Live and Test apart; only Test takes local pages', async () => {
   const w = await workspace();
   const live = w.member('owner');
   const sandbox = w.member('owner', 'test');
-  await setElementOrigins(sandbox, { origins: ['http://localhost:5173'] });
+  await setElementOrigins(await confirming(sandbox, 'protection.loosen'), { origins: ['http://localhost:5173'] });
   assert.deepEqual((await getElements(live)).origins, []);
   await assert.rejects(setElementOrigins(live, { origins: ['https://a.example.com', 'http://localhost:5173'] }), {
     type: 'validation_error',

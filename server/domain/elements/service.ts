@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
+import { adds, type Looser, loosened } from '#server/kernel/loosening.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { canonicalOrigins } from '#server/kernel/page-origins.ts';
@@ -23,6 +25,7 @@ export async function setElementOrigins(ctx: Ctx, input: z.output<typeof SetElem
     const before = await rowOf(tx, ctx);
     const changes = changesOf({ origins: before?.origins ?? [] }, { origins }, ['origins']);
     if (changes.length === 0) return unchanged(viewOf(ctx, before));
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened({ origins: before?.origins ?? [] }, { origins }, ELEMENT_PROTECTIONS));
     const after = await tx.element_settings.upsert({
       where: { tenant_id_sandbox: own(ctx) },
       create: { ...own(ctx), origins, updated_at: ctx.now },
@@ -37,6 +40,9 @@ export async function setElementOrigins(ctx: Ctx, input: z.output<typeof SetElem
     });
   });
 }
+
+/** A page of an origin that is added can ask people for card numbers in the name of the workspace. */
+export const ELEMENT_PROTECTIONS: Looser<{ origins: string[] }> = { origins: adds };
 
 type Row = { origins: string[]; updated_at: Date };
 

@@ -14,3 +14,12 @@ export const samples: Record<string, Sample> = {
 };
 
 export const dependsOnState = [/make another environment the default|last environment/i];
+
+export const harmless = {
+  // How it is called.
+  'environments.update': ['name', 'display_name', 'description', 'color', 'is_default'],
+};
+
+export const grantless = {
+  'environments.duplicate': 'values of secrets stay behind the same capabilities',
+};

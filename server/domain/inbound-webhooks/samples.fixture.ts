@@ -1,4 +1,5 @@
-import { fresh, idOf, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, idOf, nothing, type Sample } from '#server/testing/factories.ts';
+import { INBOUND_PROTECTIONS } from './service.ts';
 
 const receiver: Sample = async () => ({
   name: fresh('inbound')
@@ -26,3 +27,19 @@ export const dependsOnState = [
 ];
 
 export const movesNothing = { 'inbound_webhooks.update forward_url': 'the secret verifies what arrives and is sent nowhere' };
+
+export const grantless = {
+  'inbound_webhooks.rotate_secret': 'a new secret, which no sender has yet',
+};
+
+export const loosening: Fixture['loosening'] = {
+  'inbound_webhooks.update': {
+    rules: INBOUND_PROTECTIONS,
+    of: existing,
+    pairs: {
+      format: { strict: { format: 'stripe' }, loose: { format: 'github' } },
+      replay_window_seconds: { strict: { format: 'stripe', replay_window_seconds: 60 }, loose: { replay_window_seconds: 600 } },
+      allow_duplicates: { strict: { format: 'github', allow_duplicates: false }, loose: { allow_duplicates: true } },
+    },
+  },
+};

@@ -4,10 +4,12 @@ import { withinPlan } from '#server/domain/plans/service.ts';
 import { whenSealed } from '#server/domain/secrets/service.ts';
 import { checkUrl } from '#server/domain/webhooks/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { changed, type Looser, loosened, raised, turnedOn } from '#server/kernel/loosening.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
 import { env } from '#server/platform/env.ts';
@@ -69,6 +71,7 @@ export async function updateInbound(ctx: Ctx, { id, ...input }: z.output<typeof 
     await checkRoute(tx, ctx, input.forward_route_id ?? null);
     if (input.name !== undefined && input.name !== before.name) await checkName(tx, ctx, input.name);
     const target = input.forward_url ? { forward_route_id: null } : input.forward_route_id ? { forward_url: null } : {};
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, INBOUND_PROTECTIONS));
     const after = await tx.inbound_webhooks.update({
       where: { id: before.id },
       data: { ...input, ...target, ...(TIMED.has(format) ? { allow_duplicates: false } : {}), header_name, updated_at: ctx.now },
@@ -78,6 +81,20 @@ export async function updateInbound(ctx: Ctx, { id, ...input }: z.output<typeof 
     return first ? audited(answer, first, more) : unchanged(answer);
   });
 }
+
+/** Which changes let through deliveries that were refused. */
+export const INBOUND_PROTECTIONS: Looser<Omit<z.output<typeof UpdateInboundWebhook>, 'id'>> = {
+  name: 'harmless',
+  description: 'harmless',
+  // Another format proves another thing with the same secret.
+  format: changed,
+  header_name: 'harmless',
+  replay_window_seconds: raised,
+  allow_duplicates: turnedOn,
+  forward_url: 'harmless',
+  forward_route_id: 'harmless',
+  enabled: 'harmless',
+};
 
 /** What it has received stays in the request log. @throws Refusal not_found */
 export const deleteInbound = (ctx: Ctx, { id }: { id: string }) =>

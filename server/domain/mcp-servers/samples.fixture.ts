@@ -4,8 +4,9 @@ import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { keyring } from '#server/platform/keys.ts';
-import { fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
 import { ProtectedUpstream } from './protected-upstream.fixture.ts';
+import { MCP_SERVER_PROTECTIONS, MCP_TOOL_PROTECTIONS } from './protections.ts';
 
 /** A gateway that servers can belong to. */
 export async function aGateway(ctx: Ctx): Promise<{ id: string }> {
@@ -136,3 +137,56 @@ export const dependsOnState = [
   /^price_per_call_usd: must be between 0 and 1000, with at most 6 decimals/,
   /^url: |^upstream_url: |^auth\.|^document: |^guardrail_webhook_url: /,
 ];
+
+const PINNED = 'ab'.repeat(32);
+const toServer: Sample = async (ctx) => ({ ...(await aServer(ctx)), name: 'Guarded' });
+export const loosening: Fixture['loosening'] = {
+  'mcp_servers.update': {
+    rules: MCP_SERVER_PROTECTIONS,
+    of: toServer,
+    pairs: {
+      allowed_tools: { strict: { allowed_tools: ['search'] }, loose: { allowed_tools: ['search', 'delete_user'] } },
+      allowed_origins: { strict: { allowed_origins: [] }, loose: { allowed_origins: ['https://app.example.com'] } },
+      allow_elicitation: { strict: { allow_elicitation: false }, loose: { allow_elicitation: true } },
+      pii_inspection: { strict: { pii_inspection: true }, loose: { pii_inspection: false } },
+      guardrail_webhook_url: { strict: { guardrail_webhook_url: 'https://guard.example.com' }, loose: { guardrail_webhook_url: null } },
+      guardrail_webhook_mode: {
+        strict: { guardrail_webhook_url: 'https://guard.example.com', guardrail_webhook_mode: 'both' },
+        loose: { guardrail_webhook_mode: 'response' },
+      },
+      guardrail_webhook_failure_action: {
+        strict: { guardrail_webhook_failure_action: 'fail_closed' },
+        loose: { guardrail_webhook_failure_action: 'fail_open' },
+      },
+    },
+  },
+  'mcp_servers.tools.update': {
+    rules: MCP_TOOL_PROTECTIONS,
+    // As if its upstream had described it, and somebody had approved that.
+    of: async (ctx) => {
+      const { id, toolId } = await aTool(ctx);
+      await ctx.db.mcp_tools.update({ where: { id: String(toolId) }, data: { upstream_hash: PINNED, pinned_hash: PINNED } });
+      return { id, toolId, description: 'Gets a user' };
+    },
+    pairs: {
+      enabled: { strict: { enabled: false }, loose: { enabled: true } },
+      approval: { strict: { approval: 'required' }, loose: { approval: 'none' } },
+      argument_rules: {
+        strict: { argument_rules: [{ path: '$.limit', op: 'max', value: 10 }] },
+        loose: { argument_rules: [] },
+      },
+      allowed: { strict: { allowed: false }, loose: { allowed: true } },
+      pinned_hash: { strict: {}, loose: { pinned_hash: null } },
+    },
+  },
+};
+export const confirmedSamples: Record<string, Sample> = {
+  'mcp_servers.tools.upsert': async (ctx) => {
+    const { id, toolId } = await aTool(ctx);
+    await made(ctx, 'mcp_servers.tools.update', { id, toolId, approval: 'required' });
+    return { id, tool_name: (await made(ctx, 'mcp_servers.tools.get', { id, toolId })).tool_name, approval: 'none' };
+  },
+};
+export const freeSamples: Record<string, Sample> = {
+  'mcp_servers.tools.upsert': async (ctx) => ({ ...(await anUpstream(ctx)), tool_name: 'search', approval: 'required' }),
+};

@@ -2,17 +2,21 @@ import type { z } from 'zod';
 import { withinPlan } from '#server/domain/plans/service.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { loosened } from '#server/kernel/loosening.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
+import { env } from '#server/platform/env.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { revokeAllGrants } from './grants.ts';
 import { probeSoon } from './probing.ts';
+import { MCP_SERVER_PROTECTIONS } from './protections.ts';
 import {
   checkAddress,
   checkHeaders,
@@ -105,6 +109,7 @@ export async function updateServer(ctx: Ctx, { id, ...input }: z.output<typeof U
   const after = await mutate(ctx, async (tx) => {
     const before = await lockedServer(tx, ctx, id);
     checkType({ ...before, ...input });
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, MCP_SERVER_PROTECTIONS));
     const { auth, members, ...columns } = input;
     const row = (await tx.mcp_servers.update({
       where: { id: before.id, ...own(ctx) },

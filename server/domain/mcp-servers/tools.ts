@@ -2,15 +2,19 @@ import type { z } from 'zod';
 import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { loosened } from '#server/kernel/loosening.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { compileRules, RuleProblem } from '#server/mcp/argument-rules.ts';
 import { parameterHeaderProblem, templateProblem } from '#server/mcp/tool-operation.ts';
+import { env } from '#server/platform/env.ts';
 import { pinStateOf } from './pin-state.shared.ts';
+import { MCP_TOOL_PROTECTIONS } from './protections.ts';
 import { entryOf, lockedServer, readServer, type ServerRow } from './store.ts';
 import type { ToolFromRoute, ToolOperation, UpdateMcpTool, UpsertMcpTool } from './tools.schema.ts';
 
@@ -62,6 +66,7 @@ export function upsertTool(ctx: Ctx, { id, tool_name, ...input }: z.output<typeo
       throw new Refusal('validation_error', `tool_name: a server has at most ${MOST_TOOLS} tools`);
     if (!before && server.server_type === 'collection' && !input.operation)
       throw new Refusal('validation_error', 'operation: is required: a tool of a collection is a call of a route');
+    if (before) await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(toolOf(server, before), input, MCP_TOOL_PROTECTIONS));
     const data = { ...columnsOf(input), updated_at: ctx.now };
     const row = before
       ? await tx.mcp_tools.update({ where: { id: before.id, ...own(ctx) }, data })
@@ -89,6 +94,12 @@ export function updateTool(ctx: Ctx, { id, toolId, pinned_hash, allowed, ...inpu
     const before = await toolById(tx, ctx, server, toolId);
     const operation = input.operation ?? (input.route_id ? (before.operation as Operation | null) : undefined);
     await checkTool(tx, ctx, server, { ...input, operation }, before.route_id);
+    await confirmLoosening(
+      tx,
+      ctx,
+      env.PUBLIC_ADMIN_URL,
+      loosened(toolOf(server, before), { ...input, allowed, pinned_hash }, MCP_TOOL_PROTECTIONS),
+    );
     const row = await tx.mcp_tools.update({
       where: { id: before.id, ...own(ctx) },
       data: { ...columnsOf(input), ...pinOf(before, pinned_hash), updated_at: ctx.now },

@@ -1,8 +1,11 @@
 import type { z } from 'zod';
 import type { Prisma } from '#server/generated/prisma/client.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
+import { drops, type Looser, loosened } from '#server/kernel/loosening.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { env } from '#server/platform/env.ts';
 import { denierOf } from './denying.ts';
 import { DEFAULT_PATTERNS, type PatternKind } from './denylist.shared.ts';
 import type { PutDenylist } from './schema.ts';
@@ -23,6 +26,9 @@ export async function denylistOf(tx: Tx, ctx: Pick<Ctx, 'tenant_id'>): Promise<{
  * Replaces the patterns. What waits for review and would be denied now is listed, and left to a person to reject.
  * @throws Refusal validation_error for a pattern that can't be read
  */
+export const DENYLIST_PROTECTIONS: Looser<{ patterns: string[] }> = { patterns: drops };
+const patternOf = ({ kind, pattern }: { kind: string; pattern: string }) => `${kind}:${pattern}`;
+
 export function putDenylist(ctx: Ctx, { patterns }: z.output<typeof PutDenylist>) {
   const denies = denierOf(patterns);
   return mutate(ctx, async (tx) => {
@@ -32,6 +38,12 @@ export function putDenylist(ctx: Ctx, { patterns }: z.output<typeof PutDenylist>
       const { created_by = ctx.actor.id, created_at = ctx.now.toISOString() } = known.get(`${one.kind}:${one.pattern}`) ?? {};
       return { ...one, created_by, created_at };
     });
+    await confirmLoosening(
+      tx,
+      ctx,
+      env.PUBLIC_ADMIN_URL,
+      loosened({ patterns: before.patterns.map(patternOf) }, { patterns: stored.map(patternOf) }, DENYLIST_PROTECTIONS),
+    );
     const data = { patterns: stored as unknown as Prisma.InputJsonValue, updated_at: ctx.now };
     await tx.migration_denylists.upsert({
       where: { tenant_id: ctx.tenant_id },

@@ -3,6 +3,7 @@ import { db } from '#server/platform/db.ts';
 import { type Fixture, fresh, made, nothing, operationById, type Sample } from '#server/testing/factories.ts';
 import { verified } from '#server/testing/step-up.ts';
 import { memberActor } from '#server/testing/workspace.ts';
+import { DENYLIST_PROTECTIONS } from './denylist.ts';
 import { discover } from './discovery.ts';
 
 /** The text of a file as people have them. */
@@ -136,4 +137,16 @@ export const movesNothing = {
       ...['create', 'update'].flatMap((verb) => ['agent_id', 'match_host'].map((field) => `migrations.intercept_rules.${verb} ${field}`)),
     ].map((field) => [field, confirmedRule]),
   ),
+};
+
+export const grantless = {
+  'migrations.create': 'reads a store with credentials that come with the request',
+};
+
+export const loosening: Fixture['loosening'] = {
+  'migrations.denylist.put': {
+    rules: DENYLIST_PROTECTIONS,
+    of: async () => ({}),
+    pairs: { patterns: { strict: { patterns: [{ pattern: 'internal/*', kind: 'glob' }] }, loose: { patterns: [] } } },
+  },
 };

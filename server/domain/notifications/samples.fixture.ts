@@ -19,3 +19,9 @@ export const unaudited = { 'notifications.read': PERSONAL, 'notifications.update
 
 /** What isn't sent stays as it is, and only the person changes it. */
 export const unguardedEdits = ['notifications.update'];
+
+export const harmless = {
+  // What a person hears of.
+  'notifications.follow': ['resource_type', 'resource_id', 'mode'],
+  'notifications.update': ['channels', 'digest', 'quiet_hours'],
+};

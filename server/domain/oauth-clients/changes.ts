@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { invalid } from '#server/kernel/errors.ts';
+import { adds, type Looser, loosened, turnedOff, turnedOn } from '#server/kernel/loosening.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { confirmChange } from '#server/kernel/step-up.ts';
 import { env } from '#server/platform/env.ts';
@@ -26,9 +27,9 @@ export function updateClient(ctx: Ctx, { id, ...input }: z.output<typeof UpdateO
     const data = changedSettings(before, input);
     const after = { ...before, ...data };
     assertConsistent(settingsOf(after));
-    const loosened = loosens(before, after);
-    if (input.allowed_scopes || loosened) await grantable(ctx, after.allowed_scopes);
-    if (loosened) await confirmChange(tx, ctx, env.PUBLIC_ADMIN_URL);
+    const looser = loosens(before, after);
+    if (input.allowed_scopes || looser) await grantable(ctx, after.allowed_scopes);
+    if (looser) await confirmChange(tx, ctx, env.PUBLIC_ADMIN_URL);
     const ended = before.active && !after.active ? await endTokens(tx, ctx, before.id, 'client_disabled') : {};
     const row = await tx.oauth_clients.update({ where: { id: before.id, ...own(ctx) }, data: { ...data, updated_at: ctx.now } });
     const [first, ...more] = entriesOf(before, row, Object.keys(data), ended);
@@ -62,14 +63,37 @@ function changedSettings(row: ClientRow, input: Changes): Partial<Omit<ClientRow
 
 const settingsOf = (row: ClientRow) => ({ ...row, type: row.type as ClientType, grant_types: row.grant_types as GrantType[] });
 
-/** Whether the client could do something that it couldn't before, or with one check less. */
+/** What a client can do without its person confirming it. */
+const unconfirmed = ({ allowed_scopes, step_up_scopes }: ClientRow) => allowed_scopes.filter((scope) => !step_up_scopes.includes(scope));
+const judgedSettings = (row: ClientRow) => ({ ...row, unconfirmed_scopes: unconfirmed(row) });
+
+type Judged = Pick<
+  ReturnType<typeof judgedSettings>,
+  | 'name'
+  | 'active'
+  | 'require_dpop'
+  | 'consent_html_template'
+  | 'allowed_scopes'
+  | 'step_up_scopes'
+  | 'unconfirmed_scopes'
+  | 'redirect_uris'
+>;
+
+/** Which changes let the client do something that it couldn't before, or with one check less. */
+export const CLIENT_PROTECTIONS: Looser<Judged> = {
+  name: 'harmless',
+  active: turnedOn,
+  require_dpop: turnedOff,
+  consent_html_template: (before, after) => after !== null && after !== before,
+  allowed_scopes: adds,
+  // Judged with the scopes that the client is allowed.
+  step_up_scopes: 'harmless',
+  unconfirmed_scopes: adds,
+  redirect_uris: adds,
+};
+
 const loosens = (before: ClientRow, after: ClientRow): boolean =>
-  after.allowed_scopes.some((scope) => !before.allowed_scopes.includes(scope)) ||
-  after.redirect_uris.some((uri) => !before.redirect_uris.includes(uri)) ||
-  before.step_up_scopes.some((scope) => after.allowed_scopes.includes(scope) && !after.step_up_scopes.includes(scope)) ||
-  (before.require_dpop && !after.require_dpop) ||
-  (!before.active && after.active) ||
-  (after.consent_html_template !== null && after.consent_html_template !== before.consent_html_template);
+  loosened<Judged>(judgedSettings(before), judgedSettings(after), CLIENT_PROTECTIONS).length > 0;
 
 /** Turning a client on or off is an entry of its own. */
 function entriesOf(before: ClientRow, after: ClientRow, fields: readonly string[], ended: object): [AuditEntry, ...AuditEntry[]] {

@@ -81,3 +81,20 @@ export const dependsOnState = [
   /has no secret|requires at least one redirect URI|is not among allowed_scopes|can't be changed/,
 ];
 export const shownOnce = { 'oauth_clients.create': ['client_secret'], 'oauth_clients.rotate_secret': ['client_secret'] };
+
+export const harmless = {
+  // Judged in changes.ts, where a change that loosens asks for oauth.client.
+  'oauth_clients.update': [
+    'name',
+    'active',
+    'allowed_scopes',
+    'redirect_uris',
+    'require_dpop',
+    'require_pkce',
+    'token_format',
+    'consent_html_template',
+    'step_up_scopes',
+    'type',
+    'grant_types',
+  ],
+};

@@ -58,3 +58,7 @@ export const byName = ['opportunities.ignore_host'];
 export const dependsOnState = [
   /must be between 1 hour and 90 days ahead|must be in the future|must be a host name|no secret to bind|no such secret|no such environment|pinned to other hosts|has no value in|path segments|percent-encoding/i,
 ];
+
+export const grantless = {
+  'opportunities.accept': 'makes a route without field actions',
+};

@@ -1,11 +1,14 @@
 import type { z } from 'zod';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { adds, type Looser, loosened, raised, turnedOn } from '#server/kernel/loosening.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { env } from '#server/platform/env.ts';
 import { type CreateRole, MOST_ROLES, type UpdateRole } from './schema.ts';
 import { lockedRoot, type RoleRow, roleByRef, rootByRef } from './store.ts';
 
@@ -40,6 +43,17 @@ export const createRole = (ctx: Ctx, { name, role_name, ...input }: z.output<typ
     });
   });
 
+/** Which changes let a role issue for more names, or for longer. */
+export const ROLE_PROTECTIONS: Looser<Omit<z.output<typeof UpdateRole>, keyof Ref>> = {
+  allowed_domains: adds,
+  allow_subdomains: turnedOn,
+  allow_wildcards: turnedOn,
+  allow_ip_sans: turnedOn,
+  default_ttl_seconds: 'harmless',
+  max_ttl_seconds: raised,
+  key_algorithm: 'harmless',
+};
+
 /** What a role allows from now on; certificates that were issued stay as they are. @throws Refusal not_found, validation_error */
 export const updateRole = (ctx: Ctx, { name, role, ...input }: z.output<typeof UpdateRole>) =>
   mutate(ctx, async (tx) => {
@@ -51,6 +65,7 @@ export const updateRole = (ctx: Ctx, { name, role, ...input }: z.output<typeof U
         input.default_ttl_seconds === undefined ? 'max_ttl_seconds' : 'default_ttl_seconds',
         `default_ttl_seconds (${default_ttl_seconds}) must be at most max_ttl_seconds (${max_ttl_seconds})`,
       );
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, ROLE_PROTECTIONS));
     const after = await tx.pki_roles.update({ where: { id: before.id, ...own(ctx) }, data: { ...input, updated_at: ctx.now } });
     return audited(shownRole(after), {
       ...entryOf(after, root.name, 'update'),

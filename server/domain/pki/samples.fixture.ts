@@ -1,3 +1,4 @@
+import { ROLE_PROTECTIONS } from './roles.ts';
 // @peculiar/x509 refuses to load without this polyfill.
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
@@ -82,3 +83,25 @@ export const dependsOnState = [
 ];
 export const shownOnce = { 'pki.issue': ['private_key_pem'] };
 export const revealed: Fixture['revealed'] = { 'pki.reveal_issue': ({ private_key_pem }) => [private_key_pem] };
+
+export const harmless = {
+  // Revoking asks for pki.revoke_root; the rest says what is published.
+  'pki.update_root': ['status', 'intermediate_ttl_seconds', 'publish', 'subject', 'ttl_seconds'],
+};
+
+export const loosening: Fixture['loosening'] = {
+  'pki.update_role': {
+    rules: ROLE_PROTECTIONS,
+    of: (ctx) => roleOfRoot(ctx),
+    pairs: {
+      allowed_domains: { strict: { allowed_domains: ['example.com'] }, loose: { allowed_domains: ['example.com', 'example.org'] } },
+      allow_subdomains: { strict: { allow_subdomains: false }, loose: { allow_subdomains: true } },
+      allow_wildcards: { strict: { allow_wildcards: false }, loose: { allow_wildcards: true } },
+      allow_ip_sans: { strict: { allow_ip_sans: false }, loose: { allow_ip_sans: true } },
+      max_ttl_seconds: {
+        strict: { default_ttl_seconds: 3_600, max_ttl_seconds: 3_600 },
+        loose: { max_ttl_seconds: 7_200 },
+      },
+    },
+  },
+};

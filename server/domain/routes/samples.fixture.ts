@@ -1,7 +1,11 @@
 import { environment } from '#server/domain/environments/samples.fixture.ts';
 import { secret } from '#server/domain/secrets/samples.fixture.ts';
+import { vaultNamed } from '#server/domain/vaults/samples.fixture.ts';
+import type { Ctx } from '#server/kernel/context.ts';
 import { type Fixture, fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { keyActor } from '#server/testing/workspace.ts';
 import { captureRequest } from './payload-capture/captured.fixture.ts';
+import { ROUTE_PROTECTIONS } from './protections.ts';
 
 export const route: Sample = async () => ({ name: fresh('route'), target_base_url: 'http://127.0.0.1:9' });
 export const routeId = idOf('routes.create', route);
@@ -77,7 +81,7 @@ export const samples: Record<string, Sample> = {
   'routes.examples.delete': exampleId,
   'routes.actions.list': routeId,
   'routes.actions.create': masking,
-  'routes.actions.update': async (ctx) => ({ ...(await actionId(ctx)), enabled: false }),
+  'routes.actions.update': async (ctx) => ({ ...(await actionId(ctx)), sort_order: 7 }),
   'routes.actions.delete': actionId,
   'routes.capture.start': routeId,
   'routes.capture.status': link,
@@ -85,6 +89,81 @@ export const samples: Record<string, Sample> = {
   'routes.capture.apply': captured,
   'routes.icons': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),
   'routes.overview': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),
+};
+
+/** A field action that shows what a vault of the space holds; off, it shows nothing yet. */
+export const revealing =
+  (enabled: boolean): Sample =>
+  async (ctx) => ({
+    ...(await routeId(ctx)),
+    ...{ direction: 'request', action: 'detokenize', selectors: ['$.card.number'], enabled },
+    key_name: (await vaultNamed(ctx)).vault,
+  });
+/** The route of an action that a machine added, which nobody asks. */
+export const withAction = async (ctx: Ctx, input: Record<string, unknown>) => {
+  const machine = { ...ctx, actor: keyActor('Key - Infrastructure') };
+  return { id: input.id, actionId: (await made(machine, 'routes.actions.create', input)).id };
+};
+
+export const confirmedSamples: Record<string, Sample> = {
+  'routes.update protection.loosen': async (ctx) => {
+    const { id } = await made(ctx, 'routes.create', { ...(await route(ctx)), require_signature: true });
+    return { id, method_configs: [{ method: 'GET', require_signature: false }] };
+  },
+  'routes.update capability.grant': async (ctx) => {
+    const { id } = await withAction(ctx, await revealing(true)(ctx));
+    return { id, target_base_url: 'http://127.0.0.1:10' };
+  },
+  'routes.environments.put capability.grant': async (ctx) => {
+    const { id } = await withAction(ctx, await revealing(true)(ctx));
+    const { name: env } = await made(ctx, 'environments.create', await environment(ctx));
+    return { id, env, target_base_url: 'http://127.0.0.1:10' };
+  },
+  'routes.actions.create': revealing(true),
+  'routes.actions.update': async (ctx) => ({ ...(await withAction(ctx, await revealing(false)(ctx))), enabled: true }),
+  'routes.actions.update protection.loosen': async (ctx) => ({ ...(await actionId(ctx)), enabled: false }),
+  'routes.duplicate': async (ctx) => ({ id: (await withAction(ctx, await revealing(true)(ctx))).id }),
+};
+
+export const freeSamples: Record<string, Sample> = {
+  'routes.update': async (ctx) => ({ ...(await routeId(ctx)), requires_clients: true, timeout_ms: 2_000 }),
+  'routes.environments.put': async (ctx) => ({ ...(await routeEnvironment(ctx)), requires_clients: true }),
+  'routes.actions.create': masking,
+  'routes.actions.update': async (ctx) => ({ ...(await withAction(ctx, await revealing(true)(ctx))), enabled: false }),
+  'routes.actions.delete': async (ctx) => withAction(ctx, await revealing(true)(ctx)),
+  'routes.duplicate': routeId,
+};
+
+const pairs = {
+  require_signature: { strict: { require_signature: true }, loose: { require_signature: false } },
+  signature_tolerance_sec: { strict: { signature_tolerance_sec: 60 }, loose: { signature_tolerance_sec: 300 } },
+  signature_require_nonce: { strict: { signature_require_nonce: true }, loose: { signature_require_nonce: false } },
+  signature_scheme: { strict: { signature_scheme: 'rfc9421' }, loose: { signature_scheme: 'concat' } },
+  allowed_methods: { strict: { allowed_methods: ['GET'] }, loose: { allowed_methods: ['GET', 'DELETE'] } },
+  http_method_restrictions_enabled: {
+    strict: { allowed_methods: ['GET'], http_method_restrictions_enabled: true },
+    loose: { http_method_restrictions_enabled: false },
+  },
+  requires_clients: { strict: { requires_clients: true }, loose: { requires_clients: false } },
+  ip_allowlist: { strict: { ip_allowlist: ['203.0.113.7'] }, loose: { ip_allowlist: ['203.0.113.0/24'] } },
+  body_placeholders: { strict: { body_placeholders: 'off' }, loose: { body_placeholders: 'all' } },
+  log_payloads: { strict: { log_payloads: 'off' }, loose: { log_payloads: null } },
+};
+const overriding = { ...pairs, log_payloads: { strict: { log_payloads: 'off' }, loose: { log_payloads: 'all' } } };
+export const loosening: Fixture['loosening'] = {
+  'routes.update': { rules: ROUTE_PROTECTIONS, of: routeId, pairs },
+  'routes.environments.put': { rules: ROUTE_PROTECTIONS, of: routeEnvironment, pairs: overriding },
+};
+
+export const harmless = {
+  // Each place of an action is judged as a grant or a protection of the route.
+  'routes.actions.update': [
+    ...['selectors', 'key_name', 'data_role', 'content_type', 'mode', 'mask', 'signature_header', 'signature_member', 'sort_order'],
+    ...['enabled', 'direction', 'action', 'location'],
+  ],
+  'routes.examples.replace': ['name', 'method', 'path', 'headers', 'body', 'assertions'],
+  // Clients are admitted one by one, which is what the list is for.
+  'routes.clients.set': ['client_ids'],
 };
 
 export const dependsOnState = [

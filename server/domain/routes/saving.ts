@@ -3,11 +3,13 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { KEY_TYPES, type KeyType } from '#server/kernel/key-types.ts';
-import { changedFields, type Draft } from './config/draft.ts';
+import { confirmTargets } from './actions/guarding.ts';
+import { changedFields, type Draft, settingsOf } from './config/draft.ts';
 import { warnOfLiterals } from './config/literals.ts';
 import { saveReferences } from './config/references.ts';
 import type { ConfigField } from './effective.ts';
 import { forgetIcon, iconOrigin } from './icon/service.ts';
+import { confirmDraft } from './protections.ts';
 import { assertMaySend } from './secret-use.ts';
 import { storeDraft } from './store.ts';
 
@@ -78,10 +80,17 @@ async function checkSigningKeys(
   }
 }
 
-/** The settings alone; another host has another icon. */
+/** The settings alone; another host has another icon. @throws Refusal step_up_required when they loosen what protects the route */
 export async function storeSettings(tx: Tx, ctx: Ctx, route: { id: string }, before: Draft | null, after: Draft, ids: Map<string, string>) {
+  if (before) {
+    await confirmDraft(tx, ctx, before, after);
+    await confirmTargets(tx, ctx, route.id, targetsOf(before), targetsOf(after));
+  }
   await storeDraft(tx, ctx, route, before, after, ids);
   if (before && hostOf(before) !== hostOf(after)) await forgetIcon(tx, ctx, route.id);
 }
+
+/** Where calls go, whichever environment they are for. */
+const targetsOf = (draft: Draft) => [...draft.locals.keys()].map((name) => settingsOf(draft, name).target_base_url);
 
 const hostOf = ({ base, locals }: Draft) => iconOrigin(locals.get(base)?.target_base_url);

@@ -86,3 +86,8 @@ export const movesNothing = {
   'secret_shares.create allowed_hosts': 'the hosts of something new',
   'secret_shares.update allowed_hosts': 'further hosts pass the gate of reveals: service.test.ts',
 };
+
+export const harmless = {
+  // It passes the gate of reveals.
+  'secret_shares.update': ['access_level', 'allowed_hosts', 'expires_at'],
+};

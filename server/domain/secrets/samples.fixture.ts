@@ -108,3 +108,54 @@ export const moving: Fixture['moving'] = {
 
 /** One date, edited in place. */
 export const unguardedEdits = ['secrets.update_environment'];
+
+export const harmless = {
+  // A value that is stored anew shows nothing of the one before.
+  'secrets.put_value': [
+    'value',
+    'environment',
+    'environment_name',
+    'base_environment',
+    'environment_id',
+    'env',
+    'client_secret',
+    'access_token',
+    'refresh_token',
+    'username',
+    'password',
+    'certificate_content',
+    'private_key',
+    'passphrase',
+    'if_match',
+  ],
+  // Where a value may go is judged as a move of it, and who may store it anew may set its end.
+  'secrets.update': [
+    'name',
+    'description',
+    'collection_id',
+    'expires_at',
+    'strict_expiry_enforcement',
+    'tags',
+    'allowed_hosts',
+    'rotate_every_days',
+    'value',
+    'client_secret',
+    'access_token',
+    'refresh_token',
+    'username',
+    'password',
+    'certificate_content',
+    'private_key',
+    'passphrase',
+  ],
+  'secrets.update_certificate': ['environment', 'certificate_content', 'private_key', 'passphrase', 'certificate_type'],
+  'secrets.update_environment': ['expires_at_override'],
+  'secrets.update_oauth2': ['environment', 'client_secret', 'username', 'password', 'scopes'],
+};
+
+export const grantless = {
+  'secrets.create': 'OAuth scopes at the provider, which the account behind the secret allows',
+  'secrets.create_oauth2': 'OAuth scopes at the provider, which the account behind the secret allows',
+  'secrets.update_oauth2': 'OAuth scopes at the provider, which the account behind the secret allows',
+  'secrets.restore': 'an earlier value is used as the present one was',
+};

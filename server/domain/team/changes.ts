@@ -1,9 +1,14 @@
 import type { z } from 'zod';
+import { memberCapabilities } from '#server/kernel/capabilities.ts';
 import { changesOf } from '#server/kernel/changes.ts';
+import { confirmGrant } from '#server/kernel/confirmations.ts';
 import type { Ctx } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import type { MemberRole } from '#server/kernel/role-matrix.ts';
+import { confirmChange } from '#server/kernel/step-up.ts';
+import { env } from '#server/platform/env.ts';
 import { mailMember } from './mails.ts';
 import { isManager, mayManage } from './rank.shared.ts';
 import type { UpdateMember } from './schema.ts';
@@ -29,6 +34,7 @@ export async function updateMember(ctx: Ctx, { id, ...input }: z.output<typeof U
     const data = flagsOf(before, input);
     const changes = changesOf(before, data, Object.keys(data));
     if (changes.length === 0) return unchanged(before);
+    await confirmMembership(tx, ctx, before, data);
     await tx.memberships.updateMany({ where: live(ctx, before.id), data });
     if (data.role !== before.role) send = await mailMember(tx, ctx, before.email, { kind: 'role_changed', role: data.role });
     return audited(await memberById(tx, ctx, before.id), {
@@ -90,6 +96,17 @@ const changedRole = ({ id, email, role }: MemberRow, to: MemberRole) =>
           workspace_level: true,
         },
       ];
+
+type Rights = { role: MemberRole; reveal_secrets: boolean };
+
+/** Asks a person to confirm what they give to somebody else: a role that manages, or the right to reveal. @throws Refusal mfa_required, step_up_required */
+export async function confirmMembership(tx: Tx, ctx: Ctx, before: Rights | null, after: Rights): Promise<void> {
+  if (isManager(after.role) && after.role !== before?.role) await confirmChange(tx, ctx, env.PUBLIC_ADMIN_URL, 'member.role');
+  await confirmGrant(tx, ctx, env.PUBLIC_ADMIN_URL, {
+    before: before ? memberCapabilities(before.role, before) : [],
+    after: memberCapabilities(after.role, after),
+  });
+}
 
 /** What the membership is after the edit: flags that its role has no use for go back to their defaults. @throws Refusal validation_error */
 function flagsOf(before: MemberRow, input: Omit<z.output<typeof UpdateMember>, 'id'>) {

@@ -8,7 +8,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import type { MemberRole } from '#server/kernel/role-matrix.ts';
 import { throttled } from '#server/platform/throttle.ts';
-import { assertGrants } from './changes.ts';
+import { assertGrants, confirmMembership } from './changes.ts';
 import { mailInvitation } from './mails.ts';
 import { INVITATION_DAYS } from './rank.shared.ts';
 import type { Invite } from './schema.ts';
@@ -40,6 +40,7 @@ export async function createInvitation(ctx: Ctx, input: z.output<typeof Invite>)
     mutate(ctx, async (tx) => {
       await lockMembers(tx, ctx.tenant_id);
       await assertRoleUnchanged(tx, ctx);
+      await confirmMembership(tx, ctx, null, input);
       if (await isMember(tx, ctx, input.email)) throw new Refusal('conflict', `${input.email} is already a member of this workspace.`);
       const replaced = await tx.invitations.updateMany({
         where: { tenant_id: ctx.tenant_id, email: input.email, ...PENDING },
@@ -86,6 +87,8 @@ export async function resendInvitation(ctx: Ctx, { id }: { id: string }) {
       const before = await pendingById(tx, ctx, id);
       await assertRoleUnchanged(tx, ctx);
       assertGrants(ctx, before.role as MemberRole);
+      // Whoever sends it again may not be the one who confirmed it, and gives another week.
+      await confirmMembership(tx, ctx, null, { role: before.role as MemberRole, reveal_secrets: before.reveal_secrets });
       if (await isMember(tx, ctx, before.email)) throw new Refusal('conflict', `${before.email} is already a member of this workspace.`);
       // An expired one gave its seat back.
       if (before.expires_at <= ctx.now) await assertFreeSeat(tx, ctx);

@@ -7,7 +7,6 @@ import { transferOwnership as transfer, updateMember } from './changes.ts';
 import { createInvitation, listInvitations, resendInvitation as resend, revokeInvitation as revoke } from './invitations.ts';
 import { acceptInvitation, signUpByInvitation, viewInvitation } from './joining.ts';
 import { exportMembers, getMember, listMembers } from './listing.ts';
-import { isManager } from './rank.shared.ts';
 import { endMemberSessions, impactOfRemoval, removeMember } from './removal.ts';
 import {
   EndedSessions,
@@ -57,8 +56,8 @@ export const update = operation({
   http: 'PATCH /admin/members/{id}',
   kind: 'change',
   needs: ['member:update'],
-  step_up: ({ role }) => (role && isManager(role) ? 'member.role' : undefined),
-  refuses: ['not_found', 'role_denied', 'last_owner', 'not_a_member'],
+  step_up: { by_verb: ['member.role', 'capability.grant'] },
+  refuses: ['not_found', 'role_denied', 'last_owner', 'not_a_member', 'mfa_required', 'step_up_required'],
   input: UpdateMember,
   output: Member,
   run: (ctx, input) => updateMember(ctx, input),
@@ -145,8 +144,8 @@ export const invite = operation({
   http: 'POST /admin/invitations',
   kind: 'change',
   needs: ['member:invite'],
-  step_up: ({ role }) => (isManager(role) ? 'member.role' : undefined),
-  refuses: ['role_denied', 'conflict', 'plan_limit', 'rate_limited', 'not_a_member'],
+  step_up: { by_verb: ['member.role', 'capability.grant'] },
+  refuses: ['role_denied', 'conflict', 'plan_limit', 'rate_limited', 'not_a_member', 'mfa_required', 'step_up_required'],
   input: Invite,
   output: Invitation,
   success: 201,
@@ -159,7 +158,8 @@ export const resendInvitation = operation({
   http: 'POST /admin/invitations/{id}/resend',
   kind: 'change',
   needs: ['member:invite'],
-  refuses: ['not_found', 'role_denied', 'conflict', 'plan_limit', 'rate_limited', 'not_a_member'],
+  step_up: { by_verb: ['member.role', 'capability.grant'] },
+  refuses: ['not_found', 'role_denied', 'conflict', 'plan_limit', 'rate_limited', 'not_a_member', 'mfa_required', 'step_up_required'],
   input: InvitationRef,
   output: Invitation,
   run: (ctx, input) => resend(ctx, input),

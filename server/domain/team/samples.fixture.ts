@@ -1,4 +1,5 @@
 import { createSession } from '#server/domain/people/service.ts';
+import type { Ctx } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { fresh, made, type Sample } from '#server/testing/factories.ts';
 import type { PersonSample } from '#server/testing/test-person.ts';
@@ -17,7 +18,15 @@ const invited: Sample = async (ctx) => {
   await asMember(ctx);
   return { email: `${fresh('guest')}@example.test`, role: 'editor', reveal_secrets: true };
 };
-const invitation: Sample = async (ctx) => ({ id: (await made(ctx, 'team.invite', await invited(ctx))).id });
+const invitation: Sample = async (ctx) => ({
+  id: (await made(ctx, 'team.invite', { ...(await invited(ctx)), reveal_secrets: false })).id,
+});
+/** One that somebody else sent, and confirmed. */
+const invitationOf = async (ctx: Ctx, values: { role: string; reveal_secrets: boolean }) => {
+  const { id } = await invitation(ctx);
+  await db().invitations.update({ where: { id: String(id) }, data: values });
+  return { id };
+};
 
 export const samples: Record<string, Sample> = {
   'team.list': nothing,
@@ -55,6 +64,24 @@ export const personSamples: Record<string, PersonSample> = {
     await made(await asMember((await workspace()).member('owner')), 'team.invite', { email, role: 'viewer' });
     return { token: await tokenMailedTo(email), full_name: 'New Colleague', password: 'a quiet harbour at dusk' };
   },
+};
+
+export const confirmedSamples: Record<string, Sample> = {
+  'team.update capability.grant': async (ctx) => ({ ...(await member(ctx)), role: 'editor', reveal_secrets: true }),
+  'team.invite capability.grant': invited,
+  'team.resend_invitation': async (ctx) => invitationOf(ctx, { role: 'admin', reveal_secrets: false }),
+  'team.resend_invitation capability.grant': async (ctx) => invitationOf(ctx, { role: 'editor', reveal_secrets: true }),
+};
+
+export const freeSamples: Record<string, Sample> = {
+  'team.update': async (ctx) => ({ ...(await member(ctx)), role: 'editor' }),
+  'team.invite': async (ctx) => ({ ...(await invited(ctx)), reveal_secrets: false }),
+  'team.resend_invitation': invitation,
+};
+
+export const harmless = {
+  // Each of them is a grant, and asks as one.
+  'team.update': ['role', 'reveal_secrets', 'migration_reviewer'],
 };
 
 export const unaudited = {

@@ -40,3 +40,23 @@ export const dependsOnState = [
 
 const trusted = 'it says whose tokens are believed; nothing is sent there but a request for public keys';
 export const movesNothing = { 'trust_bindings.create issuer': trusted, 'trust_bindings.update issuer': trusted };
+
+export const harmless = {
+  // Every setting asks for oauth.client, but the name and turning it off.
+  'trust_bindings.update': [
+    'name',
+    'provider',
+    'issuer',
+    'audience',
+    'subject',
+    'claims',
+    'scopes',
+    'ttl_seconds',
+    'single_use',
+    'enabled',
+  ],
+};
+
+export const grantless = {
+  'trust_bindings.update': 'asks for oauth.client for every setting, but the name and turning it off',
+};

@@ -72,3 +72,14 @@ export const dependsOnState = [
 ];
 /** Metadata is replaced as a whole. */
 export const unguardedEdits = ['vaults.update_token'];
+
+export const harmless = {
+  // Further hosts are confirmed as a move.
+  'vaults.update': ['default_ttl_seconds', 'description', 'enabled', 'metadata_jsonb', 'allowed_hosts'],
+  // A value that is stored anew shows nothing of the one before.
+  'vaults.update_token': ['metadata', 'value', 'ttl_seconds', 'card_exp_month', 'card_exp_year'],
+};
+
+export const grantless = {
+  'vaults.rotate': 'a new version of the key, which nobody sees',
+};

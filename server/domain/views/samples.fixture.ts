@@ -15,3 +15,8 @@ export const peopleOnly = ['views.list', 'views.create', 'views.update', 'views.
 
 /** Its own query replaces the saved one on purpose. */
 export const unguardedEdits = ['views.update'];
+
+export const harmless = {
+  // What a page shows.
+  'views.update': ['name', 'query', 'columns', 'shared', 'is_default'],
+};

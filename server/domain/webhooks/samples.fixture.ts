@@ -67,3 +67,33 @@ export const dependsOnState = [
   /must not be before since/,
   /placeholder/,
 ];
+
+export const harmless = {
+  // Where events go is judged as a move of the credential.
+  'webhooks.update': [
+    'name',
+    'url',
+    'event_types',
+    'description',
+    'method',
+    'auth_type',
+    'auth_config',
+    'request_headers',
+    'route_filter',
+    'include_request_body',
+    'include_response_body',
+    'include_headers',
+    'timeout_seconds',
+    'retry_on_failure',
+    'max_retries',
+    'enabled',
+    'hmac_key_id',
+    'hmac_format',
+    'hmac_header_name',
+    'filters',
+  ],
+};
+
+export const grantless = {
+  'webhooks.rotate_secret': 'a new secret, which no receiver trusts yet',
+};

@@ -83,3 +83,18 @@ export const dependsOnState = [
   /definition/,
   /version: doesn't exist/,
 ];
+
+export const harmless = {
+  // A draft runs nothing, and a definition is judged step by step.
+  'workflows.save_draft': ['definition', 'base_version'],
+  'workflows.update': ['name', 'definition', 'description', 'trigger_config', 'environment', 'enabled', 'timeout_seconds'],
+};
+
+export const grantless = {
+  'workflows.create': 'no step decrypts or detokenizes; what a step sends is judged by templates',
+  'workflows.duplicate': 'no step decrypts or detokenizes; what a step sends is judged by templates',
+  'workflows.import': 'no step decrypts or detokenizes; what a step sends is judged by templates',
+  'workflows.restore': 'no step decrypts or detokenizes; what a step sends is judged by templates',
+  'workflows.save_draft': 'no step decrypts or detokenizes; what a step sends is judged by templates',
+  'workflows.update': 'no step decrypts or detokenizes; what a step sends is judged by templates',
+};

@@ -39,3 +39,8 @@ export const moving: Fixture['moving'] = {
 };
 export const needsGateway = ['wrap.test_call'];
 export const shownOnce = { 'wrap.create_token': ['base_url', 'token'] };
+
+export const harmless = {
+  // Where a value goes is judged as a move of it.
+  'wrap.update_credential': ['provider', 'hosts', 'header_name', 'value_prefix', 'value'],
+};

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
 import { perform } from '#server/api/perform.ts';
-import { type ActionScope, scopeFor } from '#server/kernel/action-scopes.ts';
+import { answeringRow } from '#server/api/reveal.ts';
+import { ACTION_SCOPE_NAMES, type ActionScope, scopeFor, scopesByVerb } from '#server/kernel/action-scopes.ts';
+import type { Ctx, Space } from '#server/kernel/context.ts';
+import type { Refusal } from '#server/kernel/errors.ts';
+import type { AnyOperation } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import type { Answer } from '../calls.ts';
+import type { Fixture, Sample } from '../factories.ts';
 import { ownerOf } from '../owner.ts';
 import { asPerson, type Confirming, enrolled, verified } from '../step-up.ts';
 import { createTestPerson } from '../test-person.ts';
@@ -16,29 +21,32 @@ import type { Subject } from './subject.ts';
 /** What a row declares by `step_up` holds: one verification of its scope buys one use, and nothing else does (interface rule 22 §5.4). */
 export function stepUp(subject: Subject): void {
   const { operations, ofPerson, fixture } = subject;
-  const asked = operations.filter(({ step_up }) => step_up);
+  const asked = operations.flatMap((op) => askedBy(op, fixture));
   if (asked.length > 0)
     describe('a member confirms what the row asks for, and a verification of another scope does not help', () => {
-      for (const op of asked)
-        test(op.id, async () => {
-          const w = await workspace();
-          const ctx = w.member('owner');
-          const moving = Object.values(fixture.moving?.[op.id]?.edits ?? {})[0];
-          const input = await (fixture.confirmedSamples?.[op.id] ?? moving ?? fixture.samples[op.id]!)(ctx);
-          const scope = scopeFor(op.step_up, input);
-          assert.ok(scope, 'the sample of a row with step_up asks for one');
-          const who = await asPerson(ctx);
-          const call = () => perform(op, { ...ctx, warnings: [] }, input);
-          if (typeof op.step_up !== 'object') await assert.rejects(call(), { type: 'mfa_required', status: 403 });
-          await enrolled(who.user_id);
-          await verified(who, otherThan(scope));
-          const before = await auditCount(w);
-          await assert.rejects(call(), { type: 'step_up_required', extra: extraOf(scope) });
-          assert.deepEqual([await auditCount(w), await unused(who)], [before, 1]);
-          await verified(who, scope);
-          await call();
-          assert.equal(await unused(who, scope), 0);
-        });
+      for (const { op, title, sample, scope: named } of asked)
+        for (const space of spacesOf(named, fixture))
+          test(space === 'live' ? title : `${title} in Test`, async () => {
+            const w = await workspace();
+            const ctx = w.member('owner', space);
+            assert.ok(sample, `needs a sample that asks: confirmedSamples['${title}']`);
+            const input = await sample(ctx);
+            const row = await answeringRow(op, ctx, input);
+            const scope = named ?? scopeFor(row.step_up, input);
+            assert.ok(scope, 'the sample of a row with step_up asks for one');
+            const who = await asPerson(ctx);
+            const call = (at = ctx) => perform(row, { ...at, warnings: [] }, input);
+            const before = await auditCount(w);
+            if (typeof row.step_up !== 'object') await assert.rejects(call(), { type: 'mfa_required', status: 403 });
+            else if ('by_verb' in row.step_up) await assert.rejects(call(signedInLongAgo(ctx)), withoutFactor);
+            await enrolled(who.user_id);
+            await verified(who, otherThan(scope));
+            await assert.rejects(call(), { type: 'step_up_required', extra: extraOf(scope) });
+            assert.deepEqual([await auditCount(w), await unused(who)], [before, 1]);
+            await verified(who, scope);
+            await call();
+            assert.equal(await unused(who, scope), 0);
+          });
     });
 
   stepUpOfLogins(subject);
@@ -70,15 +78,16 @@ export function stepUp(subject: Subject): void {
 
 /** An access token of a person is asked what the person is: its login was confirmed with a second factor, or nothing happens (interface rule 21 §11). */
 function stepUpOfLogins({ v1, tables, fixture }: Subject): void {
-  const asked = v1.filter(({ step_up, kind }) => step_up && kind !== 'reveal');
+  const asked = v1.filter(({ kind }) => kind !== 'reveal').flatMap((op) => askedBy(op, fixture));
   if (asked.length > 0)
     describe('a login that was not confirmed with a second factor does nothing that takes one, and one that was does it', () => {
-      for (const op of asked)
+      for (const { op, title, sample } of asked)
         for (const space of SPACES)
-          test(`${op.id} in ${space}`, async () => {
+          test(`${title} in ${space}`, async () => {
             const w = await workspace();
             const ctx = w.member('owner', space);
-            const input = await (fixture.confirmedSamples?.[op.id] ?? fixture.samples[op.id]!)(ctx);
+            assert.ok(sample, `needs a sample that asks: confirmedSamples['${title}']`);
+            const input = await sample(ctx);
             const person = await ownerOf(w);
             const login = (step_up_at?: Date) => w.token({ space, person, ...(step_up_at ? { step_up_at } : {}) });
             const [never, late, fresh] = [await login(), await login(new Date(Date.now() - 8 * 3_600_000)), await login(new Date())];
@@ -115,7 +124,37 @@ const SPACES = ['live', 'test'] as const;
 /** Access keys are of Live alone. */
 const worksInTest = (id: string) => id !== 'api_keys.create';
 
+type Asked = { op: AnyOperation; title: string; sample: Sample | undefined; scope: ActionScope | undefined };
+
+/** Every confirmation that a row may ask for, with an input that makes it ask. Pairs of strict and loose values have a suite of their own. */
+function askedBy(op: AnyOperation, { confirmedSamples: own = {}, samples, loosening, moving }: Fixture): Asked[] {
+  const byVerb = typeof op.step_up === 'object' && 'by_verb' in op.step_up ? scopesByVerb(op.step_up) : [];
+  // The ordinary row behind a reveal has no place in the table: its samples say what it asks for.
+  const scopes = op.kind === 'reveal' ? ACTION_SCOPE_NAMES.filter((scope) => own[`${op.id} ${scope}`]) : byVerb;
+  if (scopes.length === 0) return op.step_up ? [{ op, title: op.id, sample: own[op.id] ?? samples[op.id], scope: undefined }] : [];
+  return scopes.flatMap((scope, i) => {
+    const title = `${op.id} ${scope}`;
+    if (scope === 'protection.loosen' && loosening?.[op.id] && !own[title]) return [];
+    const moved = scope === 'credential.move' ? Object.values(moving?.[op.id]?.edits ?? {})[0] : undefined;
+    return [{ op, scope, title, sample: own[title] ?? moved ?? (i === 0 ? (own[op.id] ?? samples[op.id]) : undefined) }];
+  });
+}
+
+/** What one space asks for, the other does too. */
+const spacesOf = (scope: ActionScope | undefined, { ofWorkspace }: Fixture): readonly Space[] =>
+  (scope === 'capability.grant' || scope === 'protection.loosen') && !ofWorkspace ? ['live', 'test'] : ['live'];
+
+/** A session of five days. */
+export const signedInLongAgo = (ctx: Ctx): Ctx => ({
+  ...ctx,
+  actor: { ...ctx.actor, signed_in_at: new Date(ctx.now.getTime() - 5 * 86_400_000) } as Ctx['actor'],
+});
+
+/** An account without a factor adds one, or signs in again where that is enough. */
+export const withoutFactor = ({ type, extra }: Refusal): boolean =>
+  type === 'mfa_required' || (type === 'step_up_required' && JSON.stringify(extra?.allowed_methods) === '["sign_in"]');
+
 const otherThan = (scope: ActionScope): ActionScope => (scope === 'tenant.kms' ? 'tenant.slug' : 'tenant.kms');
-const extraOf = (scope: ActionScope) => ({ requires_step_up: true, action_scope: scope, allowed_methods: ['passkey', '2fa'] });
+export const extraOf = (scope: ActionScope) => ({ requires_step_up: true, action_scope: scope, allowed_methods: ['passkey', '2fa'] });
 const unused = (who: Confirming, scope?: ActionScope) =>
   db().step_up_verifications.count({ where: { ...who, consumed_at: null, ...(scope ? { action_scope: scope } : {}) } });

@@ -2,6 +2,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { confirmActions } from './guarding.ts';
 import { materialOf, mayNotUse } from './material.ts';
 import type { FieldActionName } from './rules.shared.ts';
 import type { FieldActionSettings } from './schema.ts';
@@ -11,12 +12,17 @@ import { actionsOf, settingsOfAction, shown } from './service.ts';
 export async function copyFieldActions(tx: Tx, ctx: Ctx, from: string, to: string): Promise<void> {
   const rows = (await actionsOf(tx, ctx, from)).map(shown);
   const off: string[] = [];
+  const copies: FieldActionSettings[] = [];
   for (const row of rows) {
     const denied = row.enabled && (await mayNotUse(ctx, row.action, await materialOf(tx, ctx, row)));
     if (denied) off.push(`${row.action} ${row.selectors.join(', ')}`);
-    const data = { ...settingsOfAction(row), ...own(ctx), id: newId(), route_id: to, enabled: row.enabled && !denied };
-    await tx.route_field_actions.create({ data: { ...data, created_at: ctx.now, updated_at: ctx.now } });
+    copies.push({ ...settingsOfAction(row), enabled: row.enabled && !denied });
   }
+  await confirmActions(tx, ctx, [], copies);
+  for (const copy of copies)
+    await tx.route_field_actions.create({
+      data: { ...copy, ...own(ctx), id: newId(), route_id: to, created_at: ctx.now, updated_at: ctx.now },
+    });
   if (off.length > 0)
     ctx.warnings.push(
       `These field actions were copied switched off, because you lack the right to use their key or vault: ${off.join('; ')}.`,

@@ -7,6 +7,7 @@ import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { lockRoute, routeByRef, type StoredRoute } from '../store.ts';
+import { confirmActions } from './guarding.ts';
 import { assertMayUse, materialOf } from './material.ts';
 import { MOST_FIELD_ACTIONS } from './rules.shared.ts';
 import type { CreateFieldAction, FieldActionSettings, UpdateFieldAction } from './schema.ts';
@@ -38,6 +39,8 @@ export function createFieldAction(ctx: Ctx, { id, ...input }: z.output<typeof Cr
       enabled: input.enabled ?? true,
     };
     const data = await judged(tx, ctx, settings, settings.enabled);
+    const before = (await actionsOf(tx, ctx, route.id)).map(shown);
+    await confirmActions(tx, ctx, before, [...before, data]);
     const row = await tx.route_field_actions.create({
       data: { ...own(ctx), ...data, id: newId(), route_id: route.id, created_at: ctx.now, updated_at: ctx.now },
     });
@@ -57,6 +60,13 @@ export function updateFieldAction(ctx: Ctx, { id, actionId, ...input }: z.output
     const settings: FieldActionSettings = { ...row, ...given };
     const turnedOff = settings.enabled === false && Object.keys(given).every((field) => field === 'enabled' || field === 'sort_order');
     const data = turnedOff ? settings : await judged(tx, ctx, settings, settings.enabled);
+    const before = (await actionsOf(tx, ctx, route.id)).map(shown);
+    await confirmActions(
+      tx,
+      ctx,
+      before,
+      before.map((one) => (one.id === row.id ? data : one)),
+    );
     const { direction: _, action: __, location: ___, ...changed } = data;
     const after = await tx.route_field_actions.update({
       where: { id: row.id, ...own(ctx) },
@@ -72,6 +82,13 @@ export function deleteFieldAction(ctx: Ctx, input: { id: string; actionId: strin
   return mutate(ctx, async (tx) => {
     const route = await lockRoute(tx, ctx, input.id);
     const row = await actionById(tx, ctx, route.id, input.actionId);
+    const before = (await actionsOf(tx, ctx, route.id)).map(shown);
+    await confirmActions(
+      tx,
+      ctx,
+      before,
+      before.filter((one) => one.id !== row.id),
+    );
     await tx.route_field_actions.delete({ where: { id: row.id, ...own(ctx) } });
     await touch(tx, ctx, route.id);
     return audited({ deleted: true as const, id: row.id }, entry(route, 'action.delete', row));

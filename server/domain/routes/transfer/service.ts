@@ -8,6 +8,7 @@ import { withTexts } from '../config/texts.ts';
 import { CONFIG_FIELDS } from '../effective.ts';
 
 export { actionInWords, type UnusableActions, unusableActions } from '../actions/copying.ts';
+export { confirmActions } from '../actions/guarding.ts';
 export { settingsOfAction, shown as shownAction } from '../actions/service.ts';
 export { configEntry, routeEntry } from '../audit.ts';
 export { storeSettings } from '../saving.ts';

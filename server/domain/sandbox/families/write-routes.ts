@@ -2,6 +2,7 @@ import {
   changedFields,
   columnsOf,
   configEntry,
+  confirmActions,
   type Draft,
   localReferences,
   routeEntry,
@@ -133,12 +134,15 @@ async function assign(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps: readonly St
 
 /** What is done to values there is what is done to them here, in the same order. */
 async function replaceActions(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps: readonly Step[]): Promise<void> {
+  const held = new Map(builder.target.routes.map((row) => [row.id, row.field_actions.map(shownAction)]));
+  const comingTo = (step: Step) => (builder.source.routes.get(step.id) as RouteRow).field_actions.map(shownAction);
+  for (const step of steps) await confirmActions(tx, ctx, (step.exists && held.get(step.there)) || [], comingTo(step));
   const changed = steps.filter((step) => step.exists).map((step) => step.there);
   await tx.route_field_actions.deleteMany({ where: { ...own(ctx), route_id: { in: changed } } });
   const at = { created_at: ctx.now, updated_at: ctx.now };
   const rows = steps.flatMap((step) =>
-    (builder.source.routes.get(step.id) as RouteRow).field_actions.map((one) => ({
-      ...settingsOfAction(shownAction(one)),
+    comingTo(step).map((one) => ({
+      ...settingsOfAction(one),
       ...own(ctx),
       ...at,
       id: newId(),
