@@ -16,6 +16,8 @@ export type Fixture = {
   unaudited?: Record<string, string>;
   /** Inputs that a member confirms, of operations whose `step_up` depends on the input. */
   confirmedSamples?: Record<string, Sample>;
+  /** Operations whose confirmed sample is refused in Test once it is confirmed. */
+  onlyInLive?: readonly string[];
   /** Operations with `step_up` that no access token of a person gets done with that input, and the refusal: the confirmed login doesn't help. */
   neverByLogin?: Record<string, string>;
   /** Operations that ask for a person, beyond a capability. */

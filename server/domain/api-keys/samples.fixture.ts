@@ -17,5 +17,7 @@ export const confirmedSamples: Record<string, Sample> = {
   'api_keys.create': async (ctx) => ({ ...(await apiKey(ctx)), key_type: 'access_key' }),
 };
 
+/** Access keys are of Live. */
+export const onlyInLive = ['api_keys.create'];
 export const dependsOnState = [/must be between 1 hour and 5 years/, /only access keys/i];
 export const shownOnce = { 'api_keys.create': ['api_key'], 'api_keys.rotate': ['api_key'] };
