@@ -22,6 +22,8 @@ export type Fixture = {
   unaudited?: Record<string, string>;
   /** Inputs that a member confirms, of operations whose `step_up` depends on the input; for a verb that asks for several scopes, by operation and scope. */
   confirmedSamples?: Record<string, Sample>;
+  /** Operations whose confirmed sample is refused in Test once it is confirmed. */
+  onlyInLive?: readonly string[];
   /** Operations with `step_up` that no access token of a person gets done with that input, and the refusal: the confirmed login doesn't help. */
   neverByLogin?: Record<string, string>;
   /** Inputs of operations that may ask and don't for these: they grant nothing guarded, narrow, or tighten. */

@@ -68,5 +68,7 @@ export const loosening: Fixture['loosening'] = {
   },
 };
 
+/** Access keys are of Live. */
+export const onlyInLive = ['api_keys.create'];
 export const dependsOnState = [/must be between 1 hour and 5 years/, /only access keys/i];
 export const shownOnce = { 'api_keys.create': ['api_key'], 'api_keys.rotate': ['api_key'] };
