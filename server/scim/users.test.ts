@@ -136,6 +136,30 @@ test('deactivating ends the membership at once with the effects of a removal, an
   assert.deepEqual([back.body.active, (await membershipOf(w.tenant.id, ann))?.user_id], [true, user_id]);
 });
 
+test('the Owners hear what somebody whom the directory deactivates made, and nothing of it is revoked', async () => {
+  const w = await directory();
+  const owner = await member(w, 'owner');
+  const admin = await member(w, 'admin', `boss@${w.domain}`);
+  const key = await db().api_keys.create({
+    data: {
+      ...{
+        id: newId(),
+        tenant_id: w.tenant.id,
+        sandbox: true,
+        key_id: `tk_test_${newId().slice(-12)}`,
+        key_prefix: 'tk_test_x',
+        digest: new Uint8Array(32),
+      },
+      ...{ key_type: 'test', name: 'left behind', made_by: admin.id },
+    },
+  });
+  const { id } = (await w.scim.post('/Users', person(admin.email))).body;
+  await w.scim.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+  const mail = (await mailsTo(owner.email)).find(({ kind }) => kind === 'member_made');
+  assert.match(mail?.text ?? '', /API key \(Test\): left behind/);
+  assert.equal((await db().api_keys.findUniqueOrThrow({ where: { id: key.id } })).active, true);
+});
+
 test('who comes back is a member, whatever they were, and needs a verified domain', async () => {
   const w = await directory();
   const admin = await member(w, 'admin', `boss@${w.domain}`);
