@@ -73,6 +73,29 @@ for (const [name, prepare] of Object.entries(WAYS)) {
     }
   });
 
+  test(`${name} that is not committed when the end comes is waited for, and what it obtains ends`, async () => {
+    const client = await makeClient(w, { type: 'public' });
+    const { user } = await makePerson(w);
+    const send = await prepare(client, user.id);
+    const other = new pg.Client(connection());
+    await other.connect();
+    try {
+      // It gets as far as its refresh token.
+      await other.query('begin');
+      await other.query('lock table oauth_refresh in share mode');
+      const sending = send();
+      await until(async () => (await waitingFor('oauth_refresh')) > 0);
+      const ending = end(user.id);
+      await until(async () => (await waitingFor('end_person')) > 0);
+      await other.query('commit');
+      const [{ status, body }] = await Promise.all([sending, ending]);
+      assert.equal(status, 200);
+      assert.deepEqual([await isLive(body.access_token), await isLive(body.refresh_token)], [false, false]);
+    } finally {
+      await other.end();
+    }
+  });
+
   test(`${name} that comes while the end is not committed waits for it, and obtains nothing`, async () => {
     const client = await makeClient(w, { type: 'public' });
     const { user } = await makePerson(w);
