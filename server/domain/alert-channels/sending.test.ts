@@ -308,7 +308,10 @@ test('credentials are sealed, never shown, and don’t follow a URL to another h
   const audit = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id } });
   assert.ok(!JSON.stringify(audit, (_, v) => (typeof v === 'bigint' ? String(v) : v)).includes('very-secret'));
   const elsewhere = 'https://collector.example.com/v2/alerts';
-  await assert.rejects(made(w.live, 'alert_channels.update', { id, url: elsewhere }), /url: can't be changed here while token stays stored/);
+  await assert.rejects(
+    made(w.live, 'alert_channels.update', { id, url: elsewhere }),
+    /url: can't be changed here while token stays stored/,
+  );
 });
 
 test('a channel that is deleted is named by no alert any more, and what waits for it is dropped', async () => {

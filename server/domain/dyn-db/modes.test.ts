@@ -9,6 +9,7 @@ import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { sweepKind } from '#server/testing/leases.ts';
+import { confirmedOwner } from '#server/testing/step-up.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { readAccess, withDatabase } from './sessions.ts';
 import type { ConnectionRow } from './store.ts';
@@ -46,10 +47,14 @@ test('a jump host is known by the key it showed first: another one is refused, a
   const rotate = (more: Record<string, unknown>) => made(w.live, 'dyn_db.rotate_ssh_key', { connection, ...more });
   await assert.rejects(rotate({ ssh_private_key: clientKey.private }), { type: 'ssh_host_key_mismatch' });
   const ssh_host_fingerprint = second.fingerprint;
-  await assert.rejects(rotate({ ssh_private_key: newKey().private, ssh_host_fingerprint }), { type: 'database_unreachable' });
-  assert.equal(await pinned(), first.fingerprint, 'a key that does not log in changes nothing');
   const again = { ssh_private_key: clientKey.private, ssh_host_fingerprint };
-  assert.deepEqual(await rotate(again), { rotated: connection, fingerprint_updated: true });
+  await assert.rejects(rotate(again), { type: 'validation_error', message: /^ssh_host_fingerprint: / });
+  assert.deepEqual([second.forwarded, await pinned()], [[], first.fingerprint], 'nothing goes there before somebody confirms it');
+  const confirmed = async (more: Record<string, unknown>) =>
+    made(await confirmedOwner(w, 'credential.move'), 'dyn_db.rotate_ssh_key', { connection, ...more });
+  await assert.rejects(confirmed({ ssh_private_key: newKey().private, ssh_host_fingerprint }), { type: 'database_unreachable' });
+  assert.equal(await pinned(), first.fingerprint, 'a key that does not log in changes nothing');
+  assert.deepEqual(await confirmed(again), { rotated: connection, fingerprint_updated: true });
   assert.deepEqual(await rotate(again), { rotated: connection, fingerprint_updated: false });
   const renewed = await made(w.live, 'dyn_db.mint', place);
   await made(w.live, 'dyn_db.revoke', { id: String(renewed.lease_id) });
