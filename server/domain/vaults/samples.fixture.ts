@@ -75,7 +75,10 @@ export const unguardedEdits = ['vaults.update_token'];
 
 export const harmless = {
   // Further hosts are confirmed as a move.
-  'vaults.update': ['default_ttl_seconds', 'description', 'enabled', 'metadata_jsonb', 'allowed_hosts'],
+  'vaults.update': [
+    ...['default_ttl_seconds', 'description', 'enabled', 'metadata_jsonb', 'allowed_hosts'],
+    ...['name', 'token_format', 'alphabet', 'custody_mode', 'dedupe'], // can't change
+  ],
   // A value that is stored anew shows nothing of the one before.
   'vaults.update_token': ['metadata', 'value', 'ttl_seconds', 'card_exp_month', 'card_exp_year'],
 };
