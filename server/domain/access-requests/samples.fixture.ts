@@ -1,4 +1,5 @@
 import { addMembership, createUser } from '#server/domain/people/service.ts';
+import { asMember } from '#server/domain/team/members.fixture.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { MemberRole } from '#server/kernel/role-matrix.ts';
 import { db } from '#server/platform/db.ts';
@@ -40,10 +41,10 @@ export const samples: Record<string, Sample> = {
 };
 
 export const confirmedSamples: Record<string, Sample> = {
-  'access_requests.decide': async (ctx) => ({ ...(await asking('editor', 'reveal_secrets')(ctx)), approve: true }),
+  'access_requests.decide': async (ctx) => ({ ...(await asking('editor', 'reveal_secrets')(await asMember(ctx))), approve: true }),
 };
 export const freeSamples: Record<string, Sample> = {
-  'access_requests.decide': async (ctx) => ({ ...(await open(ctx)), approve: true }),
+  'access_requests.decide': async (ctx) => ({ ...(await open(await asMember(ctx))), approve: true }),
 };
 export const grantless = { 'access_requests.create': 'asks for a role, which somebody else gives' };
 

@@ -8,7 +8,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { fresh, made, operationById } from '#server/testing/factories.ts';
-import { enrolled } from '#server/testing/step-up.ts';
+import { enrolled, verified } from '#server/testing/step-up.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { UpdateAgent } from './schema.ts';
 
@@ -29,9 +29,14 @@ test('a wildcard grant creates no agent, one that names it does', async () => {
   assert.ok((await perform(create, with_('agent:create'), { name: fresh('agent') })).output);
 });
 
-test('control and intercept are an Editor’s to create; server takes an Owner who confirms, and proxy a switch who confirms too', async () => {
+test('control is an Editor’s to create, and intercept one who confirms; server takes an Owner who confirms, and proxy a switch too', async () => {
   const w = await workspace();
   const editor = w.member('editor', 'live');
+  await asMember(editor);
+  await assert.rejects(called(editor, 'agents.enrol', { name: fresh('agent'), mode: 'intercept' }), { type: 'mfa_required' });
+  await enrolled(String(editor.actor.id));
+  await assert.rejects(called(editor, 'agents.enrol', { name: fresh('agent'), mode: 'intercept' }), { type: 'step_up_required' });
+  await verified(editor, 'capability.grant');
   for (const mode of ['control', 'intercept']) {
     const { output } = await called(editor, 'agents.enrol', { name: fresh('agent'), mode });
     assert.match((output as { agent_secret: string }).agent_secret, /^svc_as_/);
@@ -47,6 +52,8 @@ test('control and intercept are an Editor’s to create; server takes an Owner w
     await assert.rejects(called(owner, 'agents.update', { id, mode }), { type: 'reveal_step_up_required', status: 403 });
   await assert.rejects(called(owner, 'agents.create_install_token', { id }), { type: 'reveal_step_up_required' });
   assert.equal((await db().agents.findUniqueOrThrow({ where: { id } })).mode, 'control');
+  await assert.rejects(called(editor, 'agents.update', { id, mode: 'intercept' }), { type: 'step_up_required' });
+  await verified(editor, 'capability.grant');
   await called(editor, 'agents.update', { id, name: fresh('renamed'), mode: 'intercept' });
 });
 

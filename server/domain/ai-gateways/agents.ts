@@ -140,8 +140,6 @@ const advised = (row: AgentRow, url: string, merged: Merged) => ({ ...shownAgent
 
 type Settings = Omit<z.output<typeof UpdateAiAgent>, 'id' | 'provider' | 'upstream_secret_id' | 'upstream'>;
 
-export type AgentSettings = Omit<Settings, 'pii_detokenize_response'>;
-
 /** The older spelling of the response mode. @throws Refusal validation_error when both are sent and differ */
 function withModes<T extends Settings>({ pii_detokenize_response: legacy, ...input }: T) {
   if (legacy === undefined) return input;

@@ -1,5 +1,11 @@
+import type { z } from 'zod';
 import { allowsMore, checksLess, drops, type Looser, replaced, weaker } from '#server/kernel/loosening.ts';
-import type { AgentSettings } from './agents.ts';
+import type { UpdateAiAgent } from './agents.schema.ts';
+
+type AgentSettings = Omit<
+  z.output<typeof UpdateAiAgent>,
+  'id' | 'provider' | 'upstream_secret_id' | 'upstream' | 'pii_detokenize_response'
+>;
 
 /** Which changes of an agent take away what guards its prompts, its answers, or where they go. Amounts and rates bound cost, and are judged elsewhere. */
 export const AI_AGENT_PROTECTIONS: Looser<AgentSettings> = {

@@ -45,7 +45,7 @@ test('the Owners are told of a new access key and of any key made by a key, in w
     name: 'Deploy <b>',
     key_type: 'access_key',
   });
-  await keys.createApiKey(await confirming(w.member('owner'), 'api_key.create', 'capability.grant'), {
+  await keys.createApiKey(await confirming(w.member('owner'), 'capability.grant', 'api_key.create'), {
     name: 'by a person',
     key_type: 'standard',
   });
