@@ -94,8 +94,11 @@ export async function perform(command: keyof typeof commands, flags: Given): Pro
         ...(flags['owner-email'] ? { owner_email: flags['owner-email'] } : {}),
         ...(flags['owner-password'] === undefined ? {} : { owner_password: flags['owner-password'] }),
       });
-    case 'set-member':
-      return operator.setMember({ slug: need('slug'), email: need('email'), role: need('role'), ...given('name', 'password') });
+    case 'set-member': {
+      const { families } = await import('../server/domain/families.ts');
+      const input = { slug: need('slug'), email: need('email'), role: need('role'), ...given('name', 'password') };
+      return operator.setMember(input, families);
+    }
     case 'set-plan':
       return operator.setPlan({ slug: need('slug'), ...given('plan', 'status'), deliberate: flags.deliberate ?? false });
     case 'set-limit': {

@@ -32,7 +32,7 @@ const base = operatorCtx(tenant.id, 'test');
 const ctx = { ...base, actor: { ...base.actor, capabilities: new Set(CAPABILITIES) } };
 
 if (tenant.created) {
-  await setMember({ slug, email: 'sam@example.com', role: 'editor', name: 'Sam Rivera' });
+  await setMember({ slug, email: 'sam@example.com', role: 'editor', name: 'Sam Rivera' }, families);
   const ids: Record<string, string> = {};
   for (const { run } of await seedsOf(families)) await run(make, ids);
 }

@@ -1,5 +1,6 @@
 import { page } from '#server/api/plain-page.ts';
-import { escapeHtml, signedOut } from '#server/domain/mail/templates.ts';
+import { signedOut } from '#server/domain/mail/signed-out.ts';
+import { escapeHtml } from '#server/domain/mail/templates.ts';
 import { confirmEmailChange, peekEmailLink, undoEmailChange } from '#server/domain/people/service.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';

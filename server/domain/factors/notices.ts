@@ -43,7 +43,7 @@ export const notifyOfFactor = (
     sendMail(ctx.db, {
       to: person.email,
       kind: 'factor_changed',
-      letter: factorChanged(what, { ip: ctx.ip, at: ctx.now, ended }, `${env.PUBLIC_ADMIN_URL}/me/security`),
+      letter: factorChanged(what, { ip: ctx.ip, at: ctx.now, ...(ended ? { ended } : {}) }, `${env.PUBLIC_ADMIN_URL}/me/security`),
       now: ctx.now,
     }),
   );

@@ -1,4 +1,5 @@
 import { addressIn, countryName } from '#server/domain/tenants/country.shared.ts';
+import { type EndedLogins, signedOut } from './signed-out.ts';
 
 /** What a person reads: short paragraphs, at most one button and one code. */
 export type Letter = {
@@ -95,19 +96,6 @@ export const passwordReset = (url: string): Letter => ({
   credential: true,
 });
 
-/** What ended with a change of how a person signs in, as their mail says it. */
-export const signedOut = ({ sessions, apps }: { sessions: number; apps: number }): string =>
-  `${sessions === 1 ? '1 session was' : `${sessions} sessions were`} ended and ${apps === 1 ? '1 connected app was' : `${apps} connected apps were`} signed out.`;
-
-export const passwordChanged = (ended: { sessions: number; apps: number }, forgotUrl: string): Letter => ({
-  subject: 'Your password was changed',
-  paragraphs: [
-    `Your Sallyport password was changed. ${signedOut(ended)}`,
-    "If this wasn't you, choose a new password now. We'll email a reset link to this address.",
-  ],
-  button: { label: 'Choose a new password', url: forgotUrl },
-});
-
 export const factorCode = (code: string): Letter => ({
   subject: 'Your Sallyport confirmation code',
   paragraphs: ['Enter this code to change the second factor of your account.'],
@@ -148,11 +136,7 @@ export const emailChanged = (to: string, undoUrl: string): Letter => ({
 });
 
 /** To a person whose ways to sign in changed (interface rule 22 §5.3). */
-export const factorChanged = (
-  what: string,
-  at: { ip: string | null; at: Date; ended?: { sessions: number; apps: number } | undefined },
-  securityUrl: string,
-): Letter => ({
+export const factorChanged = (what: string, at: { ip: string | null; at: Date; ended?: EndedLogins }, securityUrl: string): Letter => ({
   subject: `${what} on your Sallyport account`,
   paragraphs: [
     `${what} on your Sallyport account.${at.ended ? ` ${signedOut(at.ended)}` : ''}`,

@@ -1,4 +1,3 @@
-import { families } from '#server/domain/families.ts';
 import { email as emailAddress } from '#server/domain/people/schema.ts';
 import {
   acceptPassword,
@@ -14,6 +13,7 @@ import { endMembership, leaveSpace, lockMembers, mailOwnersOfMade, memberById } 
 import { acrossSpaces } from '#server/kernel/across-spaces.ts';
 import { MEMBER_ROLES, type MemberRole } from '#server/kernel/capabilities.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import type { Family } from '#server/kernel/family.ts';
 import { label } from '#server/kernel/fields.ts';
 import { audited, unchanged } from '#server/kernel/mutate.ts';
 import { db } from '#server/platform/db.ts';
@@ -23,13 +23,16 @@ import { audit, bySlug, fitting, oneOf, operatorCtx, refuse } from './acting.ts'
  * Gives a person a role in a workspace, or ends the membership (`none`); somebody unknown gets an account. Without a password they sign in with
  * a mailed code. @throws Refusal validation_error when the workspace would be left without an Owner
  */
-export async function setMember(input: { slug: string; email: string; role: string; name?: string; password?: string }) {
+export async function setMember(
+  input: { slug: string; email: string; role: string; name?: string; password?: string },
+  families: readonly Family[],
+) {
   const role = oneOf([...MEMBER_ROLES, 'none'] as const, input.role, '--role');
   const email = canonicalEmail(fitting(emailAddress(), input.email, '--email'));
   const full_name = input.name === undefined ? undefined : fitting(label(120), input.name, '--name');
   if (role === 'none' && (full_name ?? input.password) !== undefined)
     throw refuse("--role none can't be combined with --name or --password");
-  if (role === 'none') return removeFrom(input.slug, email);
+  if (role === 'none') return removeFrom(input.slug, email, families);
   const passwordHash = input.password ? await acceptPassword(input.password, email, 'password') : null;
   return db().$transaction(async (tx) => {
     await holdAddress(tx, email);
@@ -83,7 +86,7 @@ const onlyOwner = (slug: string, email: string) =>
   refuse(`--email ${email} is the only Owner of ${slug}. Make someone else an Owner first`);
 
 /** Ends a membership with everything that hangs on it, as a removal on the page of the team does: their sessions here end, too. */
-async function removeFrom(slug: string, email: string) {
+async function removeFrom(slug: string, email: string, families: readonly Family[]) {
   const tenant = await bySlug(db(), slug);
   return acrossSpaces(operatorCtx(tenant.id, 'live'), async (within) => {
     const { member, ended, made } = await within(false, async (tx, there) => {

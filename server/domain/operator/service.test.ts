@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { families } from '#server/domain/families.ts';
 import { createTenant } from '#server/domain/signup/service.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import * as operator from './service.ts';
+
+const setMember = (input: Parameters<typeof operator.setMember>[0]) => operator.setMember(input, families);
 
 await ownDatabase();
 
@@ -28,8 +31,8 @@ test('create-tenant is idempotent by slug and brings plan and status along', asy
 
 test('set-member gives, changes and takes away a role, each time in the audit log, and never leaves a workspace without an Owner', async () => {
   const { id } = await operator.provisionTenant({ slug: 'team', owner_email: 'first@example.com' });
-  const set = (email: string, role: string) => operator.setMember({ slug: 'team', email, role });
-  assert.equal((await operator.setMember({ slug: 'team', email: 'Vi@Example.com', role: 'viewer', name: 'Vi' })).from, null);
+  const set = (email: string, role: string) => setMember({ slug: 'team', email, role });
+  assert.equal((await setMember({ slug: 'team', email: 'Vi@Example.com', role: 'viewer', name: 'Vi' })).from, null);
   const { id: vi } = await db().users.findUniqueOrThrow({ where: { email: 'vi@example.com' } });
   const members = () => db().memberships.findMany({ where: { tenant_id: id, removed_at: null, user_id: vi } });
   assert.deepEqual((await set('vi@example.com', 'editor')).from, 'viewer');
@@ -57,7 +60,7 @@ test('set-member gives, changes and takes away a role, each time in the audit lo
 test('a password that the operator gives somebody is in the trail of every workspace of theirs, and so is a new account', async () => {
   const password = 'correct horse battery staple';
   const [a, b] = [await operator.provisionTenant({ slug: 'pw-a' }), await operator.provisionTenant({ slug: 'pw-b' })];
-  for (const slug of ['pw-a', 'pw-b']) await operator.setMember({ slug, email: 'pat@example.com', role: 'viewer' });
+  for (const slug of ['pw-a', 'pw-b']) await setMember({ slug, email: 'pat@example.com', role: 'viewer' });
   const trail = async (tenant_id: string) =>
     (await db().audit_logs.findMany({ where: { tenant_id, resource_type: 'user' }, orderBy: { seq: 'asc' } })).map((e) => [
       e.action,
@@ -67,7 +70,7 @@ test('a password that the operator gives somebody is in the trail of every works
     ]);
   assert.deepEqual(await trail(a.id), [['create', 'operator', 'pat@example.com', undefined]]);
   // The role stays as it is; the password is a change all the same.
-  await operator.setMember({ slug: 'pw-b', email: 'pat@example.com', role: 'viewer', password });
+  await setMember({ slug: 'pw-b', email: 'pat@example.com', role: 'viewer', password });
   const changed = ['update', 'operator', 'pat@example.com', 'password'];
   assert.deepEqual((await trail(a.id)).slice(1), [changed]);
   assert.deepEqual(await trail(b.id), [changed]);
@@ -170,7 +173,7 @@ test('of several commands at once for one slug one makes the workspace and the o
 
   const email = 'everywhere@example.com';
   await Promise.all(['east', 'west', 'north'].map((slug) => operator.provisionTenant({ slug, owner_email: email })));
-  await Promise.all(['east', 'west', 'north'].map((slug) => operator.setMember({ slug, email: 'guest@example.com', role: 'viewer' })));
+  await Promise.all(['east', 'west', 'north'].map((slug) => setMember({ slug, email: 'guest@example.com', role: 'viewer' })));
   assert.equal(await db().memberships.count({ where: { user: { email: { in: [email, 'guest@example.com'] } } } }), 6);
 });
 

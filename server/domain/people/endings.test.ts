@@ -66,7 +66,7 @@ describe('an operation that throws a thief out leaves nothing of the person', ()
 const OTHER_DOORS: Readonly<Record<string, (who: TestPerson) => Promise<unknown>>> = {
   'operator reset-factors': ({ email }) => resetFactors({ email }),
   'operator set-member with a password': async ({ w, email }) =>
-    setMember({ slug: w.tenant.slug, email, role: 'owner', password: 'another harbour at dawn' }),
+    setMember({ slug: w.tenant.slug, email, role: 'owner', password: 'another harbour at dawn' }, families),
   'a directory finds an account that never proved its address': async (who) => {
     const { scim, email } = await byDirectory({ ...who, w: await workspace() });
     await db().users.update({ where: { id: who.id }, data: { email_verified_at: null } });
@@ -126,7 +126,7 @@ const IN_WORKSPACE: Readonly<Record<string, (at: { owner: TestPerson; who: Stand
     const { scim, record } = await byDirectory(who);
     assert.equal((await scim.remove(`/Users/${record}`)).status, 204);
   },
-  'operator set-member none': ({ who }) => setMember({ slug: who.w.tenant.slug, email: who.email, role: 'none' }),
+  'operator set-member none': ({ who }) => setMember({ slug: who.w.tenant.slug, email: who.email, role: 'none' }, families),
   'sso.settings.update': async ({ owner, who }) => {
     const domain = `${newId()}.example`;
     await db().users.update({ where: { id: who.id }, data: { email: `ann@${domain}` } });

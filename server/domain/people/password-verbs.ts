@@ -1,5 +1,6 @@
 import { dispatch, postMail, sendMail } from '#server/domain/mail/service.ts';
-import { passwordChanged, passwordReset } from '#server/domain/mail/templates.ts';
+import { passwordReset } from '#server/domain/mail/templates.ts';
+import { passwordChanged } from '#server/domain/mail/templates-password.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
