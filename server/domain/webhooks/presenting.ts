@@ -3,7 +3,7 @@ import { assertUsesSecrets, secretsScopeMissing } from '#server/domain/policies/
 import { listReferences, parseTemplate, type Reference } from '#server/domain/templates/grammar.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { invalid, Refusal } from '#server/kernel/errors.ts';
+import { invalid } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { ownQuery, ownRows } from '#server/platform/own-rows.ts';
 import type { AuthType } from './options.shared.ts';
