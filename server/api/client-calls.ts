@@ -1,4 +1,4 @@
-import { subjectOf } from '#server/custody/backing.ts';
+import { boundAs } from '#server/domain/client-tokens/backing.ts';
 import { CAPABILITY_OF } from '#server/domain/client-tokens/minting.ts';
 import { attemptFailed, recordRefusal } from '#server/domain/client-tokens/refused-spends.ts';
 import { invalidClientToken, usedClientToken } from '#server/domain/client-tokens/spending.ts';
@@ -108,7 +108,7 @@ const contextOf = (token: ClientTokenRow, edge: Edge, origin: string | null, now
     id: token.id,
     label: token.minted_by_label,
     capabilities: new Set([CAPABILITY_OF[token.action]]),
-    minted_by: { type: token.minted_by_type, id: token.minted_by_id, label: token.minted_by_label, subject: subjectOf(token.backing) },
+    minted_by: { type: token.minted_by_type, id: token.minted_by_id, label: token.minted_by_label, subject: boundAs(token.backing) },
     origin: origin === null ? null : origin.slice(0, 300),
     bound: token,
   },

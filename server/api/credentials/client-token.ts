@@ -1,5 +1,5 @@
 import { digest } from '#server/crypto/tokens.ts';
-import { type Backing, backingColumn, backingFault } from '#server/custody/backing.ts';
+import { BACKING, type Backing, isStillBacked } from '#server/domain/client-tokens/backing.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import { isServableStatus } from '#server/domain/tenants/schema.ts';
 import type { Capability } from '#server/kernel/capabilities.ts';
@@ -43,20 +43,14 @@ export const clientTokens: CredentialReader<ClientTokenRow, { edge: Edge }> = {
   },
 };
 
-/**
- * Whether the credential that minted the token still has what the token exercises, and its workspace and vault are there. The IP allowlist of that credential
- * doesn't count: a client token is made for somebody else's browser, works once and opens one value.
- */
+/** Whether the credential that minted the token still has what the token exercises, and its workspace and vault are there. */
 export const isBacked = ({ backing, subscription_status, vault_live }: ClientTokenRow, needs: Capability, now: Date): boolean =>
-  isServableStatus(subscription_status) &&
-  vault_live &&
-  backing !== null &&
-  backingFault(backing, { needs, people: 'end' }, { now: now.getTime(), ip: undefined }) === null;
+  isServableStatus(subscription_status) && vault_live && isStillBacked(backing, needs, now);
 
 const LOOK_UP = `select t.id, t.tenant_id, t.sandbox, t.action, t.payload_sha256, t.key_id, t.vault_id, t.token_id, t.origins, t.role,
     t.minted_by_type, t.minted_by_id, t.minted_by_label, t.expires_at, t.consumed_at, t.burned_at, t.revoked_at,
     w.subscription_plan as plan, w.subscription_status,
-    ${backingColumn('t.minted_by_id', 't.tenant_id')},
+    ${BACKING},
     t.vault_id is null or exists (select from vaults v where v.id = t.vault_id and v.deleted_at is null) as vault_live
   from client_tokens t join tenants w on w.id = t.tenant_id and w.deleted_at is null
   where t.token_hash = $1`;

@@ -251,7 +251,8 @@ export const descriptions: Descriptions = {
     token: 'The capability token. Shown only once.',
     dpop_required: 'Whether each call must prove possession of the key in `dpop_jkt` (RFC 9449).',
     dpop_jkt: 'SHA-256 thumbprint of the caller’s key (RFC 7638).',
-    expires_in_seconds: 'Lifetime. Defaults to 30 days, and to 1 hour for a one-shot token. No longer than the API key that mints the token works.',
+    expires_in_seconds:
+      'Lifetime. Defaults to 30 days, and to 1 hour for a one-shot token. No longer than the API key that mints the token works.',
     expires_at: 'When the token ends. In a request, another way to say `expires_in_seconds`.',
     scope: 'What the token is narrowed to. Without a member, there is no restriction of that sort beyond the agent’s own.',
     scope_jsonb: 'What the token is narrowed to.',

@@ -4,7 +4,7 @@ import { listReferences, parseTemplate, type Reference } from '#server/domain/te
 import { filledTexts, mapTexts, textsIn } from '#server/domain/templates/texts.shared.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { invalid, Refusal } from '#server/kernel/errors.ts';
+import { invalid } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { ownQuery, ownRows } from '#server/platform/own-rows.ts';
 import type { AuthType } from './options.shared.ts';

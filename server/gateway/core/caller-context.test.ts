@@ -28,7 +28,14 @@ test('policies see the same of a token that the gateway serves as the gateway ad
     CALLER,
     { ...CALLER, apiKeyId: 'key', subject: { oauth_client_id: 'client-row', user_id: null, api_key_id: 'key', key_role_ids: ['role'] } },
     { ...CALLER, userId: 'person', email: 'p@example.test', subject: { oauth_client_id: 'client-row', user_id: 'person', role: 'editor' } },
-    { ...CALLER, kind: 'api_key', ref: 'key', apiKeyId: 'key', oauthClientId: null, subject: { api_key_id: 'key', key_role_ids: ['role'] } },
+    {
+      ...CALLER,
+      kind: 'api_key',
+      ref: 'key',
+      apiKeyId: 'key',
+      oauthClientId: null,
+      subject: { api_key_id: 'key', key_role_ids: ['role'] },
+    },
   ];
   for (const caller of callers) assert.deepEqual(subjectOf(actorOfCaller(caller)), caller.subject);
 });
