@@ -139,7 +139,9 @@ function canonicalJson(value) {
     .join(',')}}`;
 }
 
-function checkTrailer(head, { head: signed, signature, key_id, public_key }, keys) {
+function checkTrailer(head, { head: signed, signature, key_id, public_key, failure }, keys) {
+  if (!signature)
+    throw new Invalid(`the service didn't sign it: its own verification failed at row ${failure?.sequence_number} (${failure?.kind})`);
   const sequence = BigInt(signed.sequence_number);
   if (sequence !== head.sequence_number || signed.row_hash !== head.row_hash)
     throw new Invalid('the signature is for another last row: rows are missing at the end');

@@ -74,6 +74,10 @@ export const commands = {
     does: 'adds a build of the on-host agent to the known ones and prints its seal; without --os and --arch it runs on any',
   },
   'verify-chains': { needs: [], does: 'verifies the critical audit chain of every workspace; exits with 1 if one fails' },
+  'accept-chain': {
+    needs: ['slug', 'reason'],
+    does: 'accepts a critical audit chain that failed verification as it is now, and records so in it; --slug operator for the chain of no workspace',
+  },
 } as const satisfies Record<string, Command>;
 
 export type Given = { readonly [F in Flag]?: (typeof options)[F]['type'] extends 'boolean' ? boolean : string };
@@ -132,6 +136,8 @@ export async function perform(command: keyof typeof commands, flags: Given): Pro
       return operator.knowAgentBuild({ version: need('version'), sha256: need('sha256'), ...given('os', 'arch') });
     case 'verify-chains':
       return operator.verifyChains();
+    case 'accept-chain':
+      return operator.acceptChainOf({ slug: need('slug'), reason: need('reason') });
   }
 }
 

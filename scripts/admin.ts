@@ -28,7 +28,7 @@ const database = await openDatabase();
 let code = 0;
 try {
   await migrate(database.url);
-  if (['create-tenant', 'rotate-tenant-key', 'rotate-root-key'].includes(command)) {
+  if (['create-tenant', 'rotate-tenant-key', 'rotate-root-key', 'verify-chains', 'accept-chain'].includes(command)) {
     // These wrap keys: under a key that is not the service's they would do harm that nobody sees before the next restart.
     const { checkRootKey } = await import('../server/domain/keys/root-check.ts');
     await checkRootKey();

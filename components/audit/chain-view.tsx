@@ -11,6 +11,7 @@ import { useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { EmptyState } from '#components/ui/empty-states.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
@@ -18,6 +19,7 @@ import { SectionCard, Split } from '#components/ui/layout.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import type { CriticalRow } from '#server/domain/audit-logs/schema.ts';
+import { FAILURES } from './chain-failures.ts';
 import { verbOf } from './entry-text.ts';
 import { VerifyCard } from './verify-card.tsx';
 
@@ -61,7 +63,7 @@ export function ChainView() {
   const { busy, save } = useDownload();
   if (forbidden) return <ForbiddenNote capability="audit_log:read_details" what="the critical chain" />;
   if (query.isError) return <QueryError query={query} what="The critical chain" />;
-  const { entries, head, checkpoint, next_after } = query.data ?? {};
+  const { entries, head, checkpoint, failure, next_after } = query.data ?? {};
   return (
     <Split
       side={
@@ -94,6 +96,11 @@ export function ChainView() {
         </>
       }
     >
+      {failure && (
+        <Callout tone="bad" title={`The chain is broken at entry ${failure.sequence_number}`}>
+          {FAILURES[failure.kind]} The chain is no longer signed. Download it and contact the operator of this installation.
+        </Callout>
+      )}
       <DataTable
         columns={columns}
         rows={entries}

@@ -23,6 +23,8 @@ const VERBS: Record<string, string> = {
   'plaintext.reveal': 'revealed',
   'byok.kms.rotate': 'rotated',
   'request_log.anchor': 'anchored',
+  'audit_chain.seal': 'sealed',
+  'audit_chain.accept': 'accepted',
 };
 
 /** `created` from `create`: an entry reads as a sentence. */

@@ -19,5 +19,8 @@ export const audit: PageFamily = {
       landing: 60,
     },
   ],
-  resources: [{ type: 'audit_entry', noun: 'audit entry' }],
+  resources: [
+    { type: 'audit_entry', noun: 'audit entry' },
+    { type: 'audit_chain', noun: 'critical chain' },
+  ],
 };

@@ -11,6 +11,7 @@ import { SectionCard } from '#components/ui/layout.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Progress } from '#components/ui/progress.tsx';
 import { Time } from '#components/ui/time.tsx';
+import { FAILURES } from './chain-failures.ts';
 import { type Verdict, verifyInParts } from './verify-in-parts.ts';
 
 /** Verifies the whole chain, tells how far it is, and ends in a plain verdict. */
@@ -40,7 +41,7 @@ export function VerifyCard({ last }: { last: number }) {
   return (
     <SectionCard
       title="Verify"
-      description="Recomputes every hash and link, and checks the signed checkpoints."
+      description="Recomputes every hash and link, and checks the sealed end of the chain and the signed checkpoints."
       footer={
         verify.isPending ? (
           <Button
@@ -87,12 +88,6 @@ function Verified({ checked, of }: { checked: number; of: number }) {
   );
 }
 
-const FAILURES = {
-  hash_mismatch: 'Its content doesn’t match its hash, so it was altered.',
-  prev_mismatch: 'It doesn’t link to the entry before it.',
-  gap: 'At least one entry before it is missing.',
-} as const;
-
 function Told({ verdict }: { verdict: Verdict }) {
   const count = grouped(verdict.checked);
   if (verdict.checked === 0 && verdict.valid) return <Callout title="Nothing to verify yet" />;
@@ -100,6 +95,8 @@ function Told({ verdict }: { verdict: Verdict }) {
     return (
       <Callout tone="good" title={verdict.checked === 1 ? '1 entry is intact' : `All ${count} entries are intact`}>
         Entries {verdict.first} to {verdict.last}.
+        {verdict.baseline?.action === 'audit_chain.accept' &&
+          ` The operator accepted the entries before ${verdict.baseline.sequence_number} as they are${verdict.baseline.reason ? `: ${verdict.baseline.reason}` : ''}.`}
       </Callout>
     );
   return (

@@ -17,6 +17,7 @@ const chain = (entries: number, { broken = 0, cut = Number.POSITIVE_INFINITY } =
       last: to >= from ? to.toString() : null,
       head_hash: `hash ${to.toString()}`,
       failure: fails ? { sequence_number: broken.toString(), kind: 'hash_mismatch' } : null,
+      baseline: null,
     });
   };
   return { ask, asked };

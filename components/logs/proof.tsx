@@ -50,6 +50,10 @@ function Verdict({ proof }: { proof: Answer }) {
         of the audit chain.
       </Callout>
     );
-  const tampered = proof.reason === 'root_mismatch' || proof.reason === 'range_grew' || proof.reason === 'row_not_in_range';
+  const tampered =
+    proof.reason === 'root_mismatch' ||
+    proof.reason === 'anchor_mismatch' ||
+    proof.reason === 'range_grew' ||
+    proof.reason === 'row_not_in_range';
   return <Callout tone={tampered ? 'bad' : 'info'} title={proof.detail ?? 'No proof is available yet.'} />;
 }

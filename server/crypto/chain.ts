@@ -21,14 +21,14 @@ export type ChainEntry = {
 };
 export type ChainRow = ChainEntry & { row_hash: Uint8Array };
 
-export type ChainFailure = { sequence_number: string; kind: 'hash_mismatch' | 'prev_mismatch' | 'gap' };
-export type ChainVerdict = {
+export type ChainFailure<Kind extends string = never> = { sequence_number: string; kind: 'hash_mismatch' | 'prev_mismatch' | 'gap' | Kind };
+export type ChainVerdict<Kind extends string = never> = {
   valid: boolean;
   checked: number;
   first: string | null;
   last: string | null;
   head_hash: string | null;
-  failure: ChainFailure | null;
+  failure: ChainFailure<Kind> | null;
 };
 
 /** prev_hash of the first row of a chain. */
@@ -62,17 +62,19 @@ export function rowHash(entry: ChainEntry): Buffer {
 
 /**
  * Walks rows in order of sequence_number and stops at the first that does not fit. `after` is the trusted row before them
- * when the walk starts inside the chain; without it the first row must be number 1. `checked` counts the rows that are right.
+ * when the walk starts inside the chain; without it the first row must be number 1. `faultOf` says what else is wrong with a row. `checked` counts the rows
+ * that are right.
  */
-export async function verifyChain(
-  rows: Iterable<ChainRow> | AsyncIterable<ChainRow>,
+export async function verifyChain<Row extends ChainRow, Kind extends string = never>(
+  rows: Iterable<Row> | AsyncIterable<Row>,
   after?: { sequence_number: bigint; row_hash: Uint8Array },
-): Promise<ChainVerdict> {
+  faultOf?: (row: Row) => Kind | undefined,
+): Promise<ChainVerdict<Kind>> {
   let expected = (after?.sequence_number ?? 0n) + 1n;
   let previous = after?.row_hash ?? zeroHash;
-  const verdict: ChainVerdict = { valid: true, checked: 0, first: null, last: null, head_hash: null, failure: null };
+  const verdict: ChainVerdict<Kind> = { valid: true, checked: 0, first: null, last: null, head_hash: null, failure: null };
   for await (const row of rows) {
-    const kind = failureOf(row, expected, previous);
+    const kind = failureOf(row, expected, previous) ?? faultOf?.(row);
     if (kind) return { ...verdict, valid: false, failure: { sequence_number: String(row.sequence_number), kind } };
     verdict.checked += 1;
     verdict.first ??= String(row.sequence_number);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -22,7 +22,7 @@ type TestDatabase = { url: string; directory: string };
 export async function testDatabase(settings: Record<string, string> = {}): Promise<TestDatabase> {
   const own = Object.keys(settings).length > 0;
   if (ofFile && own) throw new Error('This file has a database already: give the settings with the first call.');
-  ofFile ??= own ? ownDatabase(settings) : shared().then((name) => lend(name));
+  ofFile ??= own ? ownDatabase(settings) : shared().then((name) => lend(name, {}, lent?.rootKey));
   return ofFile;
 }
 
@@ -49,14 +49,15 @@ export function assertOwnDatabase(): void {
 
 /** More files would leave so many workspaces that a gateway, which loads them all, starts slowly. */
 const FILES_TOGETHER = 8;
-let lent: { name: Promise<string>; files: number } | undefined;
+let lent: { name: Promise<string>; files: number; rootKey: string } | undefined;
 
 async function shared(): Promise<string> {
   if (lent?.files === FILES_TOGETHER) {
     await drop(await lent.name);
     lent = undefined;
   }
-  lent ??= { name: create().then(fixSchema), files: 0 };
+  // Each file after the first must open what the one before sealed for the deployment.
+  lent ??= { name: create().then(fixSchema), files: 0, rootKey: randomBytes(32).toString('base64') };
   lent.files++;
   return lent.name;
 }
@@ -74,9 +75,10 @@ async function fixSchema(name: string): Promise<string> {
 const urlOf = (name: string) => server().replace(/\/postgres(\?|$)/, `/${name}$1`);
 
 /** Makes a database that of the file that runs, until the file ends. */
-async function lend(name: string, settings: Record<string, string> = {}): Promise<TestDatabase> {
+async function lend(name: string, settings: Record<string, string> = {}, rootKey?: string): Promise<TestDatabase> {
   const url = urlOf(name);
   const directory = mkdtempSync(path.join(tmpdir(), 'sallyport-file-'));
+  if (rootKey) writeFileSync(path.join(directory, 'master.key'), `${rootKey}\n`, { mode: 0o600 });
   Object.assign(process.env, {
     DATABASE_URL: url,
     DATA_DIR: directory,

@@ -12,8 +12,8 @@ import { sql } from '#server/platform/sql.ts';
 import { eraseAt, GRACE_MS } from './deletion.ts';
 import { workspaceErased } from './letters.ts';
 
-/** What outlives a workspace: the critical chain, the anchors of the log that it refers to, and the tombstone itself. */
-const KEPT = ['audit_log_critical', 'tenants', 'reserved_slugs'];
+/** What outlives a workspace: the critical chain with its head, the anchors of the log that it refers to, and the tombstone itself. */
+const KEPT = ['audit_log_critical', 'audit_chain_heads', 'tenants', 'reserved_slugs'];
 const BATCH = 5_000;
 const SLUG_RESERVED_MS = 90 * 24 * 3_600_000;
 

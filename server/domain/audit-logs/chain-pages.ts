@@ -1,16 +1,19 @@
 import type { z } from 'zod';
 import { type ChainRow, canonicalRow, zeroHash } from '#server/crypto/chain.ts';
 import { signHead } from '#server/crypto/chain-head.ts';
+import { rowMacHolds, type StoredChainRow } from '#server/crypto/chain-seal.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { download, type RawBody } from '#server/kernel/raw-body.ts';
 import { sql } from '#server/platform/sql.ts';
+import { type AuditKeys, AuditKeysUnavailable, storedAuditKeys } from './audit-keys.ts';
+import { faultOfHead } from './heads.ts';
 import { mayReadDetails } from './may-read-details.ts';
 import type { BrowseCritical, CriticalRow, VerifyCritical } from './schema.ts';
-import { signingKey } from './signing.ts';
-import { chainRows, verifyCritical } from './verify.ts';
+import { chainRows, headOf } from './stored-chain.ts';
+import { verifyCritical } from './verify.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
@@ -38,7 +41,26 @@ export async function browseCritical(ctx: Ctx, { after, limit, action, from, to 
     next_after: rows.length > limit ? String(shown.at(-1)?.sequence_number) : null,
     head: head && { sequence_number: String(head.sequence_number), row_hash: hex(head.row_hash) },
     checkpoint: await lastCheckpoint(ctx.tenant_id),
+    failure: await knownFailure(ctx.tenant_id),
   };
+}
+
+/** What is known without reading the chain: the head is missing or not ours, or keeps a failure. */
+async function knownFailure(chainId: string) {
+  const keys = await keysOrNone();
+  if (!keys) return { kind: 'keys_missing' as const, sequence_number: '0' };
+  const head = await headOf(chainId, sql());
+  const fault = !head && !keys.sealed ? null : faultOfHead(keys.mac, head);
+  return fault && { kind: fault.kind, sequence_number: String(fault.sequence) };
+}
+
+async function keysOrNone(): Promise<AuditKeys | null> {
+  try {
+    return await storedAuditKeys();
+  } catch (error) {
+    if (error instanceof AuditKeysUnavailable) return null;
+    throw error;
+  }
 }
 
 const readable = (row: ChainRow) => ({
@@ -72,7 +94,7 @@ async function lastCheckpoint(chainId: string) {
   return rows[0] ?? null;
 }
 
-/** Recomputes the workspace's chain, or a part, against itself and its signed checkpoints. */
+/** Recomputes the workspace's chain, or a part, against itself, its sealed head and its signed checkpoints. */
 export const verifyChainOf = (ctx: Ctx, range: z.output<typeof VerifyCritical>) => verifyCritical(ctx.tenant_id, range);
 
 /**
@@ -95,21 +117,38 @@ export async function exportCritical(ctx: Ctx): Promise<RawBody> {
   return download('application/jsonl; charset=utf-8', `critical-chain-${stamp}.jsonl`, exportLines(ctx.tenant_id, ctx.now));
 }
 
+/** Signed only if the chain verifies, up to the entry where it did: a failure leaves in place of the signature. */
 async function* exportLines(chainId: string, now: Date): AsyncGenerator<string> {
-  const key = await signingKey();
+  const verdict = await verifyCritical(chainId);
+  const keys = await keysOrNone();
+  const from = BigInt(verdict.baseline?.sequence_number ?? 1n);
+  const end = verdict.valid ? BigInt(verdict.last ?? 0n) : undefined;
   let last = { sequence_number: 0n, row_hash: zeroHash as Uint8Array };
+  let whole = verdict.valid;
   let lines = '';
-  for await (const row of chainRows(chainId)) {
+  for await (const row of chainRows(chainId, 1n, end)) {
     lines += `${JSON.stringify({ ...readable(row), canonical: canonicalOf(row) })}\n`;
+    whole &&= row.sequence_number < from || (keys !== null && rowMacHolds(keys.mac, row));
     last = row;
     if (lines.length < 65_536) continue;
     yield lines;
     lines = '';
   }
-  const head = { chain_id: chainId, sequence_number: last.sequence_number, row_hash: last.row_hash, at: now };
-  const signed = { chain_id: chainId, sequence_number: String(head.sequence_number), row_hash: hex(head.row_hash), at: now.toISOString() };
-  yield `${lines}${JSON.stringify({ head: signed, signature: signHead(key, head).toString('base64'), algorithm: 'Ed25519', key_id: key.key_id, public_key: key.x })}\n`;
+  const head = { chain_id: chainId, sequence_number: String(last.sequence_number), row_hash: hex(last.row_hash), at: now.toISOString() };
+  const ends = verdict.head_hash === null || verdict.head_hash === head.row_hash;
+  const trailer =
+    whole && ends && keys
+      ? { head, ...signatureOf(keys, { chain_id: chainId, ...last, at: now }) }
+      : { head, signature: null, failure: verdict.failure ?? { kind: 'mac_mismatch', sequence_number: head.sequence_number } };
+  yield `${lines}${JSON.stringify(trailer)}\n`;
 }
+
+const signatureOf = ({ signing }: AuditKeys, head: Pick<StoredChainRow, 'chain_id' | 'sequence_number' | 'row_hash' | 'at'>) => ({
+  signature: signHead(signing, head).toString('base64'),
+  algorithm: 'Ed25519',
+  key_id: signing.key_id,
+  public_key: signing.x,
+});
 
 /** A row whose details were altered beyond what canonical JSON can hold still leaves in the export; there it fails the check, as it should. */
 function canonicalOf(row: ChainRow): string | null {

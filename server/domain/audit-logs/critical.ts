@@ -1,23 +1,15 @@
-import { rowHash, zeroHash } from '#server/crypto/chain.ts';
+import type { SealedHead } from '#server/crypto/chain-seal.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import { newId } from '#server/kernel/ids.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
-import { sanitiseDetails } from '#server/kernel/sanitise.ts';
-import type { CriticalAction, CriticalResource } from './schema.ts';
-
-/** The chain of events that belong to no workspace. */
-const OPERATOR_CHAIN = 'operator';
-
-/** Details may hold strings, whole numbers, booleans, null, lists and objects: fractions have no one spelling and are refused. */
-export type CriticalEntry = {
-  action: CriticalAction;
-  resource_type: CriticalResource;
-  resource_id: string;
-  details?: Record<string, unknown>;
-};
-export type Appended = { sequence_number: bigint; row_hash: Uint8Array };
+import { inBackground } from '#server/platform/background.ts';
+import { log } from '#server/platform/log.ts';
+import { addJob } from '#server/platform/queue.ts';
+import { type AuditKeys, AuditKeysUnavailable, auditKeys, storedAuditKeys } from './audit-keys.ts';
+import { OPERATOR_CHAIN } from './chain-ids.ts';
+import { type Appended, type CriticalEntry, insertEntries } from './entry-rows.ts';
+import { faultOfChain, faultOfSeal, nextHead, readEnd, type StoredHead, type Tail, writeHead } from './heads.ts';
 
 /**
  * Appends to the workspace's critical chain, before the change it records and in the change's transaction (interface rule 31 §10.5).
@@ -41,32 +33,44 @@ export async function appendAllCritical(tx: Tx, ctx: Ctx, entries: readonly Crit
 }
 
 async function append(tx: Tx, ctx: Ctx, entries: readonly CriticalEntry[]): Promise<Appended[]> {
-  const chain_id = ctx.tenant_id || OPERATOR_CHAIN;
-  await holdLock(tx, `critical:${chain_id}`);
-  const last = await tx.audit_log_critical.findFirst({
-    where: { chain_id },
-    orderBy: { sequence_number: 'desc' },
-    select: { sequence_number: true, row_hash: true },
-  });
-  let tail: Appended = { sequence_number: last?.sequence_number ?? 0n, row_hash: last?.row_hash ?? zeroHash };
-  const rows = entries.map((entry) => {
-    const row = {
-      chain_id,
-      sequence_number: tail.sequence_number + 1n,
-      prev_hash: new Uint8Array(tail.row_hash),
-      at: ctx.now,
-      tenant_id: ctx.tenant_id || null,
-      actor_id: ctx.actor.id,
-      action: entry.action,
-      resource_type: entry.resource_type,
-      resource_id: entry.resource_id,
-      details: { ...sanitiseDetails(entry.details ?? {}), sandbox: ctx.sandbox },
-    };
-    const row_hash = new Uint8Array(rowHash(row));
-    tail = { sequence_number: row.sequence_number, row_hash };
-    return { ...row, row_hash };
-  });
-  const caller = { ip_address: ctx.ip, user_agent: ctx.user_agent?.slice(0, 256) ?? null, request_id: ctx.request_id || null };
-  await tx.audit_log_critical.createMany({ data: rows.map((row) => ({ ...row, ...caller, id: newId() })) });
-  return rows.map(({ sequence_number, row_hash }) => ({ sequence_number, row_hash }));
+  const chainId = ctx.tenant_id || OPERATOR_CHAIN;
+  const keys = await keysOrNone(chainId);
+  await holdLock(tx, `critical:${chainId}`);
+  const { head, tail } = await readEnd(tx, chainId);
+  const rows = await insertEntries(tx, ctx, entries, { chainId, tail, keys });
+  const end = rows.at(-1);
+  // Without a head from before heads existed: the worker seals the chain once no machine of the release before is left.
+  if (!keys || !end || (!head && !keys.sealed)) return rows;
+  const failed = await newFailure(ctx, keys, { chainId, head, tail });
+  await writeHead(tx, keys.mac, nextHead(keys.mac, head, chainId, { ...end, ...failed }));
+  return rows;
+}
+
+/** Who lost the keys must not lock customers out: entries go on without MACs, and verification fails until an operator looks. */
+async function keysOrNone(chainId: string): Promise<AuditKeys | null> {
+  try {
+    return await auditKeys();
+  } catch (error) {
+    if (!(error instanceof AuditKeysUnavailable)) throw error;
+    log.fatal({ err: error, chain_id: chainId }, 'a critical audit entry is written without a MAC: run verify-chains, then accept-chain');
+    return null;
+  }
+}
+
+/** A failure that this append is the first to notice; the chain keeps it, and the worker verifies and reports it. */
+async function newFailure(
+  ctx: Ctx,
+  keys: AuditKeys,
+  { chainId, head, tail }: { chainId: string; head: StoredHead | null; tail: Tail },
+): Promise<Partial<SealedHead>> {
+  if (head?.failure && !faultOfSeal(keys.mac, head)) return {}; // kept already
+  const fault = faultOfChain(keys.mac, head, tail);
+  if (!fault) return {};
+  // An operator may have replaced lost keys meanwhile: this process must not go on with the old ones.
+  const fresh = await storedAuditKeys().catch(() => keys);
+  if (!fresh.mac.equals(keys.mac)) throw new Error('the keys of the audit log were replaced; the next attempt uses the new ones');
+  log.fatal({ chain_id: chainId, failure: fault.kind, at: String(fault.sequence) }, 'critical audit chain does not end as its head says');
+  // Beside the transaction: a queue that is down must not stop the entry. The nightly run finds it otherwise.
+  inBackground('verify chains', () => addJob(null, 'verify_chains', {}, { job_key: 'verify_chains' }));
+  return { failure: fault.kind, failed_sequence: fault.sequence, failed_at: ctx.now };
 }

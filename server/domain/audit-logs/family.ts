@@ -1,11 +1,12 @@
 import { retentionWindows } from '#server/domain/retention/service.ts';
 import { own } from '#server/kernel/context.ts';
 import { family } from '#server/kernel/family.ts';
+import { sealChains } from './baseline.ts';
 import { descriptions } from './descriptions.ts';
+import { verifyAllChains } from './failures.ts';
 import * as operations from './operations.ts';
 import { pruneAuditLogs } from './retention.ts';
 import { signCheckpoints } from './signing.ts';
-import { verifyAllChains } from './verify.ts';
 
 export const auditLogs = family({
   name: 'audit-logs',
@@ -16,6 +17,7 @@ export const auditLogs = family({
   operations,
   resources: [
     { type: 'audit_log' },
+    { type: 'audit_chain' },
     {
       type: 'audit_entry',
       inspect: {
@@ -33,11 +35,13 @@ export const auditLogs = family({
   tables: [
     { name: 'audit_logs', reset: 'stay' },
     { name: 'audit_log_critical', reset: 'stay' },
+    { name: 'audit_chain_heads', reset: 'stay' },
   ],
   savedViews: { audit: { see: 'audit_log:list', share: 'audit_log:read_details' } },
   jobs: {
+    seal_chains: { cron: '*/10 * * * *', atStart: true, run: ({ now }) => sealChains(now) },
     sign_checkpoints: { cron: '0 0 * * *', run: ({ now }) => signCheckpoints(now) },
     prune_audit_logs: { cron: '30 1 * * *', run: async ({ now }) => pruneAuditLogs(await retentionWindows(now), now) },
-    verify_chains: { cron: '0 2 * * *', run: () => verifyAllChains() },
+    verify_chains: { cron: '0 2 * * *', run: ({ now }) => verifyAllChains(now) },
   },
 });

@@ -20,6 +20,8 @@ const CRITICAL_ACTIONS = [
   'migration.db_proxy_route.delete',
   'tenant.impersonate',
   'request_log.anchor',
+  'audit_chain.seal',
+  'audit_chain.accept',
 ] as const;
 export type CriticalAction = (typeof CRITICAL_ACTIONS)[number];
 const CRITICAL_RESOURCES = [
@@ -31,6 +33,7 @@ const CRITICAL_RESOURCES = [
   'migration_credential',
   'tenant_impersonation_session',
   'request_log',
+  'audit_chain',
 ] as const;
 export type CriticalResource = (typeof CRITICAL_RESOURCES)[number];
 
@@ -143,6 +146,36 @@ export const CriticalRow = z
   .meta({ id: 'CriticalRow' });
 const checkpoint = z.object({ sequence_number: z.string(), row_hash: z.string(), key_id: z.string(), created_at: time() });
 
+/** How verification of a chain can fail. */
+const CHAIN_FAILURES = [
+  'hash_mismatch',
+  'prev_mismatch',
+  'gap',
+  'mac_mismatch',
+  'history_mismatch',
+  'head_missing',
+  'head_invalid',
+  'rolled_back',
+  'checkpoint_missing',
+  'checkpoint_invalid',
+  'foreign_entry',
+  'keys_missing',
+] as const;
+export type ChainFailureKind = (typeof CHAIN_FAILURES)[number];
+const failure = z.object({ sequence_number: z.string(), kind: z.enum(CHAIN_FAILURES) }).meta({ id: 'ChainFailure' });
+const baseline = z
+  .object({
+    sequence_number: z.string(),
+    action: z.enum(['audit_chain.seal', 'audit_chain.accept']),
+    at: time(),
+    reason: z.string().nullable(),
+  })
+  .meta({
+    id: 'ChainBaseline',
+    description:
+      'The entry that seals all entries before it: written when the chain got its first sealed head, or when an operator accepted a failure.',
+  });
+
 export const BrowseCritical = z.object({
   after: sequence.optional(),
   limit: queryInt(1, 500).default(100),
@@ -156,6 +189,8 @@ export const BrowsedCritical = z
     next_after: z.string().nullable(),
     head: z.object({ sequence_number: z.string(), row_hash: z.string() }).nullable(),
     checkpoint: checkpoint.nullable(),
+    /** Kept until an operator accepts it. */
+    failure: failure.nullable(),
   })
   .meta({ id: 'BrowsedCritical' });
 
@@ -167,6 +202,7 @@ export const CriticalVerdict = z
     first: z.string().nullable(),
     last: z.string().nullable(),
     head_hash: z.string().nullable(),
-    failure: z.object({ sequence_number: z.string(), kind: z.enum(['hash_mismatch', 'prev_mismatch', 'gap']) }).nullable(),
+    failure: failure.nullable(),
+    baseline: baseline.nullable(),
   })
   .meta({ id: 'CriticalVerdict' });

@@ -17,8 +17,12 @@ import type { AuditFilters } from './filters.ts';
 import type { AuditEvents, AuditFacetsQuery, BrowseAuditLogs, ListAuditLogs } from './schema.ts';
 import { facetsOf, keysOf } from './store.ts';
 
+export { acceptChain, openChain } from './baseline.ts';
 export { actorsOfBothSpaces, type LocatedView, pageOfBothSpaces } from './both-spaces.ts';
+export { OPERATOR_CHAIN } from './chain-ids.ts';
 export { appendAllCritical, appendCritical } from './critical.ts';
+export { verifyAllChains } from './failures.ts';
+export { provenEntry } from './proven.ts';
 
 /** Seconds the event feed trails, so that ordinary transactions have ended. */
 const WATERMARK_SECONDS = 30;
@@ -151,4 +155,3 @@ export function auditFacets(ctx: Ctx, filters: z.output<typeof AuditFacetsQuery>
   });
 }
 export { publicKeyDocument } from './signing.ts';
-export { verifyAllChains } from './verify.ts';

@@ -1,91 +1,172 @@
-import { type ChainRow, type ChainVerdict, verifyChain } from '#server/crypto/chain.ts';
+import { type ChainVerdict, verifyChain } from '#server/crypto/chain.ts';
 import { headHolds } from '#server/crypto/chain-head.ts';
-import { log } from '#server/platform/log.ts';
-import { sql } from '#server/platform/sql.ts';
-import { publicKeyOf } from './signing.ts';
+import { historyDigest, rowMacHolds, type StoredChainRow, type StoredCheckpoint } from '#server/crypto/chain-seal.ts';
+import { type AuditKeys, AuditKeysUnavailable, storedAuditKeys } from './audit-keys.ts';
+import { faultOfHead, faultOfSeal, rememberHead, type StoredHead } from './heads.ts';
+import type { ChainFailureKind } from './schema.ts';
+import { chainRowAt, chainRows, checkpointsOf, foreignRow, headOf, inSnapshot, LOWEST, type Reader } from './stored-chain.ts';
 
-const BATCH = 1000;
+type Verdict = ChainVerdict<ChainFailureKind>;
+export type Baseline = {
+  sequence_number: string;
+  action: 'audit_chain.seal' | 'audit_chain.accept';
+  at: Date;
+  reason: string | null;
+};
+export type CriticalVerdict = Verdict & { baseline: Baseline | null };
+type Failure = NonNullable<Verdict['failure']>;
 
-type Row = Omit<ChainRow, 'sequence_number'> & { sequence_number: string };
-
-/** All rows of a chain in order, `from` to `to` inclusive, a thousand at a time. Not under row-level security: callers pass their own chain only. */
-export async function* chainRows(chainId: string, from = 1n, to?: bigint): AsyncGenerator<ChainRow> {
-  for (let next = from; ; ) {
-    const { rows } = await sql().query<Row>({
-      name: 'chain-rows',
-      text: `select chain_id, sequence_number, prev_hash, row_hash, at, tenant_id, actor_id, action, resource_type, resource_id, details from audit_log_critical
-        where chain_id = $1 and sequence_number >= $2 and ($3::bigint is null or sequence_number <= $3) order by sequence_number limit ${BATCH}`,
-      values: [chainId, next, to ?? null],
-    });
-    for (const row of rows) yield { ...row, sequence_number: BigInt(row.sequence_number) };
-    const last = rows.at(-1);
-    if (!last || rows.length < BATCH) return;
-    next = BigInt(last.sequence_number) + 1n;
-  }
-}
+const EMPTY: Verdict = { valid: true, checked: 0, first: null, last: null, head_hash: null, failure: null };
+const failed = (kind: ChainFailureKind, sequence: bigint | string, of: Verdict = EMPTY): Verdict => ({
+  ...of,
+  valid: false,
+  failure: { kind, sequence_number: String(sequence) },
+});
 
 /**
- * Recomputes a chain or a part of it and compares it with the signed checkpoints: a row altered, removed (also at the end) or put in shows with its
- * number. A part starts after row `from` - 1, which is taken as it stands.
+ * Recomputes a chain or a part of it and compares it with its sealed head and its signed checkpoints (interface rule 31 §10.7): what was altered, removed (also
+ * all of it), put in, moved, put back or planted shows. A part starts after row `from` - 1, which is taken as it stands. Entries before the baseline are
+ * judged by the digest in it; a part of them that doesn't begin with the first by their links alone.
  */
-export async function verifyCritical(chainId: string, range: { from?: bigint; to?: bigint } = {}): Promise<ChainVerdict> {
-  const from = range.from ?? 1n;
-  const before = from > 1n ? await rowAt(chainId, from - 1n) : undefined;
-  const verdict = await verifyChain(chainRows(chainId, from, range.to), before);
-  if (from > 1n && !before) {
-    const begins = verdict.checked > 0 || !verdict.valid;
-    return begins ? { ...verdict, valid: false, checked: 0, failure: { sequence_number: String(from - 1n), kind: 'gap' } } : verdict;
+export async function verifyCritical(chainId: string, range: { from?: bigint; to?: bigint } = {}): Promise<CriticalVerdict> {
+  let keys: AuditKeys;
+  try {
+    keys = await storedAuditKeys();
+  } catch (error) {
+    if (!(error instanceof AuditKeysUnavailable)) throw error;
+    return { ...failed('keys_missing', '0'), baseline: null };
   }
+  return inSnapshot((reader) => judge(reader, keys, chainId, { from: range.from ?? 1n, to: range.to }));
+}
+
+type Range = { from: bigint; to: bigint | undefined };
+
+async function judge(reader: Reader, keys: AuditKeys, chainId: string, range: Range): Promise<CriticalVerdict> {
+  const head = await headOf(chainId, reader);
+  // From before heads existed: the worker seals it a day after the upgrade.
+  if (!head && !keys.sealed) return { ...(await judgeUnsealed(reader, keys, chainId, range)), baseline: null };
+  if (head && !faultOfSeal(keys.mac, head)) rememberHead(head);
+  const fault = faultOfHead(keys.mac, head);
+  if (fault || !head) return { ...failed(fault?.kind ?? 'head_missing', fault?.sequence ?? 0n), baseline: null };
+  const entry = head.baseline === null ? null : await baselineEntry(reader, keys, head);
+  if (entry === undefined) return { ...failed('history_mismatch', head.baseline ?? 0n), baseline: null };
+  const baseline = entry && baselineOf(entry);
+  const past = await judgePast(reader, chainId, range, entry);
+  const rows = past.valid ? await judgeRows(reader, keys, head, range, past) : past;
+  if (!rows.valid) return { ...rows, baseline };
+  const foreign = range.from === 1n ? await foreignRow(chainId, reader) : null;
+  if (foreign !== null) return { ...failed('foreign_entry', foreign, rows), baseline };
+  const signed = await checkpointsOf(chainId, reader);
+  if (signed.length < head.checkpoints) return { ...failed('checkpoint_missing', head.sequence_number, rows), baseline };
+  if (signed.length > head.checkpoints) return { ...failed('checkpoint_invalid', head.sequence_number, rows), baseline };
+  const failure = await againstCheckpoints(reader, keys, signed, range, head.sequence_number);
+  return { ...(failure ? { ...rows, valid: false, failure } : rows), baseline };
+}
+
+/** Undefined when the head names an entry that isn't a baseline which this service wrote. */
+export async function baselineEntry(reader: Reader, keys: AuditKeys, head: StoredHead): Promise<StoredChainRow | undefined> {
+  const row = await chainRowAt(head.chain_id, head.baseline ?? 0n, reader);
+  return row && rowMacHolds(keys.mac, row) && row.action.startsWith('audit_chain.') ? row : undefined;
+}
+
+function baselineOf(row: StoredChainRow): Baseline {
+  const { reason } = row.details as { reason?: unknown };
+  return {
+    sequence_number: String(row.sequence_number),
+    action: row.action === 'audit_chain.accept' ? 'audit_chain.accept' : 'audit_chain.seal',
+    at: row.at,
+    reason: typeof reason === 'string' ? reason : null,
+  };
+}
+
+/** What stands before the baseline. An accepted chain may have gaps there, so that its entries are counted and only compared with the digest. */
+async function judgePast(reader: Reader, chainId: string, { from, to }: Range, entry: StoredChainRow | null): Promise<Verdict> {
+  if (!entry || from >= entry.sequence_number) return EMPTY;
+  const end = entry.sequence_number - 1n;
+  const until = to !== undefined && to < end ? to : end;
+  const verdict =
+    entry.action === 'audit_chain.seal'
+      ? await judgeLinks(reader, chainId, { from, to: until })
+      : await counted(chainRows(chainId, from, until, reader));
+  if (!verdict.valid || from > 1n) return verdict;
+  const { digest } = entry.details as { digest?: unknown };
+  return digest === (await digestBefore(reader, chainId, entry.sequence_number))
+    ? verdict
+    : failed('history_mismatch', entry.sequence_number, verdict);
+}
+
+/** The digest of all entries before a number. */
+export const digestBefore = (reader: Reader, chainId: string, sequence: bigint): Promise<string> =>
+  historyDigest(chainRows(chainId, LOWEST, sequence - 1n, reader));
+
+async function counted(rows: AsyncIterable<StoredChainRow>): Promise<Verdict> {
+  const verdict = { ...EMPTY };
+  for await (const row of rows) {
+    verdict.checked++;
+    verdict.first ??= String(row.sequence_number);
+    verdict.last = String(row.sequence_number);
+    verdict.head_hash = Buffer.from(row.row_hash).toString('hex');
+  }
+  return verdict;
+}
+
+/** Numbers, links and hashes; a row before the first one is taken as it stands. */
+async function judgeLinks(
+  reader: Reader,
+  chainId: string,
+  { from, to }: Range,
+  faultOf?: (row: StoredChainRow) => ChainFailureKind | undefined,
+): Promise<Verdict> {
+  const before = from > 1n ? await chainRowAt(chainId, from - 1n, reader) : undefined;
+  const verdict = await verifyChain(chainRows(chainId, from > 1n ? from : LOWEST, to, reader), before, faultOf);
+  if (from === 1n || before || (verdict.checked === 0 && verdict.valid)) return verdict;
+  return failed('gap', from - 1n, { ...verdict, checked: 0 });
+}
+
+/** The rows from the baseline on, and whether they end as the head says. `past` is the verdict on those before. */
+async function judgeRows(reader: Reader, keys: AuditKeys, head: StoredHead, { from, to }: Range, past: Verdict): Promise<Verdict> {
+  const start = head.baseline !== null && from < head.baseline ? head.baseline : from;
+  if (to !== undefined && to < start) return past;
+  const rows = await judgeLinks(reader, head.chain_id, { from: start, to }, (row) =>
+    rowMacHolds(keys.mac, row) ? undefined : 'mac_mismatch',
+  );
+  const verdict = { ...rows, checked: past.checked + rows.checked, first: past.first ?? rows.first, last: rows.last ?? past.last };
+  if (!verdict.valid || (to !== undefined && to < head.sequence_number) || start > head.sequence_number + 1n) return verdict;
+  const last = BigInt(rows.last ?? start - 1n);
+  if (last < head.sequence_number) return failed('gap', last + 1n, verdict);
+  if (last > head.sequence_number) return failed('head_invalid', head.sequence_number + 1n, verdict);
+  const ends = rows.head_hash === null || rows.head_hash === Buffer.from(head.row_hash).toString('hex');
+  return ends ? verdict : failed('hash_mismatch', last, verdict);
+}
+
+/** A chain from before heads existed: links, hashes and checkpoints. */
+export async function judgeUnsealed(reader: Reader, keys: AuditKeys, chainId: string, range: Range): Promise<Verdict> {
+  const verdict = await judgeLinks(reader, chainId, range, (row) =>
+    row.mac === null || rowMacHolds(keys.mac, row) ? undefined : 'mac_mismatch',
+  );
   if (!verdict.valid) return verdict;
-  const failure = await againstCheckpoints(chainId, from, range.to, BigInt(verdict.last ?? from - 1n));
+  const last = BigInt(verdict.last ?? range.from - 1n);
+  const failure = await againstCheckpoints(reader, keys, await checkpointsOf(chainId, reader), range, last);
   return failure ? { ...verdict, valid: false, failure } : verdict;
 }
 
-async function rowAt(chainId: string, sequence: bigint): Promise<ChainRow | undefined> {
-  for await (const row of chainRows(chainId, sequence, sequence)) return row;
-  return undefined;
-}
-
-async function againstCheckpoints(chainId: string, from: bigint, to: bigint | undefined, last: bigint): Promise<ChainVerdict['failure']> {
-  const { rows } = await sql().query<{
-    sequence_number: string;
-    signed: Buffer;
-    found: Buffer | null;
-    signature: Buffer;
-    key_id: string;
-    created_at: Date;
-  }>(
-    `select k.sequence_number, k.row_hash as signed, c.row_hash as found, k.signature, k.key_id, k.created_at
-     from audit_checkpoints k left join audit_log_critical c on c.chain_id = k.chain_id and c.sequence_number = k.sequence_number
-     where k.chain_id = $1 and k.sequence_number >= $2 and ($3::bigint is null or k.sequence_number <= $3) order by k.sequence_number`,
-    [chainId, from, to ?? null],
-  );
-  for (const row of rows) {
-    const sequence = BigInt(row.sequence_number);
-    const x = await publicKeyOf(row.key_id);
-    const holds =
-      x !== undefined &&
-      headHolds(x, { chain_id: chainId, sequence_number: sequence, row_hash: row.signed, at: row.created_at }, row.signature);
-    if (!holds) continue; // an unsigned claim proves nothing, in either direction
-    if (sequence > last || !row.found) return { sequence_number: String(last + 1n), kind: 'gap' };
-    if (!row.found.equals(row.signed)) return { sequence_number: row.sequence_number, kind: 'hash_mismatch' };
+/** A checkpoint that no key of ours signed was planted: it is a failure, as one that the chain contradicts. */
+async function againstCheckpoints(
+  reader: Reader,
+  keys: AuditKeys,
+  signed: readonly StoredCheckpoint[],
+  { from, to }: Range,
+  last: bigint,
+): Promise<Failure | null> {
+  for (const checkpoint of signed) {
+    const { sequence_number, row_hash, signature, key_id, created_at } = checkpoint;
+    const x = keys.published.find(({ kid }) => kid === key_id)?.x;
+    if (x === undefined || !headHolds(x, { ...checkpoint, at: created_at }, signature))
+      return { sequence_number: String(sequence_number), kind: 'checkpoint_invalid' };
+    if (sequence_number < from || (to !== undefined && sequence_number > to)) continue;
+    const row = await chainRowAt(checkpoint.chain_id, sequence_number, reader);
+    if (sequence_number > last || !row) return { sequence_number: String(last + 1n), kind: 'gap' };
+    if (Buffer.compare(row.row_hash, row_hash) !== 0) return { sequence_number: String(sequence_number), kind: 'hash_mismatch' };
   }
   return null;
-}
-
-export type FailedChain = { chain_id: string; failure: ChainVerdict['failure'] };
-
-/** Every chain of the deployment, nightly. Operators see a failure in the log at level fatal. @returns the chains that failed, and where */
-export async function verifyAllChains(): Promise<{ checked: number; failed: FailedChain[] }> {
-  const { rows } = await sql().query<{ chain_id: string }>(
-    'select distinct chain_id from audit_log_critical union select distinct chain_id from audit_checkpoints',
-  );
-  const failed: FailedChain[] = [];
-  for (const { chain_id } of rows) {
-    const verdict = await verifyCritical(chain_id);
-    if (verdict.valid) continue;
-    failed.push({ chain_id, failure: verdict.failure });
-    log.fatal({ chain_id, failure: verdict.failure }, 'critical audit chain verification failed: rows were altered or removed');
-  }
-  return { checked: rows.length, failed };
 }

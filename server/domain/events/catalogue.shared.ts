@@ -9,6 +9,7 @@ export const EVENT_TYPES = {
   'request.error': 'A call ended with anything but a status of 200 to 299, or the upstream could not be reached.',
   'request.completed': 'A call ended, whatever its outcome.',
   'audit.event': 'An audit entry was written.',
+  'audit_chain.failed': 'The critical audit chain failed verification: it was altered or cut in the database.',
   'workflow.execution.completed': 'A run of a workflow was completed.',
   'workflow.execution.failed': 'A run of a workflow failed.',
   'webhook.disabled': 'Another webhook was disabled because its receiver fails or is gone.',

@@ -1,5 +1,5 @@
 import { insertKey } from '#server/domain/api-keys/service.ts';
-import { verifyAllChains } from '#server/domain/audit-logs/service.ts';
+import { acceptChain, OPERATOR_CHAIN, verifyAllChains } from '#server/domain/audit-logs/service.ts';
 import { rotateRootKey, rotateTenantKey } from '#server/domain/keys/service.ts';
 import { canonicalEmail, createSession } from '#server/domain/people/service.ts';
 import { LIMITS, type LimitKey, PLANS, type PlanName } from '#server/domain/plans/schema.ts';
@@ -180,6 +180,17 @@ export async function verifyChains() {
     select: { id: true, slug: true },
   });
   return { checked, failed: failed.map((f) => ({ slug: tenants.find((t) => t.id === f.chain_id)?.slug ?? null, ...f })) };
+}
+
+/**
+ * Accepts the critical chain of a workspace, or of the operator, as it is now: what failed is recorded in the chain itself, and verification begins anew behind
+ * that entry. @throws Refusal not_found, conflict when the chain holds
+ */
+export async function acceptChainOf({ slug, reason }: { slug: string; reason: string }) {
+  if (slug === OPERATOR_CHAIN) return { slug, ...(await acceptChain(operatorCtx('', 'live'), { reason })) };
+  const tenant = await db().tenants.findUnique({ where: { slug }, select: { id: true } });
+  if (!tenant) throw new Refusal('not_found', `No workspace has the slug ${slug}.`);
+  return { slug, ...(await acceptChain(operatorCtx(tenant.id, 'live'), { reason })) };
 }
 
 function setPauseByOperator(slug: string, paused: boolean) {

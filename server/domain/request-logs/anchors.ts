@@ -45,12 +45,7 @@ export async function anchorTenant(tenantId: string, now: Date, most = MOST_LEAV
 /** Outside row-level security: an anchor covers both spaces. Its lock comes before the chain's, as every lock of a tenant does. */
 async function anchorNext(tx: Tx, tenantId: string, now: Date, most: number): Promise<number> {
   await holdLock(tx, `anchor:${tenantId}`);
-  const last = await tx.request_log_anchors.findFirst({
-    where: { tenant_id: tenantId },
-    orderBy: { from_id: 'desc' },
-    select: { to_id: true },
-  });
-  const from = (last?.to_id ?? 0n) + 1n;
+  const from = (await anchoredUpTo(tx, tenantId)) + 1n;
   const rows = await unanchored(tx, tenantId, from, watermarkOf(now), most);
   const end = rows.at(-1);
   if (!end) return 0;
@@ -74,6 +69,15 @@ async function anchorNext(tx: Tx, tenantId: string, now: Date, most: number): Pr
     },
   });
   return rows.length;
+}
+
+/** The end of the last anchored range, by the critical chain and by the anchors: a range that lost one of both must not be anchored anew as it is now. */
+export async function anchoredUpTo(tx: Pick<Tx, '$queryRaw'>, tenantId: string): Promise<bigint> {
+  const [last] = await tx.$queryRaw<{ to_id: bigint | null }[]>`
+    select greatest(
+      (select (details ->> 'to_id')::bigint from audit_log_critical where chain_id = ${tenantId} and action = 'request_log.anchor' order by sequence_number desc limit 1),
+      (select to_id from request_log_anchors where tenant_id = ${tenantId}::uuid order by from_id desc limit 1)) as to_id`;
+  return last?.to_id ?? 0n;
 }
 
 /** Settled rows only: nothing may be put into an anchored range later, or honest rows would look like tampering. */

@@ -6,12 +6,22 @@ const proofStep = z.object({ hash: z.string(), right: z.boolean() });
 
 export const PROOF_REASONS = [
   'not_yet_anchored',
+  'anchor_mismatch',
   'range_incomplete',
   'range_grew',
   'root_mismatch',
   'row_not_in_range',
   'anchor_range_too_large',
 ] as const;
+
+/** What an entry of the critical chain says of the range that it anchors. */
+export const AnchorDetails = z.object({
+  merkle_root: z.string().regex(/^[0-9a-f]{64}$/),
+  leaf_count: z.int().min(1),
+  from_id: z.string().regex(/^\d{1,19}$/),
+  to_id: z.string().regex(/^\d{1,19}$/),
+  algo: z.string(),
+});
 
 /** A row with what shows that it existed unaltered (interface rule 13 §5.3). */
 export const LogProof = RequestLogRecord.extend({

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { rowHash } from '#server/crypto/chain.ts';
 import { proofHolds } from '#server/crypto/merkle.fixture.ts';
-import { type LeafRow, leafHash, merkleRoot } from '#server/crypto/merkle.ts';
+import { type LeafRow, leafHash, merkleAlgo, merkleRoot } from '#server/crypto/merkle.ts';
 import { verifyChainOf } from '#server/domain/audit-logs/chain-pages.ts';
+import { appendCritical } from '#server/domain/audit-logs/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
+import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { keyActor, workspace } from '#server/testing/workspace.ts';
-import { anchorAll, anchorTenant } from './anchors.ts';
+import { anchorAll, anchorTenant, leavesBetween } from './anchors.ts';
 import { LogProof } from './proof.schema.ts';
 import { judge, proveLog } from './proof.ts';
 import { insert, type Row, row } from './rows.fixture.ts';
@@ -125,8 +128,21 @@ test('root_mismatch: a field of the leaf was altered behind the trigger that for
 });
 
 test('anchor_range_too_large: an anchor beyond the ceiling is not recomputed', async () => {
-  const { w, rows } = await anchored();
-  await db().request_log_anchors.updateMany({ where: { tenant_id: w.tenant.id }, data: { leaf_count: 100_001 } });
+  const w = await workspace();
+  const rows = [row(w.tenant.id)];
+  const [id = 0n] = await insert(rows);
+  const merkle_root = '0'.repeat(64);
+  const range = { from_id: String(id), to_id: String(id), leaf_count: 100_001 };
+  const { sequence_number } = await inTransaction(w.live, (tx) =>
+    appendCritical(tx, w.live, {
+      action: 'request_log.anchor',
+      resource_type: 'request_log',
+      resource_id: newId(),
+      details: { ...range, merkle_root, algo: merkleAlgo },
+    }),
+  );
+  const place = { from_id: id, to_id: id, leaf_count: 100_001, merkle_root: Buffer.from(merkle_root, 'hex'), sequence_number };
+  await db().request_log_anchors.create({ data: { id: newId(), tenant_id: w.tenant.id, anchored_at: new Date(), ...place } });
   const p = await prove(w.live, rows[0]!);
   assert.deepEqual([p.anchored, p.reason, 'observed_leaf_count' in p], [true, 'anchor_range_too_large', false]);
 });
@@ -148,8 +164,11 @@ test('row_not_in_range: the range is whole, and the row is not of it', () => {
   });
   const leaves = [leaf('1'), leaf('2')];
   const anchor = { leaf_count: 2, merkle_root: merkleRoot(leaves.map(leafHash)) };
-  assert.equal(judge('3', anchor, leaves).reason, 'row_not_in_range');
-  assert.equal(judge('2', anchor, leaves).verified, true);
+  const of = (one: LeafRow) => ({ id: one.id, leaf: leafHash(one) });
+  assert.equal(judge(of(leaf('3')), anchor, leaves).reason, 'row_not_in_range');
+  assert.equal(judge(of(leaf('2')), anchor, leaves).verified, true);
+  const shown = { ...leaf('2'), status_code: 500 };
+  assert.equal(judge(of(shown), anchor, leaves).reason, 'row_not_in_range', 'the row that is shown must be the leaf');
 });
 
 test('without the identity tier the path can be checked and the leaf fields stay hidden', async () => {
@@ -167,4 +186,46 @@ test('another workspace or space gets not_found, and a credential thirty proofs 
   const ask = () => proveLog({ ...w.live, now }, { request_id: rows[0]!.request_id });
   for (let i = 0; i < 30; i++) await ask();
   await assert.rejects(ask(), { type: 'rate_limit_exceeded' });
+});
+
+/** The root of the rows as they are now, as whoever altered one would compute it. */
+async function rootNow(tenantId: string): Promise<Buffer> {
+  const leaves = await db().$transaction((tx) => leavesBetween(tx, tenantId, 1n, 2n ** 62n, 1000));
+  return merkleRoot(leaves.map(leafHash));
+}
+
+test('an altered call is never proven, whatever was written into the anchors', async () => {
+  const { w, rows, ids } = await anchored();
+  const tenant = w.tenant.id;
+  await bypassing('update request_logs set status_code = 500 where id = $1', [ids[0]]);
+  await bypassing('update request_log_anchors set merkle_root = $2 where tenant_id = $1', [tenant, await rootNow(tenant)]);
+  assert.deepEqual([(await prove(w.live, rows[0]!)).verified, (await prove(w.live, rows[0]!)).reason], [false, 'root_mismatch']);
+  // The chain's entry altered with it, its hash made anew.
+  const entry = await db().audit_log_critical.findFirstOrThrow({ where: { chain_id: tenant } });
+  const details = { ...(entry.details as object), merkle_root: (await rootNow(tenant)).toString('hex') };
+  await bypassing('update audit_log_critical set details = $2, row_hash = $3 where id = $1', [
+    entry.id,
+    JSON.stringify(details),
+    rowHash({ ...entry, details }),
+  ]);
+  assert.deepEqual([(await prove(w.live, rows[0]!)).verified, (await prove(w.live, rows[0]!)).reason], [false, 'anchor_mismatch']);
+});
+
+test('a call whose anchor was removed is neither unanchored nor anchored anew as it is now', async () => {
+  const { w, rows, ids } = await anchored();
+  await bypassing('update request_logs set status_code = 500 where id = $1', [ids[0]]);
+  await bypassing('delete from request_log_anchors where tenant_id = $1', [w.tenant.id]);
+  assert.equal(await anchorTenant(w.tenant.id, new Date()), 0);
+  const p = await prove(w.live, rows[0]!);
+  assert.deepEqual([p.anchored, p.verified, p.reason], [true, false, 'anchor_mismatch']);
+});
+
+test("an anchor that names another workspace's entry proves nothing", async () => {
+  const [a, b] = [await anchored(), await anchored()];
+  const foreign = await db().request_log_anchors.findFirstOrThrow({ where: { tenant_id: b.w.tenant.id } });
+  await bypassing('update request_log_anchors set sequence_number = 2, merkle_root = $2 where tenant_id = $1', [
+    a.w.tenant.id,
+    foreign.merkle_root,
+  ]);
+  assert.equal((await prove(a.w.live, a.rows[0]!)).reason, 'anchor_mismatch');
 });

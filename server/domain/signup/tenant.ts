@@ -1,3 +1,4 @@
+import { openChain } from '#server/domain/audit-logs/service.ts';
 import { firstEnvironment } from '#server/domain/environments/service.ts';
 import { createTenantKey } from '#server/domain/keys/service.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
@@ -29,6 +30,7 @@ export async function createTenant(tx: Tx, input: NewTenant, now: Date) {
     },
   });
   await createTenantKey(tx, tenant.id, now);
+  await openChain(tx, tenant.id);
   for (const sandbox of [false, true]) await firstEnvironment(tx, tenant.id, sandbox, now);
   return tenant;
 }

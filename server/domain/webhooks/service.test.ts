@@ -43,7 +43,7 @@ test('the list of event types is the catalogue, and tests cannot be subscribed t
   // Interface rule 60 §3, but for the optional one and the test.
   const spec =
     `request.received request.success request.redirect request.client_error request.server_error request.timeout request.error request.completed
-    audit.event workflow.execution.completed workflow.execution.failed webhook.disabled secret.expiring secret.expired secret.rotated secret.expired_used
+    audit.event audit_chain.failed workflow.execution.completed workflow.execution.failed webhook.disabled secret.expiring secret.expired secret.rotated secret.expired_used
     secret.rotation_due secret.oauth2.disconnected secret.share.claimed secret.share.revoked wrap.token.created wrap.token.revoked wrap.token.exposed
     opportunity.created opportunity.accepted migration.awaiting_review migration.completed migration.failed migration.item.expiring tenant.sealed tenant.unsealed
     vault.token.expiring pki.certificate.expiring dyn_db.lease.expired dyn_db.lease.errored ai.budget.threshold ai.budget.exceeded ai.firewall.blocked

@@ -111,7 +111,7 @@ export async function refuseAuditEntries(w: Workspace): Promise<() => Promise<vo
 }
 
 /** Written beside the work: says nothing of its outcome. */
-const STAMPS = new Set(['credential_usage', 'api_key_uses', 'audit_logs', 'audit_log_critical']);
+const STAMPS = new Set(['credential_usage', 'api_key_uses', 'audit_logs', 'audit_log_critical', 'audit_chain_heads']);
 
 /** One digest per table of the family, and the number of rows of every counted table of the workspace. */
 export async function contentsOf(tables: readonly string[], w: Workspace): Promise<string> {
