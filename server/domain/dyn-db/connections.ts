@@ -110,6 +110,8 @@ const FIELDS = [
   'agent_id',
   'enabled',
 ] as const;
+/** These say nothing about how the server is reached, so that a change of one needs no new check. */
+const UNCHECKED: ReadonlySet<string> = new Set(['default_ttl_seconds', 'max_ttl_seconds', 'enabled']);
 /** Users that exist could no longer be found if one of these changed. */
 const PLACE = ['host', 'port', 'database_name'] as const;
 
@@ -147,7 +149,7 @@ export async function updateConnection(ctx: Ctx, input: z.output<typeof UpdateDy
     if (!toggled) return audited(saved, edit);
     return audited(saved, entryOf(saved.enabled ? 'enable' : 'disable', saved), others.length > 0 || password ? [edit] : []);
   });
-  if (FIELDS.some((field) => field !== 'enabled' && fields[field] !== undefined) || password) checkSoon(ctx, row);
+  if (FIELDS.some((field) => !UNCHECKED.has(field) && fields[field] !== undefined) || password) checkSoon(ctx, row);
   return { updated: row.name };
 }
 
