@@ -16,6 +16,8 @@ export type Fixture = {
   unaudited?: Record<string, string>;
   /** Inputs that a member confirms, of operations whose `step_up` depends on the input. */
   confirmedSamples?: Record<string, Sample>;
+  /** Inputs with every field that fills templates, of operations that have such fields. */
+  templated?: Record<string, Sample>;
   /** Operations that ask for a person, beyond a capability. */
   peopleOnly?: readonly string[];
   /** Operations that the gateway of the node carries out. */

@@ -17,6 +17,7 @@ import { reveals } from './suites/reveals.ts';
 import { secretMarks } from './suites/secret-marks.ts';
 import { stepUp } from './suites/step-up.ts';
 import { subjectOf } from './suites/subject.ts';
+import { templates } from './suites/templates.ts';
 import { unknownIds } from './suites/unknown-ids.ts';
 
 /**
@@ -38,6 +39,7 @@ export async function testFamily(family: Family): Promise<void> {
     audit,
     edits,
     secretMarks,
+    templates,
     sameOverTrpc,
     responses,
     requests,

@@ -4,7 +4,7 @@ import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { keyring } from '#server/platform/keys.ts';
-import { fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
 import { ProtectedUpstream } from './protected-upstream.fixture.ts';
 
 /** A gateway that servers can belong to. */
@@ -136,3 +136,12 @@ export const dependsOnState = [
   /^price_per_call_usd: must be between 0 and 1000, with at most 6 decimals/,
   /^url: |^upstream_url: |^auth\.|^document: |^guardrail_webhook_url: /,
 ];
+
+export const templated: Fixture['templated'] = {
+  'mcp_servers.create': async (ctx) => {
+    const { id } = await made(ctx, 'secrets.create', { name: fresh('MCP').replaceAll('-', '_'), value: 'of-a-server' });
+    // Nobody listens there.
+    const upstream = { server_type: 'upstream', upstream_url: 'http://127.0.0.1:65001/mcp' };
+    return { ...(await server(ctx)), ...upstream, auth: { headers: { 'X-A': `Bearer {{secret_id:${id}}}` } } };
+  },
+};

@@ -101,3 +101,13 @@ export const secretInput = { 'routes.test': ['headers[].value'] };
 export const needsGateway = ['routes.test'];
 export const shownOnce = { 'routes.capture.start': ['capture_url', 'token'] };
 export const revealed: Fixture['revealed'] = { 'routes.capture.check': ({ body }) => [body] };
+
+const injecting = {
+  ...{ inject_headers_json: { 'X-A': 'a' }, inject_query_json: { b: 'b' }, inject_body_json: { c: { d: ['d'] } } },
+  method_configs: [{ method: 'POST', inject_headers_json: { 'X-E': 'e' }, inject_query_json: { f: 'f' }, inject_body_json: { g: 'g' } }],
+};
+export const templated: Fixture['templated'] = {
+  'routes.create': async (ctx) => ({ ...(await route(ctx)), ...injecting }),
+  'routes.update': async (ctx) => ({ ...(await routeId(ctx)), ...injecting }),
+  'routes.environments.put': async (ctx) => ({ ...(await routeEnvironment(ctx)), ...injecting }),
+};

@@ -56,3 +56,12 @@ export const dependsOnState = [
   /must not be before since/,
   /placeholder/,
 ];
+
+const presenting = {
+  ...{ auth_type: 'basic', auth_config: { username: 'a', password: 'b' } },
+  request_headers: { 'X-C': 'c' },
+};
+export const templated: Fixture['templated'] = {
+  'webhooks.create': async (ctx) => ({ ...(await webhook(ctx)), ...presenting }),
+  'webhooks.update': async (ctx) => ({ ...(await existing(ctx)), ...presenting }),
+};
