@@ -74,6 +74,7 @@ const PROBLEMS: Record<string, string> = {
   blocked_address: 'The URL leads to an address that workflows must not reach.',
   secret_unresolved: 'A secret that the step names does not exist, or has no value here.',
   secret_forbidden: 'Who saved this workflow may not use a secret that it names.',
+  route_forbidden: 'The people or credentials behind this run may not call the route any more.',
   invalid_config: 'The step is not set up completely.',
   loop_limit: 'The loop has more items than it may run.',
   state_too_large: 'The values of this run became too large.',

@@ -34,6 +34,8 @@ export type Fixture = {
   loosening?: Record<string, Loosening>;
   /** For all other edits: every field, none of which protects anything. */
   harmless?: Record<string, readonly string[]>;
+  /** Inputs with every field that fills templates, of operations that have such fields. */
+  templated?: Record<string, Sample>;
   /** Operations that ask for a person, beyond a capability. */
   peopleOnly?: readonly string[];
   /** Operations that the gateway of the node carries out. */

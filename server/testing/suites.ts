@@ -20,6 +20,7 @@ import { reveals } from './suites/reveals.ts';
 import { secretMarks } from './suites/secret-marks.ts';
 import { stepUp } from './suites/step-up.ts';
 import { subjectOf } from './suites/subject.ts';
+import { templates } from './suites/templates.ts';
 import { unknownIds } from './suites/unknown-ids.ts';
 
 /**
@@ -42,6 +43,7 @@ export async function testFamily(family: Family): Promise<void> {
     edits,
     secretMarks,
     destinations,
+    templates,
     sameOverTrpc,
     responses,
     requests,

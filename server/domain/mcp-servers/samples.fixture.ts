@@ -190,3 +190,12 @@ export const confirmedSamples: Record<string, Sample> = {
 export const freeSamples: Record<string, Sample> = {
   'mcp_servers.tools.upsert': async (ctx) => ({ ...(await anUpstream(ctx)), tool_name: 'search', approval: 'required' }),
 };
+
+export const templated: Fixture['templated'] = {
+  'mcp_servers.create': async (ctx) => {
+    const { id } = await made(ctx, 'secrets.create', { name: fresh('MCP').replaceAll('-', '_'), value: 'of-a-server' });
+    // Nobody listens there.
+    const upstream = { server_type: 'upstream', upstream_url: 'http://127.0.0.1:65001/mcp' };
+    return { ...(await server(ctx)), ...upstream, auth: { headers: { 'X-A': `Bearer {{secret_id:${id}}}` } } };
+  },
+};

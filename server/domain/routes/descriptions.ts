@@ -73,7 +73,7 @@ export const descriptions: Descriptions = {
     'query.environment': 'Only return results for this environment.',
     q: 'Only return routes whose name, slug or target URL contains this text.',
     inject_headers_json: 'Headers to inject, by name. Values are templates, such as `Bearer {{secret:API_KEY}}`.',
-    inject_body_json: 'Fields to inject into the request body. Strings are templates.',
+    inject_body_json: 'Fields to inject into the request body. Strings are templates; names of members are not.',
     inject_query_json: 'Query parameters to inject, by name. Values are templates.',
     require_signature: 'Whether calls must be signed by a client. See [Request signing](/docs/request-signing).',
     scheme: 'How callers have to sign. `null` if they need not.',

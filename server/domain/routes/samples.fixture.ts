@@ -188,3 +188,13 @@ export const movesNothing = {
   'routes.update target_base_url': byReference,
   'routes.update upstream_auth.issuer': 'a claim of the tokens that are signed',
 };
+
+const injecting = {
+  ...{ inject_headers_json: { 'X-A': 'a' }, inject_query_json: { b: 'b' }, inject_body_json: { c: { d: ['d'] } } },
+  method_configs: [{ method: 'POST', inject_headers_json: { 'X-E': 'e' }, inject_query_json: { f: 'f' }, inject_body_json: { g: 'g' } }],
+};
+export const templated: Fixture['templated'] = {
+  'routes.create': async (ctx) => ({ ...(await route(ctx)), ...injecting }),
+  'routes.update': async (ctx) => ({ ...(await routeId(ctx)), ...injecting }),
+  'routes.environments.put': async (ctx) => ({ ...(await routeEnvironment(ctx)), ...injecting }),
+};

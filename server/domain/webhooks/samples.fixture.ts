@@ -97,3 +97,12 @@ export const harmless = {
 export const grantless = {
   'webhooks.rotate_secret': 'a new secret, which no receiver trusts yet',
 };
+
+const presenting = {
+  ...{ auth_type: 'basic', auth_config: { username: 'a', password: 'b' } },
+  request_headers: { 'X-C': 'c' },
+};
+export const templated: Fixture['templated'] = {
+  'webhooks.create': async (ctx) => ({ ...(await webhook(ctx)), ...presenting }),
+  'webhooks.update': async (ctx) => ({ ...(await existing(ctx)), ...presenting }),
+};

@@ -125,12 +125,18 @@ async function mayNameSecrets(tx: Tx, ctx: Ctx, definition: Definition): Promise
 
 /** Keeps everything that follows from a workflow in step with its row: schedule, subscription to events, URL, and who uses which secret. */
 export async function followWorkflow(tx: Tx, ctx: Ctx, row: WorkflowRow): Promise<void> {
-  const definition = graphOf(row.definition);
   await syncSchedule(tx, ctx, row, (await limitOf(tx, ctx, 'workflow_schedule_min_minutes')) ?? 1);
   await syncSubscription(tx, ctx, row);
   if (row.trigger_type === 'webhook') await ensureHook(tx, ctx, row.id);
+  await listUses(tx, ctx, row);
+}
+
+/** Says which secrets a workflow uses, its draft included: that can be run and tested as well. Call it whenever either changes. */
+export async function listUses(tx: Tx, ctx: Ctx, row: Pick<WorkflowRow, 'id' | 'definition' | 'draft'>): Promise<void> {
   await forgetReferences(tx, ctx, row.id);
-  const uses = (await secretsFound(tx, ctx, secretsNamed(definition))).flatMap((one) => (one.id === null ? [] : [{ ...one, id: one.id }]));
+  const named = [row.definition, row.draft].flatMap((stored) => secretsNamed(graphOf(stored)));
+  const once = new Map(named.map((one) => [`${one.node_id} ${one.field} ${one.by} ${one.secret}`, one]));
+  const uses = (await secretsFound(tx, ctx, [...once.values()])).flatMap((one) => (one.id === null ? [] : [{ ...one, id: one.id }]));
   if (uses.length > 0)
     await tx.secret_references.createMany({
       data: uses.map(({ id, node_id, field, by }) => ({

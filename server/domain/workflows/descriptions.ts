@@ -59,7 +59,8 @@ export const descriptions: Descriptions = {
     id: 'ID of the workflow, or of the run.',
     name: 'Name of the workflow. Several may have the same one.',
     description: 'Your description of the workflow.',
-    definition: 'The graph: `nodes` and `edges`. At most 512 KiB and 200 nodes. Members we don’t know are kept.',
+    definition:
+      'The graph: `nodes` and `edges`. At most 512 KiB and 200 nodes. Members we don’t know are kept. Placeholders are filled in values, never in names of members.',
     trigger_config: 'Replaces the configuration of the trigger node inside `definition`.',
     environment: 'Name of the environment that route steps use, unless they name another. `null` for the default one.',
     enabled: 'Whether its own trigger (webhook, schedule or event) starts runs.',

@@ -5,7 +5,7 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { clampPage, pageOf } from '#server/kernel/page.ts';
-import { mayWrite, problemsHere } from './acceptance.ts';
+import { listUses, mayWrite, problemsHere } from './acceptance.ts';
 import { graphOf } from './definition.shared.ts';
 import { isPublishable } from './publishable.shared.ts';
 import type { PublishWorkflow, SaveDraft, VersionRef, WorkflowVersions } from './schema.ts';
@@ -49,6 +49,7 @@ export function saveDraft(ctx: Ctx, { id, definition, base_version }: z.output<t
     await requireCurrent(tx, before, base_version);
     await mayWrite(tx, ctx, definition);
     const row = await tx.workflows.update({ where: { id: before.id, ...own(ctx) }, data: draftData(ctx, before, definition) });
+    await listUses(tx, ctx, row);
     return unchanged(await draftOf(tx, ctx, row));
   });
 }
@@ -74,6 +75,7 @@ export function publishWorkflow(ctx: Ctx, { id, base_version, note }: z.output<t
     await mayWrite(tx, ctx, definition);
     const published = await changeWorkflow(tx, ctx, before, { definition, enabled: true, note: note ?? null });
     const row = before.draft === null ? published : await tx.workflows.update({ where: { id: before.id }, data: { draft: Prisma.DbNull } });
+    await listUses(tx, ctx, row);
     return changed(before, row);
   });
 }
@@ -109,6 +111,7 @@ export function restoreVersion(ctx: Ctx, { id, n }: z.output<typeof VersionRef>)
     if (!kept) throw notFound();
     await mayWrite(tx, ctx, graphOf(kept.definition));
     const row = await tx.workflows.update({ where: { id: before.id, ...own(ctx) }, data: draftData(ctx, before, kept.definition) });
+    await listUses(tx, ctx, row);
     return audited(await draftOf(tx, ctx, row), entryOf('restore', row, { version }));
   });
 }

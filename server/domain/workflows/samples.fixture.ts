@@ -98,3 +98,18 @@ export const grantless = {
   'workflows.save_draft': 'no step decrypts or detokenizes; what a step sends is judged by templates',
   'workflows.update': 'no step decrypts or detokenizes; what a step sends is judged by templates',
 };
+
+const sending = (): Definition =>
+  chain(
+    { triggerType: 'manual' },
+    node('send', 'http_request', {
+      ...{ method: 'POST', url: 'https://api.example.com/', headers: { 'X-A': 'a' }, query: { b: 'b' }, body: { c: ['c'] } },
+      auth: { type: 'basic', username: 'd', password: 'e' },
+    }),
+  );
+export const templated: Fixture['templated'] = {
+  'workflows.create': async () => ({ name: fresh('workflow'), definition: sending() }),
+  'workflows.update': async (ctx) => ({ ...(await existing(ctx)), definition: sending() }),
+  'workflows.save_draft': async (ctx) => ({ ...(await existing(ctx)), definition: sending(), base_version: 0 }),
+  'workflows.import': async () => ({ workflow: { name: fresh('workflow'), definition: sending() } }),
+};

@@ -120,7 +120,7 @@ export async function contentsOf(tables: readonly string[], w: Workspace): Promi
     .map(
       (table) => `select '${table}' as name, md5(string_agg(r::text, '|' order by r::text)) as sum from ${table} r where tenant_id = $1`,
     );
-  const counts = `select 'row_counts' as name, string_agg(kind || sandbox || n, ' ' order by kind, sandbox) as sum from row_counts where tenant_id = $1`;
+  const counts = `select 'row_counts' as name, string_agg(kind || sandbox || n, ' ' order by kind, sandbox) as sum from row_counts where tenant_id = $1 and kind <> 'audit_logs'`;
   const { rows } = await sql().query<{ name: string; sum: string | null }>([...digests, counts].join(' union all '), [w.tenant.id]);
   return rows.map(({ name, sum }) => `${name} ${sum}`).join('\n');
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import test from 'node:test';
 import fc from 'fast-check';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
+import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { THOROUGH } from '#server/testing/thorough.ts';
@@ -104,6 +106,19 @@ test('an old definition sends no secret by the name of a member, and is listed a
       what,
     );
   }
+});
+
+test('the migration lists what older definitions name, once', async () => {
+  const w = await workspace();
+  const { id } = await made(w.live, 'secrets.create', { name: 'TOKEN', value: VALUE });
+  const old = await stored(w.live, named(hidden(`{{secret_id:${id}}}`)['a form'] ?? {}));
+  const text = readFileSync('prisma/migrations/20261130021000_workflows_list_member_names/migration.sql', 'utf8');
+  for (let i = 0; i < 2; i++) await sql().query(text);
+  const { references } = await made(w.member('owner'), 'secrets.usage', { id });
+  assert.deepEqual(
+    references.map((one: { kind: string; id: string; by: string }) => [one.kind, one.id, one.by]),
+    [['workflow', old.id, 'id']],
+  );
 });
 
 test('whatever JSON a request is made of, a secret that is sent was listed', async () => {

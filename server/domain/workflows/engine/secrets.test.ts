@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import test from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { SPELLINGS } from '#server/custody/redaction/encodings.fixture.ts';
 import { db } from '#server/platform/db.ts';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -97,6 +99,65 @@ test('a secret goes to where its config says and nowhere else: not into runs, ev
     [id],
   );
   assert.ok(!JSON.stringify(rows).includes('trigger.data') && !JSON.stringify(rows).includes('Bearer'));
+});
+
+test('what a server gives back is kept without the secret, however it is written: in a run, in its failure, and in the test of a step', async () => {
+  const w = await workspace();
+  for (const ctx of [w.live, w.test]) await made(ctx, 'secrets.create', { name: 'TOKEN', value: VALUE });
+  const spelled = Object.entries(SPELLINGS).filter(([name]) => name !== 'UTF-16');
+  const echo = await listen(
+    createServer((req, res) => {
+      const spell = spelled.find(([name]) => name === decodeURIComponent(req.url?.split('/')[2] ?? ''))?.[1];
+      res.setHeader('x-token', Buffer.from(VALUE).toString('base64'));
+      res.setHeader('content-type', 'text/plain');
+      res.writeHead(req.url?.startsWith('/fails') ? 500 : 200).end(Buffer.from(`seen: ${spell?.(VALUE, Buffer.from(VALUE)) ?? ''} .`));
+    }),
+  );
+  const mark = '[redacted:secret:TOKEN]';
+  for (const ctx of [w.live, w.test])
+    for (const path of ['gives', 'fails'])
+      for (const [name] of path === 'gives' ? spelled : spelled.slice(0, 3)) {
+        const config = {
+          method: 'GET',
+          url: `http://127.0.0.1:${echo}/${path}/${encodeURIComponent(name)}`,
+          headers: { 'x-a': '{{secret:TOKEN}}' },
+        };
+        const definition = definitionOf({ a: ['http_request', config] }, ['trigger>a']);
+        const workflow = await stored(ctx, definition);
+        const own = { email: null, phone: null };
+        const step = await testNode(ctx, { workflow: { id: workflow.id, environment: null }, definition, node_id: 'a', own });
+        const outputs: unknown[] = [step.output];
+        if (name === spelled[0]?.[0]) {
+          const id = await started(ctx, workflow);
+          const execution = await ended(id);
+          outputs.push((await runsOf(ctx, id)).find(({ node_id }) => node_id === 'a')?.output);
+          assert.ok(!JSON.stringify(execution).includes('3f9a'), name);
+        }
+        for (const output of outputs as { body: string; headers: Record<string, string> }[]) {
+          assert.deepEqual(
+            [output.headers['x-token']?.replace(/=+$/, ''), output.body.includes(mark)],
+            [mark, true],
+            `${name}: ${output.body}`,
+          );
+          assert.ok(!output.body.includes('3f9a/+value'), name);
+        }
+      }
+});
+
+test('an answer that nobody can look into is withheld when a secret was sent', async () => {
+  const { live } = await workspace();
+  await made(live, 'secrets.create', { name: 'TOKEN', value: VALUE });
+  const zipped = await listen(createServer((_, res) => void res.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(VALUE))));
+  const run = async (headers: Record<string, string>) => {
+    const definition = definitionOf({ a: ['http_request', { method: 'GET', url: `http://127.0.0.1:${zipped}/`, headers }] }, ['trigger>a']);
+    const id = await started(live, await stored(live, definition));
+    return { ...(await ended(id)), runs: JSON.stringify(await runsOf(live, id)) };
+  };
+  const withheld = await run({ 'x-a': '{{secret:TOKEN}}' });
+  assert.deepEqual([withheld.status, withheld.error_code], ['failed', 'network']);
+  assert.match(withheld.error_message ?? '', /withheld: it can't be searched/);
+  assert.ok(!withheld.runs.includes('base64'));
+  assert.equal((await run({ 'x-a': 'plain' })).status, 'completed');
 });
 
 test('what a reference brings in is never read as a template, and only requests resolve secrets', async () => {

@@ -5,7 +5,7 @@ import { addMembership, createUser } from '#server/domain/people/service.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 import { ownDatabase } from '#server/testing/database.ts';
-import { fresh } from '#server/testing/factories.ts';
+import { fresh, made } from '#server/testing/factories.ts';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { definitionOf, ended, runsOf, started, stored, working } from '../engine/running.fixture.ts';
@@ -57,6 +57,38 @@ test('from Test mail goes to members of the workspace only', async () => {
   const [run] = (await runsOf(w.test, id)).filter(({ node_id }) => node_id === 'm');
   assert.deepEqual((run?.output as { accepted: string[] } | undefined)?.accepted, [user.email]);
   assert.equal(await db().mails.count({ where: { recipient: 'stranger@example.org' } }), 0);
+});
+
+test('on the Free plan mail goes to members only: publishing says so, and a step that names somebody else sends none', async () => {
+  const w = await workspace({ plan: 'free' });
+  const now = new Date();
+  const email = `${fresh('member')}@example.com`;
+  await db().$transaction(async (tx) => {
+    const person = await createUser(tx, { email, full_name: 'Me', password_hash: null, email_verified: true, now });
+    await addMembership(tx, { tenant_id: w.tenant.id, user_id: person.id, role: 'owner', source: 'signup', now });
+  });
+  const stranger = `${fresh('stranger')}@example.org`;
+  for (const to of [stranger, [email, stranger], `${email}, ${stranger}`]) {
+    const created = await made(w.live, 'workflows.create', { name: fresh('flow'), definition: mail({ to }), enabled: true });
+    assert.equal(created.enabled, false, String(to));
+    const refused = { type: 'invalid_definition', message: new RegExp(`to: On the Free plan.*${stranger}`) };
+    await assert.rejects(made(w.live, 'workflows.update', { id: created.id, enabled: true }), refused);
+    await assert.rejects(made(w.live, 'workflows.execute', { id: created.id }), refused);
+    await made(w.live, 'workflows.delete', { id: created.id });
+  }
+  assert.equal(
+    (await made(w.live, 'workflows.create', { name: fresh('flow'), definition: mail({ to: email }), enabled: true })).enabled,
+    true,
+  );
+  // What only the run knows, and what was published on another plan.
+  for (const to of ['{{trigger.data.to}}', [email, stranger]]) {
+    const run = await ended(await started(w.live, await stored(w.live, mail({ to })), { n: 1, to: stranger }));
+    assert.deepEqual([run.status, run.error_code], ['failed', 'plan_feature']);
+    assert.match(run.error_message ?? '', /Invite them, or upgrade the plan/);
+  }
+  assert.equal(await db().mails.count({ where: { recipient: { in: [email, stranger] } } }), 0);
+  const run = await ended(await started(w.live, await stored(w.live, mail({ to: '{{trigger.data.to}}' })), { n: 1, to: email }));
+  assert.deepEqual([run.status, await db().mails.count({ where: { recipient: email } })], ['completed', 1]);
 });
 
 test('what is no address, or more than ten, is refused, and no header can be smuggled in', async () => {
