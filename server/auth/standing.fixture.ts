@@ -98,7 +98,8 @@ async function logins({ w, id }: Standing, b: Browser, space: Space): Promise<Pr
   const token = (form: Record<string, string>) => post('/oauth/token', form, { space, ip: newIp() });
   // What is consented to is remembered, so the page must be asked for.
   const asked = async () =>
-    (await opened({ client_id: app.client_id, redirect_uri: https, scope: 'routes:read', prompt: 'consent' }, 'GET', 'live', newIp())).handle;
+    (await opened({ client_id: app.client_id, redirect_uri: https, scope: 'routes:read', prompt: 'consent' }, 'GET', 'live', newIp()))
+      .handle;
   const code = async () => String((await allow(b, await asked())).code);
 
   const byCode = (await redeem(app.client_id, await code(), { redirect_uri: https })).body;

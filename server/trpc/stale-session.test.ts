@@ -65,7 +65,7 @@ test('with a fresh factor one call passes, and its audit entry says how it was c
     orderBy: { seq: 'desc' },
     take: 1,
   });
-  assert.equal((entry?.details as { step_up?: { scope: string } }).step_up?.scope, 'protection.loosen');
+  assert.equal((entry?.details as { step_up?: { scope: string } } | undefined)?.step_up?.scope, 'protection.loosen');
   assert.equal(
     (await call('PATCH /admin/settings', { escrow_never_reveal: false })).body.error,
     'step_up_required',

@@ -143,12 +143,12 @@ async function inLive<T>(ctx: Ctx, id: string, families: readonly Family[], work
       const { entries, ...rest } = await work(tx, there, before, async () => {
         const member = await memberById(tx, there, before.user_id ?? '');
         // A directory signs people out, too: those whose session acts in this workspace.
-          const { sessions, apps } = await signOutMember(tx, there, member.id);
-          const left = await endMembership(tx, there, member, families, { kinds: new Set(), tell: true });
-          if (member.role === 'owner') await assertOwnersCredential(tx, there);
-          ended = { member, made: left.made };
-          sends.push(left.send);
-          return membershipEnd(member, { ...left.ended, ...(apps > 0 ? { oauth_grants: apps } : {}), ...(sessions > 0 ? { sessions } : {}) });
+        const { sessions, apps } = await signOutMember(tx, there, member.id);
+        const left = await endMembership(tx, there, member, families, { kinds: new Set(), tell: true });
+        if (member.role === 'owner') await assertOwnersCredential(tx, there);
+        ended = { member, made: left.made };
+        sends.push(left.send);
+        return membershipEnd(member, { ...left.ended, ...(apps > 0 ? { oauth_grants: apps } : {}), ...(sessions > 0 ? { sessions } : {}) });
       });
       const [first, ...more] = entries;
       return first ? audited(rest, first, more) : unchanged(rest);
