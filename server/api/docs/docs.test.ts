@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import test from 'node:test';
 import { CODES } from '#server/gateway/core/refusal.ts';
 import { ERROR_STATUS } from '#server/kernel/errors.ts';
@@ -38,6 +39,17 @@ test('every link inside the documentation leads to a page and, with a hash, to a
       assert.ok(page || PUBLIC.test(path), `${slug}: ${href}`);
       if (page && hash) assert.ok(headings(page.markdown).includes(hash), `${slug}: ${href}`);
     }
+});
+
+test('each row of the threats names a test that is in the repository', () => {
+  const { markdown } = docsPage('threats') ?? assert.fail('no threats page');
+  const rows = markdown.split('\n').filter((line) => line.startsWith('| ') && !/^\| (?:---|Who attacks) /.test(line));
+  assert.ok(rows.length > 30);
+  for (const row of rows) {
+    const named = [...(row.split(' | ').at(-1) ?? '').matchAll(/`((?:server|sdk|e2e)\/[^`]+)`/g)].map(([, file = '']) => file);
+    assert.ok(named.length > 0, row);
+    for (const file of named) assert.ok(existsSync(file), file);
+  }
 });
 
 test('the errors page explains every error type of the API and every code of the gateway', () => {

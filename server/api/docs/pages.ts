@@ -24,9 +24,14 @@ export type DocsPage = z.output<typeof FrontMatter> & { slug: string; markdown: 
 
 let pages: readonly DocsPage[] | undefined;
 
+/** The folders with pages, below `docs`. A page's address doesn't name its folder. */
+const FOLDERS = ['', 'security'];
+
 /** Every page of `docs/`, in the order of the navigation. Read once per process. */
 export function docsPages(): readonly DocsPage[] {
-  pages ??= readPages(path.join(process.cwd(), 'docs'));
+  pages ??= FOLDERS.flatMap((folder) => readPages(path.join(process.cwd(), 'docs', folder))).sort(
+    (a, b) => SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section) || a.order - b.order,
+  );
   return pages;
 }
 
@@ -39,8 +44,7 @@ export const docsPath = ({ slug }: { slug: string }): string => (slug === 'index
 function readPages(folder: string): DocsPage[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith('.md'))
-    .map((file) => readPage(file.slice(0, -'.md'.length), readFileSync(path.join(folder, file), 'utf8')))
-    .sort((a, b) => SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section) || a.order - b.order);
+    .map((file) => readPage(file.slice(0, -'.md'.length), readFileSync(path.join(folder, file), 'utf8')));
 }
 
 /** @throws Error when the front matter is missing or has other fields than it should */
