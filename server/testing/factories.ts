@@ -24,7 +24,7 @@ export type Fixture = {
   confirmedSamples?: Record<string, Sample>;
   /** Operations whose confirmed sample is refused in Test once it is confirmed. */
   onlyInLive?: readonly string[];
-  /** Operations with `step_up` that no access token of a person gets done with that input, and the refusal: the confirmed login doesn't help. */
+  /** Operations with `step_up`, also by operation and scope, that no access token of a person gets done with that input, and the refusal: the confirmed login doesn't help. */
   neverByLogin?: Record<string, string>;
   /** Inputs of operations that may ask and don't for these: they grant nothing guarded, narrow, or tighten. */
   freeSamples?: Record<string, Sample>;

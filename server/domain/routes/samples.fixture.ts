@@ -198,3 +198,9 @@ export const templated: Fixture['templated'] = {
   'routes.update': async (ctx) => ({ ...(await routeId(ctx)), ...injecting }),
   'routes.environments.put': async (ctx) => ({ ...(await routeEnvironment(ctx)), ...injecting }),
 };
+
+/** No token of a person holds what only Owners and Admins reveal. */
+export const neverByLogin = {
+  'routes.actions.create capability.grant': 'forbidden',
+  'routes.actions.update capability.grant': 'forbidden',
+};

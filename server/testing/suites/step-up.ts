@@ -94,7 +94,8 @@ function stepUpOfLogins({ v1, tables, fixture }: Subject): void {
             const contents = async () => [await contentsOf(tables, w), await auditCount(w)];
             const attempt = (text: string) => send(op, input, text);
             // A move takes what a reveal takes, which no machine passes.
-            const refusal = scope === 'credential.move' ? 'validation_error' : fixture.neverByLogin?.[op.id];
+            const refusal =
+              scope === 'credential.move' ? 'validation_error' : (fixture.neverByLogin?.[title] ?? fixture.neverByLogin?.[op.id]);
             for (const { text } of [never, late]) await refusedUnconfirmed(() => attempt(text), contents, refusal);
             if (refusal) return refusedUnconfirmed(() => attempt(fresh.text), contents, refusal);
             if (space === 'test' && fixture.onlyInLive?.includes(op.id)) return;
