@@ -36,6 +36,7 @@ const REASONS: Readonly<Record<string, string>> = {
   mcp_sessions: 'a session at an upstream that a token of ours reaches',
   mcp_approvals: 'arguments of a call',
   log_payloads: 'recorded calls',
+  inbound_deliveries: 'digests of calls that were received',
   webhook_auths: 'what a webhook presents, which is registered',
   webhook_attempts: 'recorded deliveries',
   workflow_executions: 'data of a run',

@@ -22,7 +22,7 @@ export type Fixture = {
   unaudited?: Record<string, string>;
   /** Inputs that a member confirms, of operations whose `step_up` depends on the input; for a verb that asks for several scopes, by operation and scope. */
   confirmedSamples?: Record<string, Sample>;
-  /** Operations whose confirmed sample is refused in Test once it is confirmed. */
+  /** Operations whose confirmed sample is refused in Test; for a verb that asks for several scopes, by operation and scope. */
   onlyInLive?: readonly string[];
   /** Operations with `step_up`, also by operation and scope, that no access token of a person gets done with that input, and the refusal: the confirmed login doesn't help. */
   neverByLogin?: Record<string, string>;

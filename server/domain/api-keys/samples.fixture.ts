@@ -69,6 +69,10 @@ export const loosening: Fixture['loosening'] = {
 };
 
 /** Access keys are of Live. */
-export const onlyInLive = ['api_keys.create'];
+export const onlyInLive = ['api_keys.create api_key.create'];
+/** No token of a person holds what only Owners and Admins reveal. */
+export const neverByLogin = Object.fromEntries(
+  ['create', 'update', 'rotate'].map((verb) => [`api_keys.${verb} capability.grant`, 'privilege_escalation']),
+);
 export const dependsOnState = [/must be between 1 hour and 5 years/, /only access keys/i];
 export const shownOnce = { 'api_keys.create': ['api_key'], 'api_keys.rotate': ['api_key'] };

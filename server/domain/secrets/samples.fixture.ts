@@ -1,11 +1,14 @@
 import { startTokenServer } from '#server/custody/connections/token-server.fixture.ts';
 import { environment } from '#server/domain/environments/samples.fixture.ts';
+import type { Ctx } from '#server/kernel/context.ts';
 import { type Fixture, fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
 import { oncePerFile } from '#server/testing/file-end.ts';
 import { madeCertificate } from './certificates/certificate.fixture.ts';
 
 export const secret: Sample = async () => ({ name: fresh('SECRET').replaceAll('-', '_'), value: fresh('a value nobody may see') });
 export const secretId = idOf('secrets.create', secret);
+/** A secret of this name; its ID. */
+export const secretNamed = async (ctx: Ctx, name: string, value: string) => String((await made(ctx, 'secrets.create', { name, value })).id);
 const twoValues: Sample = async (ctx) => {
   const { id } = await secretId(ctx);
   const env = (await made(ctx, 'environments.create', await environment(ctx))).name;

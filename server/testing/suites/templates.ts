@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
 import { perform } from '#server/api/perform.ts';
+import { secretNamed } from '#server/domain/secrets/samples.fixture.ts';
 import { mapTexts, textsIn } from '#server/domain/templates/texts.shared.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
-import { fresh, made, type Sample } from '../factories.ts';
+import { fresh, type Sample } from '../factories.ts';
 import { confirm } from '../step-up.ts';
 import { type Workspace, workspace } from '../workspace.ts';
 import type { Subject } from './subject.ts';
@@ -39,6 +40,7 @@ const PLAIN: readonly { of?: RegExp; path: RegExp; what: string }[] = [
     path: /^(?:path|body)$/,
     what: 'a saved call: it is sent as a caller sends it, so body_placeholders of the route decide each time',
   },
+  { of: /^tenant_keys\./, path: /^\{name\}$/, what: 'members that only the search for static credentials looks at, and nothing keeps' },
   {
     of: /^workflows\./,
     path: /^input(?:\.name|\{name\})$/,
@@ -113,9 +115,9 @@ async function settle(caller: (w: Workspace) => Ctx) {
   const w = await workspace();
   const ctx = caller(w);
   const name = fresh('TEMPLATE').replaceAll('-', '_');
-  const { id } = await made(w.ctx(ctx.sandbox ? 'test' : 'live'), 'secrets.create', { name, value: 'canary-of-a-template' });
+  const id = await secretNamed(w.ctx(ctx.sandbox ? 'test' : 'live'), name, 'canary-of-a-template');
   const capabilities = ctx.actor.capabilities.difference(new Set(['secret:read']));
-  return { ctx, without: { ...ctx, actor: { ...ctx.actor, capabilities } as Ctx['actor'] }, secret: { id: String(id), name } };
+  return { ctx, without: { ...ctx, actor: { ...ctx.actor, capabilities } as Ctx['actor'] }, secret: { id, name } };
 }
 
 const uses = (secret_id: string) => db().secret_references.count({ where: { secret_id } });
