@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
-import pg from 'pg';
 import { frontDoorToken } from '#server/crypto/derive.ts';
 import { Keyring, type TenantKeyRow } from '#server/crypto/keyring.ts';
 import { writeCounts } from '#server/custody/counts.ts';
@@ -18,7 +17,7 @@ import { parseNetworks } from '#server/platform/http-out/networks.ts';
 import { createUpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
 import { kmsOptions, keyring as platformKeyring, rootKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
-import { connection } from '#server/platform/sql.ts';
+import { connection, openPool } from '#server/platform/sql.ts';
 import { sharedWindowCounter } from '#server/platform/window-counter.ts';
 import { createControlSockets } from './agents/control-sockets.ts';
 import { asksForTunnel, createTunnels } from './agents/tunnels.ts';
@@ -90,8 +89,7 @@ const UNADMITTED = 128 * 1024 * 1024;
 
 /** Builds the gateway of this deployment from its settings and loads what it serves; opens no public port yet. `pollMs`: see `Snapshots`. */
 export async function assemble(planes: readonly Plane[] = PLANES, pollMs?: number): Promise<Assembly> {
-  const pool = new pg.Pool({ ...connection(), max: 6, query_timeout: 15_000, application_name: 'sallyport-gateway' });
-  pool.on('error', () => {}); // an idle connection that dies is replaced at its next use
+  const pool = openPool({ ...connection(), max: 6, query_timeout: 15_000, application_name: 'sallyport-gateway' });
   const roots = rootKeys();
   const resolver = egress();
 

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Job } from '#server/kernel/family.ts';
 import { log } from '#server/platform/log.ts';
-import { connection } from '#server/platform/sql.ts';
+import { connection, openPool } from '#server/platform/sql.ts';
 import { tally } from '#server/platform/telemetry/meters.ts';
 import { spanSink } from '#server/platform/telemetry/spans.ts';
 import { crontab, jobs, retiredJobs } from './schedules.ts';
@@ -44,7 +44,7 @@ export function startWorker(): Worker {
     for (let delay = FIRST_DELAY_MS; !stopping; delay = Math.min(delay * 2, LONGEST_DELAY_MS)) {
       const began = Date.now();
       try {
-        pool = openPool();
+        pool = openPool({ ...connection(), max: 6, application_name: 'sallyport-worker' });
         late = Promise.withResolvers();
         runner = await run({
           pgPool: pool,
@@ -110,14 +110,6 @@ const removeRetiredJobs = (pool: pg.Pool) =>
   pool.query('select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs where task_identifier = any($1)))', [
     retiredJobs,
   ]);
-
-function openPool(): pg.Pool {
-  const pool = new pg.Pool({ ...connection(), max: 6, application_name: 'sallyport-worker' });
-  // A lost connection rejects the query that ran on it; without these handlers its event would end the process.
-  pool.on('error', () => {});
-  pool.on('connect', (client) => void client.on('error', () => {}));
-  return pool;
-}
 
 const taskList = (): TaskList => Object.fromEntries(Object.entries(jobs).map(([name, job]) => [name, perform(name, job)]));
 

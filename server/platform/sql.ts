@@ -36,8 +36,11 @@ export const connection = (): pg.PoolConfig => ({
   keepAlive: true,
 });
 
-/** A pool that replaces a lost connection at its next use. Without the two listeners a lost connection would end the process. */
-function openPool(config: pg.PoolConfig): pg.Pool {
+/**
+ * A pool that replaces a lost connection at its next use: every pool of the product. A lost connection rejects the query that ran on it; without the two
+ * listeners its event would end the process.
+ */
+export function openPool(config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(config);
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));

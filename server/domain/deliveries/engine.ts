@@ -1,10 +1,10 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { eventData } from '#server/domain/events/service.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { batching } from '#server/platform/batching.ts';
 import { log } from '#server/platform/log.ts';
 import { startLoop } from '#server/platform/loop.ts';
-import { connection } from '#server/platform/sql.ts';
+import { connection, openPool } from '#server/platform/sql.ts';
 import { tally } from '#server/platform/telemetry/meters.ts';
 import { watchPool } from '#server/platform/telemetry/pool-meters.ts';
 import { idsOf, spanSink } from '#server/platform/telemetry/spans.ts';
@@ -51,10 +51,7 @@ const ended = batching<Ending, Error | null>('ends of deliveries', {
 export function startDeliveries(channels: Channels, { concurrency = 500, pauseMs = 1_000, mark }: Options = {}): Deliveries {
   const names = Object.keys(channels);
   const owner = newId();
-  const pool = watchPool('deliveries', new pg.Pool({ ...connection(), max: 4, application_name: 'sallyport-deliveries' }));
-  // A lost connection rejects the query that ran on it; without these handlers its event would end the process.
-  pool.on('error', () => {});
-  pool.on('connect', (client) => void client.on('error', () => {}));
+  const pool = watchPool('deliveries', openPool({ ...connection(), max: 4, application_name: 'sallyport-deliveries' }));
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
 

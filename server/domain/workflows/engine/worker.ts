@@ -1,9 +1,8 @@
-import pg from 'pg';
 import { newId } from '#server/kernel/ids.ts';
 import { log } from '#server/platform/log.ts';
 import { startLoop } from '#server/platform/loop.ts';
 import { listen } from '#server/platform/notify.ts';
-import { connection } from '#server/platform/sql.ts';
+import { connection, openPool } from '#server/platform/sql.ts';
 import { drive } from './drive.ts';
 import type { Held } from './drive-state.ts';
 import { monthlyMeter } from './metering.ts';
@@ -29,10 +28,7 @@ const LOOK_MS = 1_000;
  */
 export function startWorkflows({ concurrency = 200, pauseMs = 1_000, clock = () => new Date() }: Options = {}): Workflows {
   const owner = newId();
-  const pool = new pg.Pool({ ...connection(), max: 6, application_name: 'sallyport-workflows' });
-  // A lost connection rejects the query that ran on it; without these handlers its event would end the process.
-  pool.on('error', () => {});
-  pool.on('connect', (client) => void client.on('error', () => {}));
+  const pool = openPool({ ...connection(), max: 6, application_name: 'sallyport-workflows' });
   const held = new Map<string, Held>();
   const running = new Set<Promise<void>>();
   const tools = { pool, owner, meter: monthlyMeter(clock), clock };

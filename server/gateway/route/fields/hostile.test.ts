@@ -380,7 +380,7 @@ test('an action is refused whose key or vault is missing, of the wrong kind, or 
   const detokenize = { action: 'detokenize', key_name: 'any' };
   await assert.rejects(add(c.w.member('editor'), detokenize), { type: 'role_denied' });
   await assert.rejects(add(c.w.ctx('live', keyActor('Key - Editor')), detokenize), { type: 'forbidden' });
-  const made = await add(c.w.member('owner'), detokenize);
+  const made = await add(c.w.ctx('live', keyActor('Key - Infrastructure')), detokenize);
   const change = (input: object) => called(routes.updateAction, c.w.member('editor'), { id: route.id, actionId: made.id, ...input });
   await assert.rejects(change({ selectors: ['$.b'] }), { type: 'role_denied' });
   assert.equal((await change({ enabled: false })).enabled, false);
