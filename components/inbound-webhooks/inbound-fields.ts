@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FORMATS, TIMED } from '#server/domain/inbound-webhooks/formats.shared.ts';
+import { FORMATS, REPEATABLE, TIMED } from '#server/domain/inbound-webhooks/formats.shared.ts';
 import type { InboundRow } from './inbound-labels.ts';
 
 export const TARGETS = ['url', 'route', 'none'] as const;
@@ -45,9 +45,8 @@ export function inputOf(values: InboundFields) {
     ...{ name, format, enabled },
     description: description.trim() === '' ? null : description,
     header_name: format === 'custom' ? header_name : null,
-    ...(TIMED.has(format)
-      ? { replay_window_seconds: Number(values.replay_window_seconds) }
-      : { allow_duplicates: values.allow_duplicates }),
+    ...(TIMED.has(format) ? { replay_window_seconds: Number(values.replay_window_seconds) } : {}),
+    ...(REPEATABLE.has(format) ? { allow_duplicates: values.allow_duplicates } : {}),
     forward_url: target === 'url' && values.forward_url !== '' ? values.forward_url : null,
     forward_route_id: target === 'route' && values.forward_route_id !== '' ? values.forward_route_id : null,
   };

@@ -26,6 +26,8 @@ const ERRORS: Record<string, string> = {
   target_tls_error: 'The TLS connection to the target failed.',
   target_not_allowed: 'The target has an address that can’t be called.',
   target_response_too_large: 'The answer of the target was too large.',
+  target_route_forbidden:
+    'Whoever set the route, or turned this on, may no longer call the route. Have somebody who may call it turn this off and on again.',
   target_route_not_found: 'The route is off or was deleted.',
 };
 

@@ -18,7 +18,7 @@ import { Sheet } from '#components/ui/sheet.tsx';
 import { onceOnly, ShownOnce } from '#components/ui/shown-once.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
-import { FORMATS, TIMED } from '#server/domain/inbound-webhooks/formats.shared.ts';
+import { FORMATS, REPEATABLE, TIMED } from '#server/domain/inbound-webhooks/formats.shared.ts';
 import { EMPTY, InboundFields, inputOf, TARGETS, valuesOf } from './inbound-fields.ts';
 import { errorText, FORMAT_LABELS, type InboundRow } from './inbound-labels.ts';
 
@@ -206,12 +206,12 @@ function SenderFields({ form, creating }: PartProps & { creating: boolean }) {
           <SecretInput {...form.register('secret')} />
         </Field>
       )}
-      {!TIMED.has(format) && (
+      {REPEATABLE.has(format) && (
         <Checkbox
           checked={form.watch('allow_duplicates')}
           onCheckedChange={(on) => form.setValue('allow_duplicates', on, { shouldDirty: true })}
           label="Forward duplicates"
-          description="This format signs no time. Turn on only if the sender posts the same body for different events: a recorded call can then be repeated."
+          description={DUPLICATES[TIMED.has(format) ? 'timed' : 'untimed']}
         />
       )}
       {TIMED.has(format) && (
@@ -226,6 +226,11 @@ function SenderFields({ form, creating }: PartProps & { creating: boolean }) {
     </>
   );
 }
+
+const DUPLICATES = {
+  timed: 'Turn on to get every try of the sender, also after a 2xx. A recorded call can then be repeated within the replay window.',
+  untimed: 'Turn on only if the sender posts the same body for different events. A recorded call can then be repeated at any time.',
+};
 
 const TARGET_LABELS = { url: 'A URL', route: 'A route', none: 'Nowhere' } as const;
 

@@ -45,8 +45,10 @@ export async function auditKeys(): Promise<AuditKeys> {
 /** The keys as they are stored now. @throws AuditKeysUnavailable */
 export async function storedAuditKeys(): Promise<AuditKeys> {
   for (;;) {
-    const { stored, before, evidence, entries } = await storedRows();
+    const stored = await storedRow();
     if (!stored) {
+      const { made, before, evidence, entries } = await surroundings();
+      if (made) continue;
       if (evidence) throw new AuditKeysUnavailable('the keys of the audit log are missing, and sealed chains exist');
       await makeKeys(before, !entries);
       continue;
@@ -65,7 +67,7 @@ export async function storedAuditKeys(): Promise<AuditKeys> {
 /** Every chain has a head from now on, and one without is a failure. */
 export async function markSealed(): Promise<void> {
   for (;;) {
-    const { stored } = await storedRows();
+    const stored = await storedRow();
     if (!stored) throw new AuditKeysUnavailable('the keys of the audit log are missing');
     const kept = openKept(NAME, stored, (text) => JSON.parse(text.toString('utf8')) as Kept);
     if (!kept.sealed) await replace(stored, { ...kept, sealed: true });
@@ -106,18 +108,35 @@ function openKept<T>(name: string, stored: Stored, read: (plaintext: Buffer) => 
   }
 }
 
-/** One statement, so that all of it is of one moment. `evidence`: what the keys sealed exists, so their absence is a loss. */
-async function storedRows() {
-  const { rows } = await sql().query<{ name: string; sealed: Buffer; value: { root_key_id: string; keys?: PublicKey[] } }>(
+/** The sealed keys; null when there are none yet. Every check and append of a chain begins here, so it reads one row and no entries. */
+async function storedRow(): Promise<Stored | null> {
+  const { rows } = await sql().query<{ sealed: Buffer | null; value: { root_key_id: string } }>({
+    name: 'audit-keys',
+    text: 'select sealed, value from deployment_values where name = $1',
+    values: [NAME],
+  });
+  const [own] = rows;
+  return own ? { sealed: own.sealed ?? Buffer.alloc(0), root_key_id: own.value.root_key_id } : null;
+}
+
+/**
+ * What tells a first use from a loss. One statement, so that all of it is of one moment. `made`: another process has made the keys meanwhile; `evidence`: what
+ * keys sealed exists, so their absence is a loss.
+ */
+async function surroundings() {
+  const { rows } = await sql().query<{ name: string; sealed: Buffer | null; value: { root_key_id: string; keys?: PublicKey[] } }>(
     `select name, sealed, value from deployment_values where name in ($1, $2)
      union all select 'evidence', null, '{}' where exists (select from audit_chain_heads) or exists (select from audit_log_critical where mac is not null)
      union all select 'entries', null, '{}' where exists (select from audit_log_critical) or exists (select from audit_checkpoints) or exists (select from tenants)`,
     [NAME, BEFORE],
   );
   const of = (name: string) => rows.find((row) => row.name === name);
-  const own = of(NAME);
-  const stored: Stored | null = own ? { sealed: own.sealed ?? Buffer.alloc(0), root_key_id: own.value.root_key_id } : null;
-  return { stored, before: of(BEFORE) ?? null, evidence: of('evidence') !== undefined, entries: of('entries') !== undefined };
+  return {
+    made: of(NAME) !== undefined,
+    before: of(BEFORE) ?? null,
+    evidence: of('evidence') !== undefined,
+    entries: of('entries') !== undefined,
+  };
 }
 
 type Before = { sealed: Buffer | null; value: { root_key_id: string | null; keys?: PublicKey[] } };

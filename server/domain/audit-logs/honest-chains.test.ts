@@ -14,7 +14,9 @@ import { dashboardPerson } from '#server/testing/dashboard.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { watchEvents } from '#server/testing/events.ts';
 import { rereadSettings } from '#server/testing/file-end.ts';
+import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
+import { storedAuditKeys } from './audit-keys.ts';
 import { sealChains } from './baseline.ts';
 import { verifyChainOf } from './chain-pages.ts';
 import { appendCritical } from './critical.ts';
@@ -46,6 +48,33 @@ async function write(statement: string, values: unknown[] = []) {
     client.release(true);
   }
 }
+
+test('the keys, and the document of the public ones, are read without a look at the entries', async () => {
+  await append(await workspace());
+  const known = await storedAuditKeys();
+  const client = await sql().connect();
+  try {
+    await client.query('begin');
+    await client.query('lock table audit_log_critical, audit_chain_heads, audit_checkpoints in access exclusive mode');
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    // Whoever looks waits for the lock.
+    const waiting = async () => {
+      const { rowCount } = await client.query('select from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0]?.pid]);
+      return rowCount !== 0;
+    };
+    const state = { read: false };
+    const read = Promise.all([storedAuditKeys(), publicKeyDocument()]).then((found) => {
+      state.read = true;
+      return found;
+    });
+    await until(async () => state.read || (await waiting()));
+    assert.equal(state.read, true, 'the entries were looked at');
+    assert.deepEqual((await read)[0].published, known.published);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+});
 
 test('appends, signing and verification beside each other never see a fault', async () => {
   const w = await workspace();

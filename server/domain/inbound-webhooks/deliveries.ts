@@ -29,12 +29,13 @@ export const claimDelivery = (
     const claimed = await tx.$executeRaw`
       insert into inbound_deliveries as d (tenant_id, sandbox, inbound_webhook_id, digest, request_id, claimed_at, signed_until)
       values (${ctx.tenant_id}::uuid, ${ctx.sandbox}, ${id}::uuid, ${digest}, ${requestId}::uuid, ${now}, ${until})
-      on conflict (inbound_webhook_id, digest) do update set request_id = excluded.request_id, claimed_at = excluded.claimed_at, signed_until = excluded.signed_until
+      on conflict (inbound_webhook_id, digest) do update set request_id = excluded.request_id, claimed_at = excluded.claimed_at, signed_until = greatest(d.signed_until, excluded.signed_until)
         where not d.taken and d.claimed_at < ${new Date(now.getTime() - CLAIM_MS)}`;
     if (claimed === 1) return unchanged('claimed' as const);
-    const row = await tx.inbound_deliveries.findUnique({
-      where: { inbound_webhook_id_digest: { inbound_webhook_id: id, digest: new Uint8Array(digest) } },
-    });
+    // Sent again it was signed again, and that signature holds for longer.
+    const [row] = await tx.$queryRaw<{ taken: boolean }[]>`
+      update inbound_deliveries set signed_until = greatest(signed_until, ${until}::timestamptz)
+      where inbound_webhook_id = ${id}::uuid and digest = ${digest} returning taken`;
     return unchanged(row?.taken ? ('duplicate' as const) : ('busy' as const));
   });
 

@@ -1,3 +1,4 @@
+import { allOf, reachProblem, storedAuthority } from '#server/domain/authorities/service.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -76,16 +77,18 @@ const FAULTS: Partial<Record<FaultType, string>> = {
 const held = processState('inbound-webhooks', (): { http?: OutboundHttp } => ({}));
 const http = (): OutboundHttp => (held.http ??= openHttp({ connections: 32 }));
 
-/** By the gateway, through everything that holds for calls of the route. */
+/** By the gateway, through everything that holds for calls of the route, for as long as who set it may call it. */
 async function toRoute(
   ctx: Ctx,
-  { id, name }: InboundRow,
+  { id, name, authority }: InboundRow,
   route_id: string,
   { query, ip }: Arrived,
   headers: [string, string][],
   body: Uint8Array,
   took: () => number,
 ): Promise<Forwarded> {
+  if (await reachProblem(ctx, allOf(storedAuthority(authority)), route_id, new Date()))
+    return failed('target_route_forbidden', null, null, took());
   const order: InboundOrder = {
     ...{ kind: 'forward', ...own(ctx), request_id: newId(), receiver_id: id, name, route_id, query, headers },
     source_address: ip ?? '',

@@ -10,7 +10,7 @@ import { log } from '#server/platform/log.ts';
 import { network } from '#server/platform/throttle.ts';
 import { windowCounter } from '#server/platform/window-counter.ts';
 import { claimDelivery, settleDelivery } from './deliveries.ts';
-import { type InboundFormat, TIMED } from './formats.shared.ts';
+import { type InboundFormat, REPEATABLE, TIMED } from './formats.shared.ts';
 import { type Arrived, type Forwarded, forward } from './forwarding.ts';
 import type { InboundRecord } from './order.schema.ts';
 import { openSecret } from './sealing.ts';
@@ -56,7 +56,7 @@ type Outcome = { error: string | null; refusal: Refusal | null; forwarded: Forwa
 
 /** Forwards a verified call, unless its target took it before. */
 async function deliver(ctx: Ctx, row: InboundRow, delivery: Delivery, arrived: Arrived, body: Uint8Array): Promise<Outcome> {
-  const remembers = TIMED.has(row.format as InboundFormat) || !row.allow_duplicates;
+  const remembers = !(row.allow_duplicates && REPEATABLE.has(row.format as InboundFormat));
   const standing = remembers ? await claimDelivery(ctx, row, delivery, arrived.request_id, new Date()) : 'claimed';
   if (standing === 'duplicate') return { error: 'duplicate_delivery', refusal: null, forwarded: null };
   if (standing === 'busy') return { error: 'delivery_in_progress', refusal: REFUSALS.delivery_in_progress(), forwarded: null };

@@ -21,7 +21,7 @@ export const InboundWebhook = z
     header_name: z.string().nullable(),
     /** Null for a format that signs no timestamp. */
     replay_window_seconds: z.int().nullable(),
-    /** Null for a format that signs a timestamp. */
+    /** Null for a format whose senders sign each try anew. */
     allow_duplicates: z.boolean().nullable(),
     forward_url: z.string().nullable(),
     forward_route_id: z.uuid().nullable(),

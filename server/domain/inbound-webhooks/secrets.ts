@@ -6,10 +6,13 @@ import { read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import type { RotateInboundSecret } from './schema.ts';
 import { sealSecret } from './sealing.ts';
-import { entryOf } from './service.ts';
+import { entryOf, standingBehind } from './service.ts';
 import { inboundById, lockedInbound } from './store.ts';
 
-/** Ends the secret before at once (interface rule 60 §9). @throws Refusal not_found, tenant_sealed */
+/**
+ * Ends the secret before at once (interface rule 60 §9). Whoever has the new one can call the route of the receiver.
+ * @throws Refusal not_found, tenant_sealed, forbidden or role_denied to call the route
+ */
 export async function rotateInboundSecret(ctx: Ctx, { id, secret }: z.output<typeof RotateInboundSecret>) {
   const known = await read(ctx, (tx) => inboundById(tx, ctx, id));
   const secret_key = secret ?? mintStandardSecret();
@@ -17,7 +20,11 @@ export async function rotateInboundSecret(ctx: Ctx, { id, secret }: z.output<typ
   const sealed = await sealSecret(ctx, known.id, secret_key).catch(whenSealed);
   return mutate(ctx, async (tx) => {
     const row = await lockedInbound(tx, ctx, known.id);
-    await tx.inbound_webhooks.update({ where: { id: row.id }, data: { ...sealed, secret_changed_at: ctx.now, updated_at: ctx.now } });
+    const authority = await standingBehind(ctx, row.forward_route_id);
+    await tx.inbound_webhooks.update({
+      where: { id: row.id },
+      data: { ...sealed, authority, secret_changed_at: ctx.now, updated_at: ctx.now },
+    });
     const answer = { id: row.id, secret_key: secret === undefined ? secret_key : null, secret_changed_at: ctx.now };
     return audited(answer, { ...entryOf('rotate', row), details: { field: 'secret' } });
   });

@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { mintStandardSecret } from '#server/crypto/transit/standard-secret.ts';
+import { assertMayCall, authorityOf } from '#server/domain/authorities/service.ts';
 import { withinPlan } from '#server/domain/plans/service.ts';
 import { whenSealed } from '#server/domain/secrets/service.ts';
 import { checkUrl } from '#server/domain/webhooks/service.ts';
+import { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -14,7 +17,7 @@ import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/muta
 import { pageOf } from '#server/kernel/page.ts';
 import { env } from '#server/platform/env.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
-import { type InboundFormat, TIMED } from './formats.shared.ts';
+import { type InboundFormat, REPEATABLE, TIMED } from './formats.shared.ts';
 import type { CreateInboundWebhook, ListInboundWebhooks, UpdateInboundWebhook } from './schema.ts';
 import { sealSecret } from './sealing.ts';
 import { type InboundRow, inboundById, lockedInbound } from './store.ts';
@@ -36,7 +39,7 @@ export const listInbound = (ctx: Ctx, { enabled, ...query }: z.output<typeof Lis
 export const getInbound = (ctx: Ctx, { id }: { id: string }) =>
   read(ctx, async (tx) => view(await inboundById(tx, ctx, id), await baseUrl(tx, ctx)));
 
-/** @throws Refusal validation_error, conflict, plan_limit, tenant_sealed */
+/** @throws Refusal validation_error, conflict, plan_limit, tenant_sealed, forbidden or role_denied to call the route */
 export async function createInbound(ctx: Ctx, { secret, ...input }: z.output<typeof CreateInboundWebhook>) {
   checkHeader(input.format, input.header_name ?? null);
   checkReplay(input.format, input);
@@ -47,9 +50,10 @@ export async function createInbound(ctx: Ctx, { secret, ...input }: z.output<typ
   return mutate(ctx, async (tx) => {
     await withinPlan(tx, ctx, 'inbound_webhooks');
     await checkRoute(tx, ctx, input.forward_route_id ?? null);
+    const authority = await standingBehind(ctx, input.forward_route_id ?? null);
     await checkName(tx, ctx, input.name);
     const row = await tx.inbound_webhooks.create({
-      data: { ...own(ctx), ...input, ...sealed, id, secret_changed_at: ctx.now, created_at: ctx.now, updated_at: ctx.now },
+      data: { ...own(ctx), ...input, ...sealed, authority, id, secret_changed_at: ctx.now, created_at: ctx.now, updated_at: ctx.now },
     });
     const { format, forward_url, forward_route_id } = row;
     const answer = { ...view(row, await baseUrl(tx, ctx)), secret_key: secret === undefined ? secret_key : null };
@@ -57,7 +61,7 @@ export async function createInbound(ctx: Ctx, { secret, ...input }: z.output<typ
   });
 }
 
-/** Naming one target takes the other away. @throws Refusal not_found, validation_error, conflict */
+/** Naming one target takes the other away. @throws Refusal not_found, validation_error, conflict, forbidden or role_denied to call the route */
 export async function updateInbound(ctx: Ctx, { id, ...input }: z.output<typeof UpdateInboundWebhook>) {
   await checkTarget(ctx, input);
   return mutate(ctx, async (tx) => {
@@ -71,10 +75,20 @@ export async function updateInbound(ctx: Ctx, { id, ...input }: z.output<typeof 
     await checkRoute(tx, ctx, input.forward_route_id ?? null);
     if (input.name !== undefined && input.name !== before.name) await checkName(tx, ctx, input.name);
     const target = input.forward_url ? { forward_route_id: null } : input.forward_route_id ? { forward_url: null } : {};
+    const { forward_route_id = before.forward_route_id } = { ...input, ...target };
+    const stands = forward_route_id !== before.forward_route_id || (input.enabled === true && !before.enabled);
+    const authority = stands ? { authority: await standingBehind(ctx, forward_route_id) } : {};
     await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, INBOUND_PROTECTIONS));
     const after = await tx.inbound_webhooks.update({
       where: { id: before.id },
-      data: { ...input, ...target, ...(TIMED.has(format) ? { allow_duplicates: false } : {}), header_name, updated_at: ctx.now },
+      data: {
+        ...input,
+        ...target,
+        ...authority,
+        ...(REPEATABLE.has(format) ? {} : { allow_duplicates: false }),
+        header_name,
+        updated_at: ctx.now,
+      },
     });
     const [first, ...more] = entriesOf(before, after);
     const answer = view(after, await baseUrl(tx, ctx));
@@ -121,7 +135,10 @@ const CHANGEABLE = [
 
 /** Turning it on or off is an entry of its own. */
 function entriesOf(before: InboundRow, after: InboundRow): AuditEntry[] {
-  const changes = changesOf(before, after, CHANGEABLE);
+  const changes = [
+    ...changesOf(before, after, CHANGEABLE),
+    ...(isDeepStrictEqual(before.authority, after.authority) ? [] : [{ field: 'authority', changed: true as const }]),
+  ];
   return [
     ...(before.enabled === after.enabled ? [] : [entryOf(after.enabled ? 'enable' : 'disable', after)]),
     ...(changes.length > 0 ? [{ ...entryOf('update', after), changes }] : []),
@@ -138,8 +155,8 @@ type Replay = { replay_window_seconds?: number | undefined; allow_duplicates?: b
 function checkReplay(format: InboundFormat, { replay_window_seconds, allow_duplicates }: Replay): void {
   if (replay_window_seconds !== undefined && !TIMED.has(format))
     throw invalid('replay_window_seconds', `is not for format ${format}, which signs no timestamp`);
-  if (allow_duplicates !== undefined && TIMED.has(format))
-    throw invalid('allow_duplicates', `is not for format ${format}, whose timestamp tells calls apart`);
+  if (allow_duplicates !== undefined && !REPEATABLE.has(format))
+    throw invalid('allow_duplicates', `is not for format ${format}, whose senders sign each try anew: leave it out`);
 }
 
 type Target = { forward_url?: string | null | undefined; forward_route_id?: string | null | undefined };
@@ -158,6 +175,16 @@ async function checkRoute(tx: Tx, ctx: Ctx, id: string | null): Promise<void> {
     throw invalid('forward_route_id', "names a route that doesn't exist in this space");
 }
 
+/**
+ * The caller, who lets senders call the route from now on; null without a route. Whoever knows the secret gets what the upstream answers, so a receiver
+ * gives nobody a route that they may not call. @throws Refusal forbidden, role_denied
+ */
+export async function standingBehind(ctx: Ctx, routeId: string | null) {
+  if (routeId === null) return Prisma.DbNull;
+  await assertMayCall(ctx, [{ id: routeId }], 'an inbound webhook');
+  return authorityOf(ctx) ?? Prisma.DbNull;
+}
+
 async function checkName(tx: Tx, ctx: Ctx, name: string): Promise<void> {
   if (await tx.inbound_webhooks.findFirst({ where: { ...own(ctx), name }, select: { id: true } }))
     throw new Refusal('conflict', `There is an inbound webhook named ${name} already.`);
@@ -173,6 +200,6 @@ const view = ({ value_ct: _, cek_wrapped: _k, tmk_version: _v, ...row }: Inbound
   ...row,
   format: row.format as InboundFormat,
   replay_window_seconds: TIMED.has(row.format as InboundFormat) ? row.replay_window_seconds : null,
-  allow_duplicates: TIMED.has(row.format as InboundFormat) ? null : row.allow_duplicates,
+  allow_duplicates: REPEATABLE.has(row.format as InboundFormat) ? row.allow_duplicates : null,
   url: `${base}/${row.name}`,
 });

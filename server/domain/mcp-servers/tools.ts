@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
+import { assertMayCall } from '#server/domain/authorities/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { confirmLoosening } from '#server/kernel/confirmations.ts';
@@ -229,15 +229,8 @@ export async function checkTool(
   if (!(operation || route_id) || called === null) return;
   const route = await tx.routes.findFirst({ where: { ...own(ctx), id: called }, select: { id: true, name: true } });
   if (!route) throw new Refusal('validation_error', "foreign_reference: route_id names a route that doesn't exist in this space");
-  await mayCall(ctx, route);
-}
-
-/** Callers of the tool call its route, so whoever decides what it calls must be able to call that route. @throws Refusal forbidden, role_denied */
-async function mayCall(ctx: Ctx, route: { id: string; name: string }): Promise<void> {
-  if (!ctx.actor.capabilities.has('proxy:invoke'))
-    throw new Refusal('forbidden', 'You need permission to call routes (proxy:invoke) to let a tool call one.');
-  const policy = await denyingPolicy(ctx, 'proxy:invoke', route);
-  if (policy) throw policyDenied(ctx, policy, 'proxy:invoke');
+  // Callers of the tool call its route, so whoever decides what it calls must be able to call that route.
+  await assertMayCall(ctx, [route], 'a tool');
 }
 
 export function checkOperation({ path_template, param_map, body_mode }: Operation): void {

@@ -5,13 +5,13 @@ import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { mayCallRoutes } from './authority.ts';
-import { configOf, type Definition, graphOf, isRecord, type Problem, TRIGGER_NODE, triggerOf, triggerTypeOf } from './definition.shared.ts';
+import { configOf, type Definition, graphOf, type Problem, TRIGGER_NODE, triggerOf, triggerTypeOf } from './definition.shared.ts';
 import { hookProblem } from './hook-settings.shared.ts';
 import { ensureHook } from './hooks.ts';
 import { canSendSms } from './nodes/sms.ts';
 import { firstError, isPublishable, type NamedSecret, problemsOf, secretsNamed } from './publishable.shared.ts';
 import { membersOnly, strangersAmong } from './recipients.ts';
+import { mayCallRoutes, routeIdOf } from './routes-called.ts';
 import { syncSchedule, syncSubscription } from './schedules.ts';
 import type { WorkflowRow } from './store.ts';
 
@@ -20,7 +20,7 @@ export async function problemsHere(tx: Tx, ctx: Ctx, definition: Definition): Pr
   const environments = await tx.environments.findMany({ where: own(ctx), select: { name: true } });
   const problems = problemsOf(definition, {
     sandbox: ctx.sandbox,
-    routes: await routesNamed(tx, ctx, definition),
+    routes: await routesNamed(ctx, definition),
     environments: new Set(environments.map(({ name }) => name)),
     // Texts of Test are logged, not sent.
     sms: ctx.sandbox || canSendSms(),
@@ -68,22 +68,15 @@ export function requirePublishable(problems: readonly Problem[]): void {
   if (!isPublishable(problems)) throw new Refusal('invalid_definition', firstError(problems) ?? 'The definition is not publishable.');
 }
 
-/** The ids and slugs of the routes that the definition names and that exist. */
-async function routesNamed(tx: Tx, ctx: Ctx, definition: Definition): Promise<Set<string>> {
-  const named = new Set<string>();
-  for (const node of graphOf(definition).nodes) {
-    const { route, proxyEventConfig } = configOf(node);
-    if (typeof route === 'string') named.add(route.toLowerCase());
-    const filter = isRecord(proxyEventConfig) && Array.isArray(proxyEventConfig.routeFilter) ? proxyEventConfig.routeFilter : [];
-    for (const id of filter) if (typeof id === 'string') named.add(id.toLowerCase());
-  }
-  if (named.size === 0) return new Set();
-  const texts = [...named];
-  const found = await tx.routes.findMany({
-    where: { ...own(ctx), OR: [{ id: { in: texts.filter(isUuid) } }, { slug: { in: texts } }] },
-    select: { id: true, slug: true },
-  });
-  return new Set(found.flatMap(({ id, slug }) => (slug === null ? [id] : [id, slug])));
+/** What the definition calls routes by, as far as such a route exists. */
+async function routesNamed(ctx: Ctx, definition: Definition): Promise<Set<string>> {
+  const texts = new Set(
+    graphOf(definition)
+      .nodes.map((node) => configOf(node).route)
+      .filter((route) => typeof route === 'string'),
+  );
+  const found = await Promise.all([...texts].map(async (route) => ((await routeIdOf(ctx, route)) === null ? [] : [route])));
+  return new Set(found.flat());
 }
 
 type Found = NamedSecret & { id: string | null };
@@ -108,7 +101,7 @@ async function secretsFound(tx: Tx, ctx: Ctx, named: readonly NamedSecret[]): Pr
 /** Whoever writes a definition or makes it live must be able to do what it does. @throws Refusal forbidden, role_denied */
 export async function mayWrite(tx: Tx, ctx: Ctx, definition: Definition): Promise<void> {
   await mayNameSecrets(tx, ctx, definition);
-  await mayCallRoutes(tx, ctx, definition);
+  await mayCallRoutes(ctx, definition);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { digest } from '#server/crypto/tokens.ts';
+import { allOf, storedAuthority } from '#server/domain/authorities/service.ts';
 import { isServableStatus } from '#server/domain/tenants/status.shared.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { type Db, inTransaction } from '#server/kernel/database.ts';
@@ -6,7 +7,6 @@ import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { sql } from '#server/platform/sql.ts';
 import { take } from '#server/platform/throttle.ts';
-import { allOf, storedAuthority } from './authority.ts';
 import { graphOf, isTerminal } from './definition.shared.ts';
 import { enqueueExecution, type TriggerOutput } from './engine/executions.ts';
 import { nodeRunViews } from './engine/views.ts';

@@ -2,14 +2,13 @@ import type { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
-import { isUuid } from '#server/kernel/fields.ts';
 import type { AnyOperation, Reveal } from '#server/kernel/operation.ts';
 import { take } from '#server/platform/throttle.ts';
-import { mayCallRoutes } from './authority.ts';
 import { configOf, graphOf, type WorkflowNode } from './definition.shared.ts';
 import { testNode as run } from './engine/node-test.ts';
 import { nodeRunViews } from './engine/views.ts';
 import { secretsNamed } from './publishable.shared.ts';
+import { mayCallRoutes, routeIdOf } from './routes-called.ts';
 import type { TestNode } from './schema.ts';
 import { workflowById } from './store.ts';
 
@@ -47,14 +46,11 @@ async function resolvesSecret(tx: Tx, ctx: Ctx, input: Input): Promise<boolean> 
 async function routeInjects(tx: Tx, ctx: Ctx, node: WorkflowNode): Promise<boolean> {
   if (node.type !== 'route_request') return false;
   const route = configOf(node).route;
-  // A reference decides only when it runs: it may be any route.
-  if (typeof route !== 'string' || route.includes('{{')) return true;
-  const found = await tx.routes.findFirst({
-    where: { ...own(ctx), ...(isUuid(route) ? { id: route.toLowerCase() } : { slug: route.toLowerCase() }) },
-    select: { id: true, configs: { select: { id: true } } },
-  });
-  if (!found) return false;
-  const referrers = [found.id, ...found.configs.map(({ id }) => id)];
+  // A reference decides only when it runs, and a route may be made until then.
+  const id = typeof route === 'string' && !route.includes('{{') ? await routeIdOf(ctx, route) : null;
+  if (id === null) return true;
+  const configs = await tx.route_environment_configs.findMany({ where: { ...own(ctx), route_id: id }, select: { id: true } });
+  const referrers = [id, ...configs.map((config) => config.id)];
   return (await tx.secret_references.count({ where: { ...own(ctx), referrer_id: { in: referrers } } })) > 0;
 }
 
@@ -72,7 +68,7 @@ export async function testNode(ctx: Ctx, input: Input, { credentialed }: { crede
       email: await ownAddress(tx, ctx),
     };
   });
-  await read(ctx, (tx) => mayCallRoutes(tx, ctx, { nodes: definition.nodes.filter(({ id }) => id === input.node_id) }));
+  await mayCallRoutes(ctx, { nodes: definition.nodes.filter(({ id }) => id === input.node_id) });
   if (secret && !credentialed) throw new Refusal('forbidden', 'This step sends a secret: test it again and confirm that it is you.');
   await seldom(ctx);
   return run(ctx, {

@@ -16,7 +16,7 @@ import { graphProblems, handlesOf, reached, type Structure, structureOf } from '
 /** What publishing must know of the space: absent for what isn't known here (a page), which then isn't judged. */
 export type Surroundings = {
   sandbox: boolean;
-  /** Ids and slugs of the routes, and the names of the environments. */
+  /** What routes are called by, and the names of the environments. */
   routes?: ReadonlySet<string>;
   environments?: ReadonlySet<string>;
   /** Whether texts to phones can be sent at all. */

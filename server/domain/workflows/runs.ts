@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { InvalidSchema, outputSchema } from '#server/ai/schema/output-schema.ts';
+import { allOf, authorityOf, storedAuthority } from '#server/domain/authorities/service.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { auditActor, type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
@@ -8,7 +9,6 @@ import { isUuid } from '#server/kernel/fields.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { clampPage, pageOf } from '#server/kernel/page.ts';
 import { problemsHere, requirePublishable } from './acceptance.ts';
-import { allOf, authorityOf, mayCallRoutes, storedAuthority } from './authority.ts';
 import {
   configOf,
   type Definition,
@@ -21,6 +21,7 @@ import {
 } from './definition.shared.ts';
 import { cancelExecution as cancel, enqueueExecution, retryExecution as retry, type Start, type TriggeredBy } from './engine/executions.ts';
 import { nodeRunViews } from './engine/views.ts';
+import { mayCallRoutes } from './routes-called.ts';
 import type { BrowseExecutions, ExecuteWorkflow, ListExecutions, RetryExecution, RunWorkflow } from './schema.ts';
 import { lockedWorkflow, type WorkflowRow, workflowById } from './store.ts';
 
@@ -56,7 +57,7 @@ type Started = { version: number | null; definition: Definition; input: unknown;
 
 async function started(tx: Tx, ctx: Ctx, row: WorkflowRow, { definition, input, version, trigger_type }: Started) {
   requirePublishable(await problemsHere(tx, ctx, definition));
-  await mayCallRoutes(tx, ctx, definition);
+  await mayCallRoutes(ctx, definition);
   checkInput(definition, input);
   const type = trigger_type ?? (ctx.actor.type === 'member' ? 'manual' : 'api');
   const start: Start = {
@@ -211,7 +212,7 @@ export const retryExecution = (ctx: Ctx, { id, from }: z.output<typeof RetryExec
     const workflow = await lockedWorkflow(tx, ctx, row.workflow_id);
     const definition = graphOf(await definitionOf(tx, ctx, row, workflow));
     requirePublishable(await problemsHere(tx, ctx, definition));
-    await mayCallRoutes(tx, ctx, definition);
+    await mayCallRoutes(ctx, definition);
     const queued = await retry(tx, ctx, { id: row.id, from, triggered_by: callerOf(ctx) });
     return audited(queued, entryOfRun('execute', queued.id, workflow.name, { workflow_id: workflow.id, retry_of: row.id, from }));
   });

@@ -85,7 +85,7 @@ export const dependsOnState = [
 ];
 
 export const harmless = {
-  // A draft runs nothing, and a definition is judged step by step.
+  // A draft runs nothing. A definition is judged step by step, and who changes it, its environment or `enabled` answers for it from then on.
   'workflows.save_draft': ['definition', 'base_version'],
   'workflows.update': ['name', 'definition', 'description', 'trigger_config', 'environment', 'enabled', 'timeout_seconds'],
 };

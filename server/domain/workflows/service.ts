@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { authorityOf } from '#server/domain/authorities/service.ts';
 import { withinPlan } from '#server/domain/plans/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
@@ -10,7 +11,6 @@ import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/muta
 import { pageOf } from '#server/kernel/page.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { followWorkflow, forgetReferences, mayWrite, problemsHere, requirePublishable } from './acceptance.ts';
-import { authorityOf } from './authority.ts';
 import { type Definition, graphOf, type TriggerType, triggerTypeOf, withTriggerConfig } from './definition.shared.ts';
 import { isPublishable } from './publishable.shared.ts';
 import { syncSubscription } from './schedules.ts';
@@ -129,8 +129,10 @@ export async function changeWorkflow(tx: Tx, ctx: Ctx, before: WorkflowRow, { de
   const definition = given !== undefined && !sameJson(given, before.definition) ? given : undefined;
   const enabled = input.enabled ?? before.enabled;
   const live = definition ?? graphOf(before.definition);
-  // Who sends a definition again, or publishes again, stands behind it from now on, also where nothing else changes.
-  const stands = given !== undefined || input.enabled === true;
+  // Who sends a definition again, or publishes again, stands behind it from now on, also where nothing else changes. So does who changes the environment: it
+  // decides which values secrets have, and which environment of a route is called.
+  const moves = input.environment !== undefined && input.environment !== before.environment;
+  const stands = given !== undefined || input.enabled === true || moves;
   if (stands) await mayWrite(tx, ctx, live);
   const authority = stands ? authorityOf(ctx) : before.authority;
   const goesLive = enabled && (definition !== undefined || !before.enabled);

@@ -1,10 +1,10 @@
+import { allOf, storedAuthority } from '#server/domain/authorities/service.ts';
 import { dispatch, postTeamMails } from '#server/domain/mail/service.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { inTransaction, type Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { env } from '#server/platform/env.ts';
-import { allOf, storedAuthority } from './authority.ts';
 import { type Definition, type ExecutionTrigger, graphOf } from './definition.shared.ts';
 import { enqueueExecution, type TriggerOutput } from './engine/executions.ts';
 import { workflowRanAway } from './letters.ts';

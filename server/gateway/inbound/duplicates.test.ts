@@ -4,7 +4,7 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { handleInboundWebhook } from '#server/api/inbound-webhooks.ts';
 import { signDelivery, webhookMaterial } from '#server/crypto/transit/webhook-formats.ts';
 import { pruneDeliveries } from '#server/domain/inbound-webhooks/deliveries.ts';
-import { FORMATS, type InboundFormat, TIMED } from '#server/domain/inbound-webhooks/formats.shared.ts';
+import { FORMATS, type InboundFormat, REPEATABLE } from '#server/domain/inbound-webhooks/formats.shared.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
@@ -82,8 +82,8 @@ for (const format of FORMATS)
       assert.deepEqual(await post(at, rewritten(headers), body), [200, '']);
       assert.equal(target.seen.length, 1);
       const again = await post(at, signed(at, body, { at: seconds() + 5 }), body);
-      // Stripe and Slack sign each try anew and name no delivery outside of the body.
-      assert.equal(again[0], format === 'stripe' || format === 'slack' ? 202 : 200);
+      // Senders of the others sign each try anew and name no delivery outside of the body.
+      assert.equal(again[0], REPEATABLE.has(format) ? 200 : 202);
       const other = `{"id":"evt_${newId()}"}`;
       assert.deepEqual(await post(at, signed(at, other, { id: 'msg_2' }), other), [202, 'taken']);
       await running.flush();
@@ -174,18 +174,48 @@ test('a delivery is remembered while its signature may hold, also when the windo
   }
 });
 
-test('a receiver whose sender signs no time may allow duplicates, and no other', async () => {
+const shown = (at: Receiver) => made(at.ctx, 'inbound_webhooks.get', { id: at.id });
+const change = (at: Receiver, input: Record<string, unknown>) => made(at.ctx, 'inbound_webhooks.update', { id: at.id, ...input });
+
+test('a delivery that is signed again is remembered until the later signature ends', async () => {
+  const w = await workspace();
+  const at = await receiver(w, 'standard-webhooks', 'live');
+  const body = '{"id":"evt_1"}';
+  const now = seconds();
+  const endsAt = async () =>
+    (await db().inbound_deliveries.findFirstOrThrow({ where: { inbound_webhook_id: at.id } })).signed_until?.getTime();
+  for (const [time, latest] of [
+    [now - 200, now - 200],
+    [now + 100, now + 100],
+    [now - 100, now + 100],
+  ] as const) {
+    assert.deepEqual(await post(at, signed(at, body, { at: time }), body), [200, '']);
+    assert.equal(await endsAt(), latest * 1_000 + DAY);
+  }
+  await pruneDeliveries([], new Date((now - 150) * 1_000 + DAY));
+  assert.deepEqual(await post(at, signed(at, body, { at: now + 100 }), body), [200, '']);
+  await running.flush();
+  assert.equal(await db().request_logs.count({ where: { tenant_id: w.tenant.id, error: 'duplicate_delivery' } }), 3);
+});
+
+test('a receiver whose sender repeats an ID or a body may allow duplicates, and no other', async () => {
   const w = await workspace();
   for (const format of FORMATS) {
     const target = await startUpstream((_, res) => void res.writeHead(202).end('taken'));
     const made = receiver(w, format, 'live', { forward_url: target.url, allow_duplicates: true });
-    if (TIMED.has(format)) {
-      await assert.rejects(made, { type: 'validation_error' }, format);
+    if (!REPEATABLE.has(format)) {
+      await assert.rejects(made, { type: 'validation_error', message: /signs? each try anew/ }, format);
       continue;
     }
     const at = await made;
-    const headers = signed(at, '{"deploy":true}');
-    for (let i = 0; i < 3; i++) assert.deepEqual(await post(at, headers, '{"deploy":true}'), [202, 'taken'], format);
+    const body = '{"deploy":true}';
+    for (let i = 0; i < 3; i++) assert.deepEqual(await post(at, signed(at, body, { at: seconds() + i }), body), [202, 'taken'], format);
     assert.equal(target.seen.length, 3);
+    assert.equal((await shown(at)).allow_duplicates, true, format);
+    await change(at, { description: 'another' });
+    assert.deepEqual(await post(at, signed(at, body), body), [202, 'taken'], format);
+    await change(at, { allow_duplicates: false });
+    await post(at, signed(at, body), body);
+    assert.deepEqual(await post(at, signed(at, body, { at: seconds() + 5 }), body), [200, ''], format);
   }
 });

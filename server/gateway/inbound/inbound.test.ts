@@ -15,6 +15,7 @@ import { made } from '#server/testing/factories.ts';
 import { stillClock } from '#server/testing/still-clock.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { makeRoute, makeSecret, startGateway, startUpstream } from '../gateway.fixture.ts';
+import { withPerson } from '../workflows/callers.fixture.ts';
 
 await testDatabase();
 const running = await startGateway();
@@ -137,7 +138,8 @@ test('a call to a route goes through everything that holds for it, and its upstr
   const upstream = await startUpstream();
   await makeSecret(w, 'TOKEN', { production: 'upstream-credential' });
   const route = await makeRoute(w, 'orders', `${upstream.url}/base`, { inject_headers_json: { Authorization: 'Bearer {{secret:TOKEN}}' } });
-  const { id, secret_key } = await receiver(w.live, { name: 'routed', format: 'github', forward_route_id: route.id });
+  const owner = await withPerson(w, 'owner');
+  const { id, secret_key } = await receiver(owner, { name: 'routed', format: 'github', forward_route_id: route.id });
   await served(w);
   const body = Buffer.from([0x7b, 0x00, 0xff, 0xfe, 0x7d]);
   const signature = signDelivery({ format: 'github', header: null, id: 'evt_1', current: webhookMaterial(secret_key) }, body, seconds());

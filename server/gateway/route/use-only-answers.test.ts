@@ -124,6 +124,7 @@ test('an answer that is compressed although nothing asked for it is opened, and 
     answer = (_, res) => res.writeHead(200, { 'content-encoding': coding, 'x-echo': VALUE_BYTES.toString('latin1') }).end(bytes);
     const got = await call();
     assert.deepEqual([got.status, got.headers['x-svc-error'], got.headers['x-echo']], [502, code, undefined]);
+    assert.match(JSON.parse(got.body).error.message, /for use only.*Ask for an? .*uncompressed response\.$/);
   }
   assert.equal(gunzipSync(clean).toString(), '{"ok":true}');
 });

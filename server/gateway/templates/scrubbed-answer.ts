@@ -18,15 +18,21 @@ const FRAMING = new Set(['content-length', 'transfer-encoding']);
  * Takes the values of secrets that the workspace may use and not see out of an answer, before anything else gets to know it: fields and reason of the head, and
  * the body, in every spelling that `redactor` knows. What can't be looked through isn't sent.
  */
-export const answerScrub = (secrets: Secrets): AnswerScrub => {
-  return (next, source) => new ScrubbedAnswer(next, source, secrets);
-};
+const answerScrub =
+  ({ useOnly, hidesAll }: Resolution): AnswerScrub =>
+  (next, source) =>
+    new ScrubbedAnswer(
+      next,
+      source,
+      useOnly,
+      hidesAll ? 'the secrets that the call sends' : 'a secret that is shared with this workspace for use only',
+    );
 
 /** Has the answer scrubbed, and asks the upstream for one that can be. */
-export function scrubAnswer(call: Pick<Call, 'wholeAnswer' | 'scrub'>, { useOnly }: Resolution): void {
-  if (useOnly.size === 0) return;
+export function scrubAnswer(call: Pick<Call, 'wholeAnswer' | 'scrub'>, resolution: Resolution): void {
+  if (resolution.useOnly.size === 0) return;
   call.wholeAnswer = true;
-  call.scrub = answerScrub(useOnly);
+  call.scrub = answerScrub(resolution);
 }
 
 type Head = { status: number; headers: HeaderList; reason: string };
@@ -36,6 +42,8 @@ class ScrubbedAnswer implements ScrubbedHandler {
   readonly #source: ScrubbedSource;
   readonly #find: Find;
   readonly #text: ScrubbedText;
+  /** What is searched for, in a message. */
+  readonly #hidden: string;
   #mode: 'whole' | 'stream' = 'stream';
   #head: Head = { status: 0, headers: [], reason: '' };
   #codings: string[] = [];
@@ -48,9 +56,10 @@ class ScrubbedAnswer implements ScrubbedHandler {
   #paused = false;
   #over = false;
 
-  constructor(next: UpstreamHandler, source: ScrubbedSource, secrets: Secrets) {
+  constructor(next: UpstreamHandler, source: ScrubbedSource, secrets: Secrets, hidden: string) {
     this.#next = next;
     this.#source = source;
+    this.#hidden = hidden;
     this.#find = patientFinder(secrets);
     this.#text = new ScrubbedText(this.#find, Math.max(...[...secrets.values()].map((value) => Buffer.byteLength(value))));
   }
@@ -58,7 +67,7 @@ class ScrubbedAnswer implements ScrubbedHandler {
   onHead(status: number, headers: HeaderList, reason: string): void {
     this.#head = { status, headers, reason };
     if (status === 206 || fieldOf(headers, 'content-range') !== undefined) {
-      this.#fail(unsearchable('it is part of another one'));
+      this.#fail(this.#unsearchable('it is part of another one'));
       return;
     }
     this.#codings = codingsOf(fieldOf(headers, 'content-encoding') ?? '');
@@ -77,9 +86,9 @@ class ScrubbedAnswer implements ScrubbedHandler {
     if (this.#mode === 'stream') {
       this.#source.pause();
       this.#go();
-    } else if (this.#queued > WHOLE) this.#fail(tooLarge());
+    } else if (this.#queued > WHOLE) this.#fail(this.#tooLarge());
     // Only of a compressed answer it isn't known before how long it is.
-    else if (this.#codings.length > 0 && !this.#source.mayHold(bytes.length)) this.#fail(tooLarge());
+    else if (this.#codings.length > 0 && !this.#source.mayHold(bytes.length)) this.#fail(this.#tooLarge());
   }
 
   onEnd(): void {
@@ -155,10 +164,10 @@ class ScrubbedAnswer implements ScrubbedHandler {
     const body = this.#queue.length === 1 ? (this.#queue[0] as Buffer) : Buffer.concat(this.#queue);
     this.#queue = [];
     const plain = await decompressed(body, this.#codings, WHOLE);
-    if (plain === 'unreadable') return this.#fail(unsearchable('its compression is unknown or broken'));
-    if (plain === 'too_large') return this.#fail(tooLarge());
+    if (plain === 'unreadable') return this.#fail(this.#unsearchable('its compression is unknown or broken'));
+    if (plain === 'too_large') return this.#fail(this.#tooLarge());
     const [most, rest] = [await this.#text.push(plain), await this.#text.end()];
-    if (most === null || rest === null) return this.#fail(unsearchable('it is encoded in too many ways'));
+    if (most === null || rest === null) return this.#fail(this.#unsearchable('it is encoded in too many ways'));
     if (!this.#text.changed) {
       await this.#tellHead(this.#head);
       if (body.length > 0) this.#tell(body);
@@ -175,7 +184,7 @@ class ScrubbedAnswer implements ScrubbedHandler {
     const fields = [reason, ...headers.map((text, i) => (FRAMING.has(headers[i - (i % 2)] as string) ? '' : text))];
     const found = await this.#find(Buffer.from(fields.join('\n'), 'latin1'));
     if (this.#over) return;
-    if (found === null) this.#fail(unsearchable('its head is encoded in too many ways'));
+    if (found === null) this.#fail(this.#unsearchable('its head is encoded in too many ways'));
     else if (found.length === 0) this.#next.onHead(status, headers, reason);
     else {
       const [clean = '', ...others] = maskedFields(fields, found);
@@ -192,7 +201,7 @@ class ScrubbedAnswer implements ScrubbedHandler {
 
   #tell(bytes: Buffer | null): void {
     if (this.#over) return;
-    if (bytes === null) this.#fail(unsearchable('it is encoded in too many ways'));
+    if (bytes === null) this.#fail(this.#unsearchable('it is encoded in too many ways'));
     else if (bytes.length > 0) this.#next.onData(bytes);
   }
 
@@ -200,6 +209,16 @@ class ScrubbedAnswer implements ScrubbedHandler {
     if (this.#over) return;
     this.#over = true;
     this.#next.onEnd();
+  }
+
+  #unsearchable(why: string): UpstreamFault {
+    const message = `The upstream's response is withheld, since it can't be searched for ${this.#hidden}: ${why}. Ask for a whole, uncompressed response.`;
+    return new UpstreamFault('upstream_protocol_error', message);
+  }
+
+  #tooLarge(): UpstreamFault {
+    const message = `A compressed upstream response must not exceed 5 MiB while it is searched for ${this.#hidden}. Ask for an uncompressed response.`;
+    return new UpstreamFault('upstream_response_too_large', message);
   }
 
   #fail(fault: UpstreamFault): void {
@@ -226,15 +245,3 @@ function maskedFields(fields: readonly string[], found: readonly Found[]): strin
     return masked(Buffer.from(text, 'latin1'), clipped).toString('latin1');
   });
 }
-
-const unsearchable = (why: string): UpstreamFault =>
-  new UpstreamFault(
-    'upstream_protocol_error',
-    `The upstream's response can't be searched for a secret that is shared with this workspace for use only: ${why}.`,
-  );
-
-const tooLarge = (): UpstreamFault =>
-  new UpstreamFault(
-    'upstream_response_too_large',
-    'A compressed upstream response must not exceed 5 MiB while the call uses a secret that is shared for use only.',
-  );

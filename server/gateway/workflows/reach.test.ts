@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { testNode } from '#server/domain/workflows/engine/node-test.ts';
 import { ended, runsOf, working } from '#server/domain/workflows/engine/running.fixture.ts';
 import { startAutomatically } from '#server/domain/workflows/starts.ts';
+import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
+import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
@@ -181,6 +184,81 @@ test('a workflow is no client of a route, and comes from none of its addresses',
       const run = await executed(owners[space], (await published(owners[space], calling(slug))).id);
       assert.deepEqual([run.status, run.error_message], ['failed', `The route refused the call (${code}).`], slug);
     }
+  }
+});
+
+test('a migrated workflow ends with the person behind the application that published it', async () => {
+  const { w, owners } = await place();
+  const text = readFileSync('prisma/migrations/20261130021100_workflows_authority/migration.sql', 'utf8');
+  for (const space of SPACES) {
+    const callers = [owners[space], await withKey(w, { space }), await withToken(w, space), await withToken(w, space, owners[space])];
+    for (const by of callers) {
+      const { id } = await published({ ...by, ip: '203.0.113.9' });
+      const { authority } = await db().workflows.findUniqueOrThrow({ where: { id } });
+      await db().workflows.update({ where: { id }, data: { authority: Prisma.DbNull } });
+      await sql().query(text.slice(text.indexOf('-- Who made it live')));
+      assert.deepEqual((await db().workflows.findUniqueOrThrow({ where: { id } })).authority, authority, `${by.actor.type} in ${space}`);
+    }
+  }
+});
+
+test('whoever changes the environment of a workflow stands behind it, and must be able to call its routes', async () => {
+  const { w, owners } = await place();
+  for (const space of SPACES) {
+    const { id } = await published(owners[space]);
+    const [environment] = await db().environments.findMany({ where: { tenant_id: w.tenant.id, sandbox: space === 'test' } });
+    const base = await withKey(w, { space });
+    const capabilities = base.actor.capabilities.difference(new Set(['proxy:invoke']));
+    const barred: Ctx = { ...base, actor: { ...base.actor, capabilities } as Ctx['actor'] };
+    const input = { id, environment: environment?.name };
+    await assert.rejects(made(barred, 'workflows.update', input), { type: 'forbidden', message: /proxy:invoke/ }, space);
+    const behind = async () => (await db().workflows.findUniqueOrThrow({ where: { id } })).authority as { id: string };
+    assert.equal((await behind()).id, owners[space].actor.id);
+    await made(base, 'workflows.update', input);
+    assert.equal((await behind()).id, base.actor.id, space);
+    await made(owners[space], 'workflows.update', { ...input, description: 'the same environment' });
+    assert.equal((await behind()).id, base.actor.id, space);
+  }
+});
+
+test('a route is called by its ID, slug or name as it was judged, and by nothing else', async () => {
+  const { w, owners } = await place();
+  for (const space of SPACES) {
+    const { id, slug } = await makeRoute(w, fresh('by-slug'), upstream.url, {}, { space });
+    const name = fresh('By Name');
+    await db().routes.update({ where: { id }, data: { name } });
+    await served(running, w);
+    const by = await withKey(w, { space });
+    const forms = [id, id.toUpperCase(), slug ?? '', name];
+    for (const form of forms) assert.equal((await executed(by, (await published(by, calling(form))).id)).status, 'completed', form);
+    await db().tenant_policies.create({
+      data: {
+        ...{ id: newId(), tenant_id: w.tenant.id, name: fresh('no route'), enabled: true, space: 'both' },
+        ...{ actions: ['proxy:invoke'], subjects: { api_key_ids: [by.actor.id ?? ''] }, resources: [id] },
+      } as never,
+    });
+    await new Promise((done) => setTimeout(done, 1_100)); // rules are trusted for a second
+    for (const form of forms)
+      await assert.rejects(published(by, calling(form)), { message: /denied by tenant policy/ }, `${form} in ${space}`);
+    const seen = upstream.seen.length;
+    const definition = calling(name.toLowerCase());
+    const step = { workflow: { id: newId(), environment: null }, definition, node_id: 'call', own: { email: null, phone: null } };
+    const { error } = await testNode(owners[space], step);
+    assert.deepEqual([error?.code, upstream.seen.length], ['invalid_config', seen]);
+    assert.match(error?.message ?? '', /doesn't exist: name a route of this space by its ID, slug or name/);
+  }
+});
+
+test('an answer that is withheld says what is hidden and what to do', async () => {
+  const { w, owners } = await place();
+  const odd = await startUpstream((_, res) => void res.writeHead(200, { 'content-encoding': 'compress' }).end('x'));
+  for (const space of SPACES) {
+    await made(w.ctx(space), 'secrets.create', { name: 'TOKEN', value: 'a-value-of-a-secret' });
+    await makeRoute(w, 'odd', odd.url, { inject_headers_json: { 'X-Token': '{{secret:TOKEN}}' } }, { space });
+    await served(running, w);
+    const { error_message } = await executed(owners[space], (await published(owners[space], calling('odd'))).id);
+    assert.match(error_message, /withheld.*the secrets that the call sends.*Ask for a whole, uncompressed response\.$/);
+    assert.doesNotMatch(error_message, /use only/);
   }
 });
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { storedAuthorities } from '../authority.ts';
+import { storedAuthorities } from '#server/domain/authorities/service.ts';
 import { configOf, type ExecutionError, type WorkflowNode } from '../definition.shared.ts';
 import type { NodeCall, NodeResult } from '../nodes/node-call.ts';
 import { type Frame, type Graph, inputOf, iteration, ROOT, type Run, scopeIn } from './graph.ts';

@@ -1,10 +1,10 @@
 import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
+import { type Authority, allOf, authorityOf, storedAuthorities } from '#server/domain/authorities/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { type Authority, allOf, authorityOf, storedAuthorities } from '../authority.ts';
 import { DEFAULT_TIMEOUT_SECONDS, type Definition, type ExecutionTrigger, isTerminal, TRIGGER_NODE } from '../definition.shared.ts';
 import { type ExecutionValue, type NodeValue, openValue, sealValue } from './values.ts';
 

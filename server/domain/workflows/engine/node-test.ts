@@ -1,7 +1,7 @@
+import { allOf, authorityOf } from '#server/domain/authorities/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { allOf, authorityOf } from '../authority.ts';
 import { configOf, type Definition, isRecord } from '../definition.shared.ts';
 import { runNode } from '../nodes/kinds.ts';
 import { faultOf, type NodeCall, type NodeResult, textOf } from '../nodes/node-call.ts';

@@ -1,3 +1,4 @@
+import { allOf, authorityOf, storedAuthority } from '#server/domain/authorities/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
@@ -7,7 +8,6 @@ import { assertOwnDatabase } from '#server/testing/database.ts';
 import { fresh } from '#server/testing/factories.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { until } from '#server/testing/until.ts';
-import { allOf, authorityOf, storedAuthority } from '../authority.ts';
 import { type Definition, graphOf, isTerminal, triggerTypeOf, type WorkflowNode } from '../definition.shared.ts';
 import { enqueueExecution } from './executions.ts';
 import { nodeRunViews } from './views.ts';

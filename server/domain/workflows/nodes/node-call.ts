@@ -1,6 +1,6 @@
 import { digest } from '#server/crypto/tokens.ts';
+import type { Authority } from '#server/domain/authorities/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
-import type { Authority } from '../authority.ts';
 import type { ExecutionError, WorkflowNode } from '../definition.shared.ts';
 import { TooLarge } from '../expressions/filters.shared.ts';
 import { type Scope, SyntaxProblem } from '../expressions/reference.shared.ts';

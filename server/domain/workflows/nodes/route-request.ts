@@ -1,9 +1,10 @@
+import { type ReachProblem, reachProblem } from '#server/domain/authorities/service.ts';
 import { spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { askGateway } from '#server/platform/gateway-control.ts';
-import { reachProblem, routeIdOf } from '../authority.ts';
 import { isRecord } from '../definition.shared.ts';
 import { RouteAnswer, type RouteOrder } from '../route-order.schema.ts';
+import { routeIdOf } from '../routes-called.ts';
 import { answerOf, bodyOf, isRetryable } from './answers.ts';
 import { evaluated, failed, InvalidConfig, type NodeCall, type NodeKind, succeeded, textOf } from './node-call.ts';
 import { requestIdOf } from './request-ids.ts';
@@ -16,7 +17,7 @@ const MOST_BODY = 256 * 1024;
 export const routeRequest: NodeKind = async (call) => {
   const { order, routeId, shown } = await orderOf(call);
   const problem = await reachProblem(call.place, call.authorities, routeId, call.now);
-  if (problem !== null) return failed('route_forbidden', problem, { input: shown });
+  if (problem !== null) return failed('route_forbidden', forbidden(problem), { input: shown });
   let answer: Answer;
   try {
     answer = parsed(await askGateway(order, '/workflow-requests'));
@@ -32,17 +33,37 @@ export const routeRequest: NodeKind = async (call) => {
   const more = { input: shown, truncated: answer.cut };
   if (call.config.failOnStatus === false || response.status < 400) return succeeded(output, ['out'], more);
   const code = answer.headers['x-svc-origin'] === 'service' ? answer.headers['x-svc-error'] : undefined;
-  const message = code === undefined ? `The route answered with status ${response.status}.` : `The route refused the call (${code}).`;
+  const message =
+    code === undefined
+      ? `The route answered with status ${response.status}.`
+      : `The route refused the call (${code}).${reasonOf(code, output.body)}`;
   const retry = isRetryable(response);
   return failed('http_status', message, { ...more, output, ...(retry ? { retry } : {}) });
 };
+
+/** Codes that have several causes, such as an answer that can't be searched for secrets: the gateway says which, with its next step. */
+const SEVERAL: ReadonlySet<string> = new Set(['upstream_protocol_error', 'upstream_response_too_large']);
+
+function reasonOf(code: unknown, body: unknown): string {
+  const error = SEVERAL.has(String(code)) && isRecord(body) && isRecord(body.error) ? body.error : {};
+  return typeof error.message === 'string' ? ` ${error.message}` : '';
+}
+
+/** With its next step. */
+function forbidden(problem: ReachProblem): string {
+  if (problem.why === 'unknown') return "It isn't known who published this workflow. Publish it again, then start a new run.";
+  const { label } = problem;
+  return problem.why === 'ended'
+    ? `${label || 'The credential'}, on whose behalf this run calls routes, may no longer call them. Let somebody who may publish the workflow again, then start a new run.`
+    : `The tenant policy ${problem.policy} denies ${label}, on whose behalf this run calls routes, to call this one. Change the policy, or let somebody who may publish the workflow again.`;
+}
 
 type Answer = ReturnType<typeof RouteAnswer.parse>;
 const parsed = (given: unknown): Answer => RouteAnswer.parse(isRecord(given) ? given.answer : undefined);
 
 type Shown = { method: string; url: string; headers: Record<string, string>; body?: unknown };
 
-async function orderOf(call: NodeCall): Promise<{ order: RouteOrder; routeId: string | null; shown: Shown }> {
+async function orderOf(call: NodeCall): Promise<{ order: RouteOrder; routeId: string; shown: Shown }> {
   const { config, place } = call;
   const route = textOf(evaluated(call, config.route, true));
   const path = textOf(evaluated(call, config.path, true));
@@ -52,6 +73,8 @@ async function orderOf(call: NodeCall): Promise<{ order: RouteOrder; routeId: st
   );
   // By its ID, so that what is called is what was asked for, whatever is called how meanwhile.
   const routeId = await routeIdOf(place, route);
+  if (routeId === null)
+    throw new InvalidConfig(`route "${route.slice(0, 80)}" doesn't exist: name a route of this space by its ID, slug or name`);
   const rest = `${path}${query.length === 0 ? '' : `${path.includes('?') ? '&' : '?'}${query.join('&')}`}`;
   const url = `/${encodeURIComponent(route)}${rest}`;
   const method = textOf(config.method).toUpperCase();
@@ -71,7 +94,7 @@ async function orderOf(call: NodeCall): Promise<{ order: RouteOrder; routeId: st
     ...{ tenant_id: place.tenant_id, space: spaceOf(place.sandbox), workflow_id: call.execution.workflow_id },
     request_id: requestIdOf(call.runId, call.attempt),
     environment: textOf(evaluated(call, config.environment)) || call.environment,
-    ...{ method, target: `/${routeId ?? encodeURIComponent(route)}${rest}`, headers: Object.entries(headers), body: body?.sent ?? null },
+    ...{ method, target: `/${routeId}${rest}`, headers: Object.entries(headers), body: body?.sent ?? null },
     timeout_ms: typeof timeoutMs === 'number' ? timeoutMs : TIMEOUT_MS,
   };
   return { order, routeId, shown: { method, url, headers, ...(body ? { body: body.shown } : {}) } };

@@ -2,18 +2,15 @@ import { z } from 'zod';
 import { denyingPolicy, policyDenied, recordDenial } from '#server/domain/policies/service.ts';
 import { compileRanges } from '#server/kernel/address.ts';
 import { type Capability, capabilitiesOfKey, type MemberRole, memberCapabilities } from '#server/kernel/capabilities.ts';
-import { type Actor, auditActor, type Ctx, own } from '#server/kernel/context.ts';
-import type { Tx } from '#server/kernel/database.ts';
+import { type Actor, auditActor, type Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import { isUuid } from '#server/kernel/fields.ts';
 import { expandScopes } from '#server/kernel/scopes.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
-import { configOf, type Definition, graphOf, type WorkflowNode } from './definition.shared.ts';
 
-// A workflow calls routes in the name of who published what runs and, where somebody started it, of who did. Both must be allowed to call the route
-// themselves, at the moment of each call: a workflow is no way round a role, a key's scopes and addresses, or a tenant policy, and ends with what is behind it.
+// What calls routes by itself (a workflow, an inbound webhook) calls them in the name of who set it up. They must be allowed to call the route themselves, at the
+// moment of each call: it is no way round a role, a key's scopes and addresses, or a tenant policy, and ends with what is behind it.
 
 const NEEDED: Capability = 'proxy:invoke';
 
@@ -41,7 +38,7 @@ export function storedAuthority(stored: unknown): Authority | null {
   return parsed.success ? parsed.data : null;
 }
 
-/** The authorities of a run; none, which allows nothing, when one can't be read. */
+/** Several, as they are stored; none, which allows nothing, when one can't be read. */
 export function storedAuthorities(stored: unknown): Authority[] {
   const parsed = z.array(Authority).safeParse(stored);
   return parsed.success ? parsed.data : [];
@@ -57,24 +54,14 @@ export function allOf(...authorities: (Authority | null)[]): Authority[] {
   return [...known.values()];
 }
 
-const routesOf = (nodes: readonly WorkflowNode[]): string[] =>
-  nodes.flatMap((node) => (node.type === 'route_request' ? [String(configOf(node).route ?? '')] : []));
-
 /**
- * Whoever writes, publishes, starts or tests nodes that call routes must be able to call those routes. A reference decides only in the run, which asks again.
- * @throws Refusal forbidden, role_denied
+ * Whoever has something call routes must be able to call those routes. Without a route only what holds for all of them is asked.
+ * `what` names the caller to be, with its article. @throws Refusal forbidden, role_denied
  */
-export async function mayCallRoutes(tx: Tx, ctx: Ctx, definition: Pick<Definition, 'nodes'>): Promise<void> {
-  const routes = routesOf(graphOf(definition).nodes);
-  if (routes.length === 0) return;
+export async function assertMayCall(ctx: Ctx, routes: readonly { id: string; name?: string }[], what: string): Promise<void> {
   if (!ctx.actor.capabilities.has(NEEDED))
-    throw new Refusal('forbidden', 'You need permission to call routes (proxy:invoke) to let a workflow call one.');
-  const texts = [...new Set(routes.map((route) => route.toLowerCase()))];
-  const found = await tx.routes.findMany({
-    where: { ...own(ctx), OR: [{ id: { in: texts.filter(isUuid) } }, { slug: { in: texts } }] },
-    select: { id: true },
-  });
-  for (const route of [undefined, ...found]) {
+    throw new Refusal('forbidden', `You need permission to call routes (proxy:invoke) to let ${what} call one.`);
+  for (const route of [undefined, ...routes]) {
     const policy = await denyingPolicy(ctx, NEEDED, route);
     if (policy) throw policyDenied(ctx, policy, NEEDED);
   }
@@ -82,36 +69,28 @@ export async function mayCallRoutes(tx: Tx, ctx: Ctx, definition: Pick<Definitio
 
 type Place = Pick<Ctx, 'tenant_id' | 'sandbox'>;
 
-/** Why a run may not call the route with this ID now, as a sentence with its next step; null when everybody behind it may. */
-export async function reachProblem(place: Place, authorities: readonly Authority[], id: string | null, now: Date): Promise<string | null> {
-  if (authorities.length === 0) return "It isn't known who published this workflow. Publish it again, then start a new run.";
+/** `unknown`: nobody stands behind the call; `ended`: they may no longer call routes; `policy`: the tenant policy with this name denies them this route. */
+export type ReachProblem = { why: 'unknown' } | { why: 'ended'; label: string } | { why: 'policy'; label: string; policy: string };
+
+/** Why these authorities may not call the route with this ID now; null when each of them may. Counts what a policy denies. */
+export async function reachProblem(place: Place, authorities: readonly Authority[], id: string, now: Date): Promise<ReachProblem | null> {
+  if (authorities.length === 0) return { why: 'unknown' };
   for (const authority of authorities) {
+    const { label } = authority;
     const actor = await actorOf(place, authority);
-    if (!actor)
-      return `${authority.label || 'The credential'}, on whose behalf this run calls routes, may no longer call them. Let somebody who may publish the workflow again, then start a new run.`;
-    const ctx = { ...systemContext(db(), { ...place, now, label: authority.label }), actor };
-    const policy = await denyingPolicy(ctx, NEEDED, id === null ? undefined : { id });
+    if (!actor) return { why: 'ended', label };
+    const ctx = { ...systemContext(db(), { ...place, now, label }), actor };
+    const policy = await denyingPolicy(ctx, NEEDED, { id });
     if (!policy) continue;
     recordDenial(ctx, policy, NEEDED);
-    return `The tenant policy ${policy.name} denies ${authority.label}, on whose behalf this run calls routes, to call this one. Change the policy, or let somebody who may publish the workflow again.`;
+    return { why: 'policy', label, policy: policy.name };
   }
   return null;
 }
 
-/** The ID of the route that the gateway would take for a reference: by ID, else slug, else name. Null for none: the gateway says so. */
-export async function routeIdOf({ tenant_id, sandbox }: Place, reference: string): Promise<string | null> {
-  const [name, which] = isUuid(reference) ? ['id', 'id = $3::uuid'] : ['name', '(slug = $3 or name = $3)'];
-  const { rows } = await sql().query<{ id: string }>({
-    name: `workflow-route-by-${name}`,
-    text: `select id from routes where tenant_id = $1 and sandbox = $2 and ${which} order by slug is not distinct from $3::text desc limit 1`,
-    values: [tenant_id, sandbox, reference],
-  });
-  return rows[0]?.id ?? null;
-}
-
 /** An authority as policies see it; null when it has ended, or may not call routes any more. */
 async function actorOf({ tenant_id, sandbox }: Place, { type, id, user_id, ip, label }: Authority): Promise<Actor | null> {
-  const { rows } = await sql().query<Row>({ name: 'workflow-authority', text: LOOK_UP, values: [tenant_id, sandbox, type, id, user_id] });
+  const { rows } = await sql().query<Row>({ name: 'authority', text: LOOK_UP, values: [tenant_id, sandbox, type, id, user_id] });
   const [row] = rows;
   if (!row) return null;
   const base = { label, capabilities: new Set([NEEDED]) };
