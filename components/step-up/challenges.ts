@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** What a refused call asks of its person: to prove who they are, or to enroll a factor they can prove it with. */
+/** What a refused call asks of its person: to prove who they are, to say why, or to enroll a factor they can prove who they are with. */
 export type Challenge = { key: number; message: string } & (
   | {
       kind: 'verify';
@@ -9,13 +9,14 @@ export type Challenge = { key: number; message: string } & (
       methods: readonly string[];
       /** Reveals, and moves of a stored credential, take a reason into the audit log; false for one that was sent along already. */
       asks_reason: boolean;
-      settle: (headers: StepUpHeaders | null) => void;
+      settle: (headers: ChallengeHeaders | null) => void;
     }
+  | { kind: 'reason'; settle: (headers: ChallengeHeaders | null) => void }
   | { kind: 'enroll' }
 );
 
 /** What the repeated request carries besides. */
-export type StepUpHeaders = { 'x-svc-stepup': string; 'x-reveal-reason'?: string };
+export type ChallengeHeaders = { 'x-svc-stepup'?: string; 'x-reveal-reason'?: string };
 
 // Calls wait here in the order they were refused; the dialog shows the first.
 let waiting: readonly Challenge[] = [];
@@ -42,9 +43,9 @@ export const useChallenge = (): Challenge | undefined =>
 export const firstChallenge = (): Challenge | undefined => waiting[0];
 
 /** The answer to the challenge whose turn it is: the headers that repeat its call, or null when the person cancelled. */
-export function settleChallenge(challenge: Challenge, headers: StepUpHeaders | null): void {
+export function settleChallenge(challenge: Challenge, headers: ChallengeHeaders | null): void {
   set(waiting.filter(({ key }) => key !== challenge.key));
-  if (challenge.kind === 'verify') challenge.settle(headers);
+  if (challenge.kind !== 'enroll') challenge.settle(headers);
 }
 
 /** The members of a refusal that matter here (interface rule 22 §1). */
@@ -62,7 +63,7 @@ export const asksStepUp = (refused: Refused | null | undefined): boolean =>
 
 /** Asks the person to prove who they are. @returns what the repeated call must carry, or null when they cancelled or `signal` aborted */
 export function askStepUp(refused: Refused, { reason_sent = false, signal }: { reason_sent?: boolean; signal?: AbortSignal | null } = {}) {
-  return new Promise<StepUpHeaders | null>((settle) => {
+  return new Promise<ChallengeHeaders | null>((settle) => {
     const challenge: Challenge = {
       key: ++counted,
       kind: 'verify',
@@ -74,6 +75,15 @@ export function askStepUp(refused: Refused, { reason_sent = false, signal }: { r
     };
     set([...waiting, challenge]);
     signal?.addEventListener('abort', () => settleChallenge(challenge, null), { once: true });
+  });
+}
+
+/** Asks the person why. @returns what the repeated call must carry, or null when they cancelled or `signal` aborted */
+export function askReason(refused: Refused, signal: AbortSignal) {
+  return new Promise<ChallengeHeaders | null>((settle) => {
+    const challenge: Challenge & { kind: 'reason' } = { key: ++counted, kind: 'reason', message: refused.message ?? '', settle };
+    set([...waiting, challenge]);
+    signal.addEventListener('abort', () => settleChallenge(challenge, null), { once: true });
   });
 }
 

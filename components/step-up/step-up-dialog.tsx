@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
 import { type Challenge, settleChallenge, useChallenge } from './challenges.ts';
+import { ReasonDialog } from './reason-dialog.tsx';
 import { VerifyDialog } from './verify-dialog.tsx';
 
 /** The one dialog in which a person proves who they are, whichever page or call asked (interface rule 22 §5.4). One challenge at a time. */
@@ -16,6 +17,7 @@ export function StepUpDialog() {
   useCancelledBy(challenge);
   if (!last) return null;
   const cancel = () => challenge && settleChallenge(challenge, null);
+  if (last.kind === 'reason') return <ReasonDialog key={last.key} open={challenge?.key === last.key} challenge={last} onCancel={cancel} />;
   return last.kind === 'enroll' ? (
     <EnrollDialog open={challenge?.kind === 'enroll'} message={last.message} onClose={cancel} />
   ) : (

@@ -23,9 +23,19 @@ const verifying = () => firstChallenge() as Challenge & { kind: 'verify' };
 
 const link = stepUpLink({} as TRPCClientRuntime);
 /** One call through the link, to a server that answers so, one answer after the other. */
-function call(answers: (object | 'done')[], { type = 'mutation', headers }: { type?: string; headers?: object } = {}) {
+function call(
+  answers: (object | 'done')[],
+  { type = 'mutation', headers, reveal }: { type?: string; headers?: object; reveal?: boolean } = {},
+) {
   const seen = { sent: [] as unknown[], ended: [] as unknown[] };
-  const op = { id: 1, type, path: 'apiKeys.create', input: {}, context: headers ? { headers } : {}, signal: undefined } as never;
+  const op = {
+    id: 1,
+    type,
+    path: 'apiKeys.create',
+    input: {},
+    context: { ...(headers ? { headers } : {}), ...(reveal ? { reveal } : {}) },
+    signal: undefined,
+  } as never;
   const next = (attempt: { context: Record<string, unknown> }) =>
     observable<never, TRPCClientError<AppRouter>>((observer) => {
       const answer = answers[seen.sent.push(headersOf(attempt)) - 1];
@@ -62,6 +72,34 @@ test('a move of a stored credential takes a reason, as a reveal does', async () 
   assert.deepEqual([verifying().scope, verifying().asks_reason], ['credential.move', true]);
   settleChallenge(verifying(), null);
   await settled();
+});
+
+const wantsReason = { error: 'reveal_reason_required', code: 'reveal_reason_required', message: 'This workspace asks why.', status: 400 };
+const explaining = () => firstChallenge() as Challenge & { kind: 'reason' };
+
+test('a workspace that asks for a reason gets one after the verification, whatever the page knows of it', async () => {
+  const { seen } = call([refused('sso.change'), wantsReason, 'done']);
+  assert.equal(verifying().asks_reason, false);
+  settleChallenge(verifying(), { 'x-svc-stepup': 'stp_1' });
+  await settled();
+  assert.deepEqual([explaining().kind, explaining().message], ['reason', 'This workspace asks why.']);
+  settleChallenge(explaining(), { 'x-reveal-reason': 'ticket' });
+  await settled();
+  assert.deepEqual(seen.sent, [undefined, proof('stp_1'), { ...proof('stp_1'), 'x-reveal-reason': 'ticket' }]);
+  assert.deepEqual([seen.ended, firstChallenge()], [['done'], undefined]);
+});
+
+test('a reason is asked for once, without a verification too, and never in place of the form of a reveal', async () => {
+  const again = call([wantsReason, wantsReason, 'done']);
+  settleChallenge(explaining(), { 'x-reveal-reason': ' ' });
+  await settled();
+  assert.deepEqual([again.seen.sent.length, again.seen.ended.length, firstChallenge()], [2, 1, undefined]);
+  const given = call([wantsReason, 'done']);
+  settleChallenge(explaining(), null);
+  await settled();
+  assert.deepEqual([given.seen.sent.length, isCancelled(given.seen.ended[0])], [1, true]);
+  const reveal = call([wantsReason, 'done'], { reveal: true });
+  assert.deepEqual([reveal.seen.ended.length, firstChallenge()], [1, undefined]);
 });
 
 test('two calls ask one after the other, each for itself, and what is cancelled is refused with its code', async () => {

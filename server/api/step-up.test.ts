@@ -8,6 +8,7 @@ import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { fresh, made, operationById } from '#server/testing/factories.ts';
 import { ownerOf } from '#server/testing/owner.ts';
+import { enrolled } from '#server/testing/step-up.ts';
 import { refusedUnconfirmed } from '#server/testing/suites/step-up.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { confirmedScopes } from './confirmed-scopes.ts';
@@ -83,6 +84,26 @@ test('a verb that asks in single cases refuses such a change to an unconfirmed l
   await refusedUnconfirmed(() => patch({ allowed_scopes: ['routes:read', 'routes:write'] }), stored);
   assert.equal((await patch({ name: 'after' })).status, 200);
 });
+
+for (const space of ['live', 'test'] as const)
+  test(`a login of ${space} of an account without a factor loosens while it is recent, as the person does, and is told what helps`, async () => {
+    const w = await workspace();
+    const person = await ownerOf(w);
+    const { id } = await made(w[space], 'routes.create', { name: fresh('route'), target_base_url: 'http://127.0.0.1:9' });
+    const loosen = async (hours: number) => {
+      await made(w[space], 'routes.update', { id, require_signature: true });
+      const { text } = await w.token({ space, person, login_at: new Date(Date.now() - hours * 3_600_000) });
+      return call('PATCH', `/routes/${id}`, { key: text, body: { require_signature: false } });
+    };
+    assert.equal((await loosen(1)).status, 200);
+    const old = await loosen(13);
+    assert.deepEqual([old.status, old.body.error?.type], [403, 'step_up_required'], old.text);
+    assert.match(old.body.error.message, /more than 12 hours old\. Run service-cli login,/);
+    await enrolled(person.id);
+    const unconfirmed = await loosen(1);
+    assert.deepEqual([unconfirmed.status, unconfirmed.body.error?.type], [403, 'step_up_required'], unconfirmed.text);
+    assert.match(unconfirmed.body.error.message, /service-cli login --confirm/);
+  });
 
 test('machines are judged by their scopes', async () => {
   const { name, w } = await unlatched('live');

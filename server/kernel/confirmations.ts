@@ -2,7 +2,7 @@ import { ACTION_SCOPES, type ActionScope } from './action-scopes.ts';
 import type { Ctx } from './context.ts';
 import { type Grant, newlyGuarded } from './guarded-capabilities.ts';
 import { assertRecentSignIn } from './recent-sign-in.ts';
-import { confirmChange, hasFactor } from './step-up.ts';
+import { confirmChange, hasFactor, isPersonsToken } from './step-up.ts';
 import type { Tx } from './tx.ts';
 
 /**
@@ -31,13 +31,14 @@ export async function confirmLoosening(tx: Tx, ctx: Ctx, adminUrl: string, setti
 
 type Confirmation = { scope: ActionScope /** Whether an account without a second factor has to add one first. */; factor: boolean };
 
-/** An account that has no factor shows by a recent sign-in that it's still them, where the confirmation doesn't stand for a reveal of class B. */
+/** An account that has no factor shows by a recent sign-in, or login of an application, that it's still them, where the confirmation doesn't stand for a reveal of class B. */
 async function confirm(tx: Tx, ctx: Ctx, adminUrl: string, { scope, factor }: Confirmation): Promise<void> {
   const { actor, step_up } = ctx;
-  if (actor.type === 'member') {
-    if (ctx.granted) return; // the gate of reveals has asked
+  if (actor.type === 'member' && ctx.granted) return; // the gate of reveals has asked
+  const user_id = actor.type === 'member' ? actor.id : isPersonsToken(actor) ? actor.user_id : null;
+  if (user_id !== null) {
     if (!step_up) throw new Error(`the row does not say that its verb may ask for ${scope}`);
-    if (!factor && !(await hasFactor(tx, actor.id))) return assertRecentSignIn(ctx, scope, ACTION_SCOPES[scope].to);
+    if (!factor && !(await hasFactor(tx, user_id))) return assertRecentSignIn(ctx, scope, ACTION_SCOPES[scope].to);
   }
   return confirmChange(tx, ctx, adminUrl, scope);
 }

@@ -3,6 +3,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
+import { confirmAdmissions } from './admission.ts';
 import type { AssignClient, UnassignClient } from './schema.ts';
 import { assignedPairs, assignmentsOf, lockedClient, type Pair } from './store.ts';
 
@@ -11,7 +12,8 @@ export const MOST_PER_PAIR = 500;
 
 /**
  * Lets the client call the routes in these environments; pairs it has already stay.
- * @throws Refusal not_found, validation_error for a route or environment unknown here, or one without a configuration for the other
+ * @throws Refusal not_found, validation_error for a route or environment unknown here, or one without a configuration for the other, what
+ * `confirmAdmissions` throws
  */
 export function assignClient(ctx: Ctx, { id, assignments }: z.output<typeof AssignClient>) {
   return mutate(ctx, async (tx) => {
@@ -21,6 +23,11 @@ export function assignClient(ctx: Ctx, { id, assignments }: z.output<typeof Assi
     const held = await assignedPairs(tx, ctx, client.id);
     const fresh = pairs.filter((p) => !held.some((h) => isSame(h, p)));
     await refuseFull(tx, ctx, fresh);
+    await confirmAdmissions(
+      tx,
+      ctx,
+      fresh.map((pair) => ({ ...pair, client_id: client.id })),
+    );
     await tx.route_client_assignments.createMany({
       data: fresh.map(({ route_id, environment_id }) => ({
         ...own(ctx),

@@ -13,10 +13,11 @@ import { type Looser, later, loosened, turnedOn } from '#server/kernel/loosening
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { env } from '#server/platform/env.ts';
 import { keyring } from '#server/platform/keys.ts';
+import { confirmAdmissions } from './admission.ts';
 import { materialOf } from './credential-material.ts';
 import type { CreateCredential, CredentialKind, UpdateCredential } from './schema.ts';
 import { entryOf, forgetCredentials } from './service.ts';
-import { bumpRoutesOf, clientById, lockedClient } from './store.ts';
+import { admissionsOf, bumpRoutesOf, clientById, lockedClient } from './store.ts';
 
 /** How many credentials of a group one client may have (interface rule 11 §3). */
 const GROUPS: { kinds: CredentialKind[]; most: number; what: string }[] = [
@@ -37,13 +38,17 @@ export const listCredentials = (ctx: Ctx, input: { id: string }) =>
     return withMatches(tx, ctx, rows);
   });
 
-/** A credential; what only the caller may know is in `reveal`, here and never again. @throws Refusal not_found, conflict, tenant_sealed */
+/**
+ * A credential; what only the caller may know is in `reveal`, here and never again.
+ * @throws Refusal not_found, conflict, tenant_sealed, what `confirmAdmissions` throws
+ */
 export async function createCredential(ctx: Ctx, input: z.output<typeof CreateCredential>) {
   // Unwraps the workspace's key before the transaction, so that no lock waits for it.
   await keyring().activeTmk(ctx.tenant_id).catch(whenSealed);
   return mutate(ctx, async (tx) => {
     const client = await lockedClient(tx, ctx, input.id);
     await refuseTooMany(tx, ctx, client.id, input.kind);
+    await confirmAdmissions(tx, ctx, await admissionsOf(tx, ctx, [client.id]));
     const id = newId();
     const { columns, reveal, secret_id } = await materialOf(input.kind, input.data, { tx, ctx, client, id });
     if (columns.ip_range) await refuseTwin(tx, ctx, client.id, columns.ip_range);
@@ -90,7 +95,9 @@ export function updateCredential(ctx: Ctx, { id, credentialId, ...input }: z.out
   return mutate(ctx, async (tx) => {
     const client = await lockedClient(tx, ctx, id);
     const before = await credentialById(tx, ctx, client.id, credentialId);
-    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, CREDENTIAL_PROTECTIONS));
+    const looser = loosened(before, input, CREDENTIAL_PROTECTIONS);
+    if (looser.length > 0) await confirmAdmissions(tx, ctx, await admissionsOf(tx, ctx, [client.id]));
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, looser);
     const after = await tx.client_credentials
       .update({
         where: { id: before.id, ...own(ctx) },

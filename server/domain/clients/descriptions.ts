@@ -6,7 +6,11 @@ export const descriptions: Descriptions = {
     'clients.list': { description: 'Lists the clients of this space.', success: 'A page of clients.' },
     'clients.get': { description: "Returns a client with the routes and environments it's assigned to.", success: 'The client.' },
     'clients.create': { description: 'Creates a client, with its IP address as the first credential.', success: 'The created client.' },
-    'clients.update': { description: 'Changes a client. Members you leave out keep their values.', success: 'The updated client.' },
+    'clients.update': {
+      description:
+        'Changes a client. Members you leave out keep their values. A person confirms that a client gets in by a wider address, or is enabled again, where it is assigned to a route that requires clients.',
+      success: 'The updated client.',
+    },
     'clients.delete': {
       description: 'Deletes a client with its credentials and assignments. Routes that require clients refuse it from the next call.',
       success: 'The client was deleted.',
@@ -17,11 +21,12 @@ export const descriptions: Descriptions = {
     },
     'clients.create_credential': {
       description:
-        'Adds a credential to a client: an IP address, or a key that signs calls. Generated material is in `reveal`, only this once. See [Request signing](/docs/request-signing).',
+        'Adds a credential to a client: an IP address, or a key that signs calls. Generated material is in `reveal`, only this once. See [Request signing](/docs/request-signing). A person confirms this for a client that is assigned to a route that requires clients.',
       success: 'The created credential.',
     },
     'clients.update_credential': {
-      description: 'Changes the label, state or expiry of a credential. An empty label removes it.',
+      description:
+        'Changes the label, state or expiry of a credential. An empty label removes it. A person confirms that a credential is enabled or ends later.',
       success: 'The updated credential.',
     },
     'clients.delete_credential': {
@@ -29,7 +34,8 @@ export const descriptions: Descriptions = {
       success: 'The credential was deleted.',
     },
     'clients.assign': {
-      description: 'Assigns a client to routes in the given environments. Existing assignments are kept.',
+      description:
+        'Assigns a client to routes in the given environments. Existing assignments are kept. A person confirms this for routes that require clients.',
       success: 'All assignments of the client.',
     },
     'clients.unassign': {

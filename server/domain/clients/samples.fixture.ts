@@ -1,6 +1,9 @@
-import { routeId } from '#server/domain/routes/samples.fixture.ts';
+import { revealing, route, routeId, withAction } from '#server/domain/routes/samples.fixture.ts';
+import type { Ctx } from '#server/kernel/context.ts';
 import { type Fixture, fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { keyActor } from '#server/testing/workspace.ts';
 import { CREDENTIAL_PROTECTIONS } from './credentials.ts';
+import { CLIENT_PROTECTIONS } from './service.ts';
 
 const client: Sample = async () => ({ name: fresh('client'), ip_address: '203.0.113.7' });
 const clientId = idOf('clients.create', client);
@@ -13,6 +16,48 @@ const assignment: Sample = async (ctx) => ({
   ...(await clientId(ctx)),
   assignments: [{ route_id: (await routeId(ctx)).id, environment_name: 'production' }],
 });
+
+/** A route that only its clients may call; revealing ones show them what a vault holds. */
+export async function guardedRoute(ctx: Ctx, reveals = false): Promise<string> {
+  if (!reveals) return (await made(ctx, 'routes.create', { ...(await route(ctx)), requires_clients: true })).id;
+  const { id } = await withAction(ctx, await revealing(true)(ctx));
+  await made(ctx, 'routes.update', { id, requires_clients: true });
+  return String(id);
+}
+
+/** A client that a machine assigned to such a route, which nobody asks. */
+const assignedClient =
+  (reveals: boolean): Sample =>
+  async (ctx) => {
+    const [input, route_id] = [await clientId(ctx), await guardedRoute(ctx, reveals)];
+    const machine = { ...ctx, actor: keyActor('Key - Infrastructure') };
+    await made(machine, 'clients.assign', { ...input, assignments: [{ route_id, environment_name: 'production' }] });
+    return input;
+  };
+const assigning =
+  (reveals: boolean): Sample =>
+  async (ctx) => ({
+    ...(await clientId(ctx)),
+    assignments: [{ route_id: await guardedRoute(ctx, reveals), environment_name: 'production' }],
+  });
+const adding =
+  (reveals: boolean): Sample =>
+  async (ctx) => ({ ...(await assignedClient(reveals)(ctx)), kind: 'ip', data: { value: '192.0.2.0/24' } });
+const prolonging: Sample = async (ctx) => {
+  const { id } = await assignedClient(true)(ctx);
+  const machine = { ...ctx, actor: keyActor('Key - Infrastructure') };
+  const input = { id, kind: 'ip', data: { value: '192.0.2.0/24' }, enabled: false };
+  return { id, credentialId: (await made(machine, 'clients.create_credential', input)).id, enabled: true };
+};
+
+export const confirmedSamples: Record<string, Sample> = {
+  'clients.update capability.grant': async (ctx) => ({ ...(await assignedClient(true)(ctx)), ip_address: '203.0.113.0/24' }),
+  'clients.assign protection.loosen': assigning(false),
+  'clients.assign capability.grant': assigning(true),
+  'clients.create_credential protection.loosen': adding(false),
+  'clients.create_credential capability.grant': adding(true),
+  'clients.update_credential capability.grant': prolonging,
+};
 
 export const samples: Record<string, Sample> = {
   'clients.list': nothing,
@@ -40,17 +85,26 @@ export const shownOnce = { 'clients.create_credential': ['reveal.private_key_pem
 /** A label, edited in place. */
 export const unguardedEdits = ['clients.update_credential'];
 
-export const harmless = {
-  // An address of a client is a way in like its other credentials, which the same people may add.
-  'clients.update': ['name', 'type', 'ip_address', 'ip_notes', 'description', 'enabled', 'collection_id'],
-};
-
 export const grantless = {
   'clients.create': 'a server is a kind of client, which calls the routes it is assigned to',
-  'clients.update': 'a server is a kind of client, which calls the routes it is assigned to',
+};
+
+/** Where no clients are required, or by less, nobody gets in by more. */
+export const freeSamples: Record<string, Sample> = {
+  'clients.update': async (ctx) => ({ ...(await clientId(ctx)), ip_address: '203.0.113.0/24' }),
+  'clients.assign': assignment,
+  'clients.create_credential': credential,
 };
 
 export const loosening: Fixture['loosening'] = {
+  'clients.update': {
+    rules: CLIENT_PROTECTIONS,
+    of: assignedClient(false),
+    pairs: {
+      ip_address: { strict: { ip_address: '203.0.113.7' }, loose: { ip_address: '203.0.113.0/24' } },
+      enabled: { strict: { enabled: false }, loose: { enabled: true } },
+    },
+  },
   'clients.update_credential': {
     rules: CREDENTIAL_PROTECTIONS,
     of: credentialId,

@@ -1,20 +1,33 @@
 import type { z } from 'zod';
 import { withinPlan } from '#server/domain/plans/service.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
-import { canonicalAddress } from '#server/kernel/address.ts';
+import { canonicalAddress, rangesCover } from '#server/kernel/address.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { type Looser, loosened, turnedOn } from '#server/kernel/loosening.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
+import { confirmAdmissions } from './admission.ts';
 import { assignmentEntry } from './assignments.ts';
 import type { CreateClient, ListClients, UpdateClient } from './schema.ts';
-import { asRecord, assignedPairs, assignmentsOf, bumpRoutesOf, clientById, findPage, lockedClient, withCounts } from './store.ts';
+import {
+  admissionsOf,
+  asRecord,
+  assignedPairs,
+  assignmentsOf,
+  bumpRoutesOf,
+  clientById,
+  findPage,
+  lockedClient,
+  withCounts,
+} from './store.ts';
 
+export { type Admission, confirmAdmissions, confirmRequiringClients, REVEALED_BY } from './admission.ts';
 export { MOST_PER_PAIR } from './assignments.ts';
-export { bumpRoutesOf } from './store.ts';
+export { admissionsOf, bumpRoutesOf } from './store.ts';
 
 /** A page of clients, each with how many routes and credentials it has. */
 export const listClients = (ctx: Ctx, query: z.output<typeof ListClients>) =>
@@ -59,10 +72,22 @@ export function createClient(ctx: Ctx, input: z.output<typeof CreateClient>) {
   });
 }
 
-/** @throws Refusal not_found, conflict when the new address is another credential of this client */
+/** Which changes let a client in by more, wherever it is assigned and clients are required. */
+export const CLIENT_PROTECTIONS: Looser<Omit<z.output<typeof UpdateClient>, 'id'>> = {
+  name: 'harmless',
+  type: 'harmless',
+  ip_address: (before, after) => !rangesCover([before], [after]),
+  ip_notes: 'harmless',
+  description: 'harmless',
+  enabled: turnedOn,
+  collection_id: 'harmless',
+};
+
+/** @throws Refusal not_found, conflict when the new address is another credential of this client, what `confirmAdmissions` throws */
 export function updateClient(ctx: Ctx, { id, ...input }: z.output<typeof UpdateClient>) {
   return mutate(ctx, async (tx) => {
     const before = await lockedClient(tx, ctx, id);
+    if (loosened(before, input, CLIENT_PROTECTIONS).length > 0) await confirmAdmissions(tx, ctx, await admissionsOf(tx, ctx, [before.id]));
     await requireCollection(tx, ctx, input.collection_id);
     const { ip_notes, ...plain } = input;
     const after = await tx.clients.update({

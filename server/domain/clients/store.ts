@@ -7,6 +7,7 @@ import { isUuid } from '#server/kernel/fields.ts';
 import { places } from '#server/platform/geoip.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { inCollection } from '#server/platform/lists/sql.ts';
+import type { Admission } from './admission.ts';
 import type { CredentialKind, ListClients } from './schema.ts';
 
 type Query = z.output<typeof ListClients>;
@@ -92,6 +93,13 @@ export const assignedPairs = (tx: Tx, ctx: Ctx, clientId: string): Promise<Pair[
     select a.route_id::text, r.name as route_name, a.environment_id::text, e.name as environment_name from route_client_assignments a
       join routes r on r.id = a.route_id join environments e on e.id = a.environment_id
     where a.tenant_id = ${ctx.tenant_id}::uuid and a.sandbox = ${ctx.sandbox} and a.client_id = ${clientId}::uuid order by r.name, e.name`;
+
+/** Where these clients are assigned. */
+export const admissionsOf = (tx: Tx, ctx: Ctx, clientIds: readonly string[]): Promise<Admission[]> =>
+  tx.route_client_assignments.findMany({
+    where: { ...own(ctx), client_id: { in: [...clientIds] } },
+    select: { client_id: true, route_id: true, environment_id: true },
+  });
 
 /** Raises the version of every route the client is assigned to; in order of id, so that two such calls never wait for each other. */
 export const bumpRoutesOf = (tx: Tx, ctx: Ctx, clientId: string) =>

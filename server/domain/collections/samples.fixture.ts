@@ -44,7 +44,26 @@ async function elsewhere(ctx: Ctx, environment_name: string) {
   return { id: String(id), action: await revealing(true)(ctx) };
 }
 
+/** A collection whose routes admit a client, and a route that requires clients. */
+async function admitting(ctx: Ctx, environment_name: string) {
+  const { id } = await collectionId(ctx);
+  const client = await made(ctx, 'clients.create', { name: fresh('client'), ip_address: '203.0.113.7' });
+  const environments = [{ environment_name, base_url: null, default_client_ids: [client.id] }];
+  await made(ctx, 'collections.environment_defaults.put', { id, expected_environments: [environment_name], environments });
+  return { id: String(id), route: await made(ctx, 'routes.create', { ...(await route(ctx)), requires_clients: true }) };
+}
+
 export const confirmedSamples: Record<string, Sample> = {
+  'collections.routes.reset protection.loosen': async (ctx) => {
+    const { id, route } = await admitting(ctx, 'production');
+    await made(ctx, 'routes.update', { id: route.id, collection_id: id });
+    return { id, routeId: route.id };
+  },
+  'collections.members.move protection.loosen': async (ctx) => {
+    const { name } = await made(ctx, 'environments.create', { name: fresh('stage') });
+    const { id, route } = await admitting(ctx, name);
+    return { id, type: 'route', ids: [route.id] };
+  },
   'collections.routes.reset': async (ctx) => {
     const { id, action } = await elsewhere(ctx, 'production');
     await made(ctx, 'routes.update', { id: action.id, collection_id: id });

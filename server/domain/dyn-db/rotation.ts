@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { inTransaction, read, type Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
@@ -14,7 +15,7 @@ import { mintedPassword } from './usernames.ts';
 
 /**
  * Logs in with the new key before it is stored. Another fingerprint than the pinned one may be another jump host, which the admin's password would reach in
- * that trial already: its move is confirmed and on record before. @throws Refusal not_found, validation_error, what `confirmMove` and `withDatabase` throw,
+ * that trial already: its move is confirmed and on record before, and the change itself once it is stored. @throws Refusal not_found, validation_error, what `confirmMove` and `withDatabase` throw,
  * tenant_sealed
  */
 export async function rotateSshKey(ctx: Ctx, input: z.output<typeof RotateSshKey>) {
@@ -40,7 +41,10 @@ export async function rotateSshKey(ctx: Ctx, input: z.output<typeof RotateSshKey
     });
     return audited(
       { rotated: before.name, fingerprint_updated },
-      entryOf('update', before, { details: { ssh_key: 'rotated', fingerprint_updated, fingerprint } }),
+      entryOf('update', before, {
+        changes: changesOf(before, { ssh_host_fingerprint: fingerprint }, ['ssh_host_fingerprint']),
+        details: { ssh_key: 'rotated', fingerprint_updated, fingerprint },
+      }),
     );
   });
 }
@@ -51,8 +55,7 @@ const confirmFingerprint = (ctx: Ctx, connection: string, fingerprint: string) =
     const moved = before.ssh_host_fingerprint !== null && before.ssh_host_fingerprint !== fingerprint ? ['ssh_host_fingerprint'] : [];
     const move = await confirmPlaces(tx, ctx, before, { moved, given: false, again: [], route: 'dyn_db.rotate_ssh_key' });
     if (move.moved === undefined) return unchanged(undefined);
-    const changes = [{ field: 'ssh_host_fingerprint', from: before.ssh_host_fingerprint, to: fingerprint }];
-    return audited(undefined, entryOf('update', before, { changes, details: { ssh_key: 'rotating', ...move } }));
+    return audited(undefined, entryOf('update', before, { details: { ssh_key: 'trying', fingerprint, ...move } }));
   });
 
 /** A rotation that is younger may still be under way. */

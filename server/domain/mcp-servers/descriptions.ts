@@ -41,12 +41,13 @@ export const descriptions: Descriptions = {
       success: 'The updated tool.',
     },
     'mcp_servers.tools.delete': {
-      description: 'Deletes the settings of a tool, and no longer allows it.',
+      description:
+        'Deletes the settings of a tool, and no longer allows it. A person confirms this when calls of the tool need an approval or have rules.',
       success: 'The tool was deleted.',
     },
     'mcp_servers.tools.from_route': {
       description:
-        'Makes a tool of a collection that calls one route. `{name}` in the path becomes an argument that stays within its segment.',
+        'Makes a tool of a collection that calls one route. `{name}` in the path becomes an argument that stays within its segment. The tool is enabled and allowed, which a person confirms.',
       success: 'The created tool.',
     },
     'mcp_servers.tools.import_openapi': {

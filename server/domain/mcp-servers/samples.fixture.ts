@@ -186,9 +186,22 @@ export const confirmedSamples: Record<string, Sample> = {
     await made(ctx, 'mcp_servers.tools.update', { id, toolId, approval: 'required' });
     return { id, tool_name: (await made(ctx, 'mcp_servers.tools.get', { id, toolId })).tool_name, approval: 'none' };
   },
+  'mcp_servers.tools.delete': async (ctx) => {
+    const tool = await aTool(ctx);
+    await made(ctx, 'mcp_servers.tools.update', { ...tool, argument_rules: [{ path: '$.limit', op: 'max', value: 10 }] });
+    return tool;
+  },
+  'mcp_servers.tools.from_route': fromRoute,
 };
 export const freeSamples: Record<string, Sample> = {
   'mcp_servers.tools.upsert': async (ctx) => ({ ...(await anUpstream(ctx)), tool_name: 'search', approval: 'required' }),
+  'mcp_servers.tools.delete': aTool,
+  // Its name was allowed before.
+  'mcp_servers.tools.from_route': async (ctx) => {
+    const input = await fromRoute(ctx);
+    await made(ctx, 'mcp_servers.update', { id: input.id, allowed_tools: [input.name] });
+    return input;
+  },
 };
 
 export const templated: Fixture['templated'] = {

@@ -14,7 +14,7 @@ import { compileRules, RuleProblem } from '#server/mcp/argument-rules.ts';
 import { parameterHeaderProblem, templateProblem } from '#server/mcp/tool-operation.ts';
 import { env } from '#server/platform/env.ts';
 import { pinStateOf } from './pin-state.shared.ts';
-import { MCP_TOOL_PROTECTIONS } from './protections.ts';
+import { MCP_SERVER_PROTECTIONS, MCP_TOOL_PROTECTIONS } from './protections.ts';
 import { entryOf, lockedServer, readServer, type ServerRow } from './store.ts';
 import type { ToolFromRoute, ToolOperation, UpdateMcpTool, UpsertMcpTool } from './tools.schema.ts';
 
@@ -139,11 +139,13 @@ async function allow(tx: Tx, ctx: Ctx, server: ServerRow, name: string, allowed:
   return { ...server, allowed_tools };
 }
 
-/** The row goes; a tool that the upstream still has comes back with the next probe, without its settings. @throws Refusal not_found */
+/** The row goes; a tool that the upstream still has comes back with the next probe, without its settings. @throws Refusal not_found, step_up_required */
 export function deleteTool(ctx: Ctx, { id, toolId }: { id: string; toolId: string }) {
   return mutate(ctx, async (tx) => {
     const server = await lockedServer(tx, ctx, id);
     const row = await toolById(tx, ctx, server, toolId);
+    // Made again, it would have neither an approval nor rules.
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(toolOf(server, row), UNGUARDED, MCP_TOOL_PROTECTIONS));
     await tx.mcp_tools.delete({ where: { id: row.id, ...own(ctx) } });
     // Without its row a collection has no such tool; an upstream's would lose its limits, so it is no longer allowed either.
     if (server.allowed_tools.includes(row.tool_name)) await allow(tx, ctx, server, row.tool_name, false);
@@ -152,7 +154,12 @@ export function deleteTool(ctx: Ctx, { id, toolId }: { id: string; toolId: strin
   });
 }
 
-/** A tool of a collection that calls a route in one way. It begins enabled and allowed: somebody made it by hand. @throws Refusal not_found, validation_error, conflict */
+const UNGUARDED = { approval: 'none' as const, argument_rules: [] };
+
+/**
+ * A tool of a collection that calls a route in one way. It begins enabled and allowed: somebody made it by hand.
+ * @throws Refusal not_found, validation_error, conflict, step_up_required
+ */
 export function toolFromRoute(ctx: Ctx, { id, route_id, method, path, name, description }: z.output<typeof ToolFromRoute>) {
   return mutate(ctx, async (tx) => {
     const server = await lockedServer(tx, ctx, id);
@@ -172,6 +179,8 @@ export function toolFromRoute(ctx: Ctx, { id, route_id, method, path, name, desc
     await checkTool(tx, ctx, server, { route_id, operation });
     if (await tx.mcp_tools.findFirst({ where: { ...own(ctx), mcp_server_id: server.id, tool_name: name }, select: { id: true } }))
       throw new Refusal('conflict', 'This server already has a tool of this name.');
+    const allowed_tools = [...server.allowed_tools, name];
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(server, { allowed_tools }, MCP_SERVER_PROTECTIONS));
     const route = await tx.routes.findFirstOrThrow({ where: { ...own(ctx), id: route_id }, select: { name: true } });
     const row = await tx.mcp_tools.create({
       data: {

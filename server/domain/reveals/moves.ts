@@ -40,7 +40,7 @@ export async function confirmMove(
   if (!member) throw refused(move);
   await confirmChange(tx, ctx, env.PUBLIC_ADMIN_URL, 'credential.move');
   if (!ctx.step_up?.used) throw new Error(`the row of ${route} does not let its verb ask for credential.move`);
-  const reason = reasonOf(ctx, await asksForReason(tx, ctx));
+  const reason = reasonOf(ctx, await asksForReason(tx, ctx), reasonWanted(move));
   await takeRoom(tx, member, route);
   return { moved, kept, ...(reason === undefined ? {} : { reason }) };
 }
@@ -61,5 +61,8 @@ function refused({ moved, kept, again }: Move): Refusal {
     { extra: { moved, again } },
   );
 }
+
+const reasonWanted = ({ kept, again }: Move): string =>
+  `This workspace asks why ${listOf(kept)} is sent to another place. Give a reason${again.length > 0 ? `, or send ${listOf(again)} again` : ''}.`;
 
 const listOf = (names: readonly string[]) => new Intl.ListFormat('en').format(names);

@@ -6,16 +6,19 @@ const LONGEST = 500;
 const INVISIBLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
- * Why a person reveals something, as they say in X-Reveal-Reason (interface rule 32 §5.2). Undefined when they don't say.
+ * Why a person reveals something, as they say in X-Reveal-Reason (interface rule 32 §5.2). Undefined when they don't say; `missing` is what they are told
+ * where they have to.
  * @throws Refusal invalid, reveal_reason_required
  */
-export function reasonOf({ reveal_reason = '' }: Pick<Ctx, 'reveal_reason'>, required: boolean): string | undefined {
+export function reasonOf({ reveal_reason = '' }: Pick<Ctx, 'reveal_reason'>, required: boolean, missing = NO_REASON): string | undefined {
   const reason = decoded(reveal_reason).replace(INVISIBLE, '').trim();
   if (reason.length > LONGEST) throw new Refusal('invalid', `X-Reveal-Reason: must be at most ${LONGEST} characters`);
   if (reason !== '') return reason;
-  if (required) throw new Refusal('reveal_reason_required', 'This workspace asks for a reason. Say why you need this value.');
+  if (required) throw new Refusal('reveal_reason_required', missing);
   return undefined;
 }
+
+const NO_REASON = 'This workspace asks for a reason. Say why you need this value.';
 
 function decoded(text: string): string {
   try {

@@ -26,12 +26,14 @@ export const descriptions: Descriptions = {
       success: 'The configuration in this environment.',
     },
     'routes.environments.delete': {
-      description: 'Removes the configuration of a route in one environment, so that the route no longer serves it.',
+      description:
+        'Removes the configuration of a route in one environment, so that the route no longer serves it. A person confirms this when the environment is stricter than the base.',
       success: 'The configuration was deleted.',
     },
     'routes.clients.list': { description: 'Lists the clients that may call a route in one environment.', success: 'The assigned clients.' },
     'routes.clients.set': {
-      description: 'Replaces the clients that may call a route in one environment. An empty list removes them all.',
+      description:
+        'Replaces the clients that may call a route in one environment. An empty list removes them all. A person confirms further clients where the route requires clients.',
       success: 'The assigned clients.',
     },
     'routes.actions.list': {

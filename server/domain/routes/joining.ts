@@ -1,3 +1,4 @@
+import { confirmAdmissions } from '#server/domain/clients/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
@@ -19,13 +20,14 @@ export async function collectionForBody(tx: Tx, ctx: Ctx, id: string | null | un
 
 /**
  * A route that joins a collection gets every environment the collection expects and it lacks, with the default target and the default
- * clients there (interface rule 10 §13.3). Environments it already has stay as they are.
+ * clients there (interface rule 10 §13.3). Environments it already has stay as they are. A route that is new admits nobody by more than before.
+ * @throws Refusal what `confirmAdmissions` throws
  */
-export async function joinCollection(tx: Tx, ctx: Ctx, routeId: string, collection: CollectionRow): Promise<void> {
+export async function joinCollection(tx: Tx, ctx: Ctx, routeId: string, collection: CollectionRow, isNew = false): Promise<void> {
   const route = await routeByRef(tx, ctx, routeId);
   const defaults = await defaultsOf(tx, ctx, collection.id);
   const added = await addExpected(tx, ctx, route, collection, defaults);
-  await attachDefaultClients(tx, ctx, route.id, added, defaults);
+  await attachDefaultClients(tx, ctx, route.id, added, defaults, isNew);
 }
 
 /** What the collection says per environment; default clients that are gone are left out. */
@@ -63,18 +65,27 @@ export async function addExpected(
 
 const withTarget = (local: object | undefined, url: string | null | undefined) => (url ? { ...local, target_base_url: url } : { ...local });
 
-/** Attaches each environment's default clients. `environments`: name -> id. */
+/** Attaches each environment's default clients. `environments`: name -> id. @throws Refusal what `confirmAdmissions` throws, unless the route is new */
 export async function attachDefaultClients(
   tx: Tx,
   ctx: Ctx,
   routeId: string,
   environments: Map<string, string>,
   defaults: Defaults,
+  isNew = false,
 ): Promise<void> {
   const pairs = [...environments].flatMap(([name, environment_id]) =>
     (defaults.get(name)?.default_client_ids ?? []).map((client_id) => ({ environment_id, client_id })),
   );
-  const data = pairs.map((pair) => ({ ...own(ctx), ...pair, route_id: routeId, created_at: ctx.now }));
+  const held = await tx.route_client_assignments.findMany({
+    where: { ...own(ctx), route_id: routeId },
+    select: { environment_id: true, client_id: true },
+  });
+  const fresh = pairs
+    .filter((pair) => !held.some((one) => one.environment_id === pair.environment_id && one.client_id === pair.client_id))
+    .map((pair) => ({ ...pair, route_id: routeId }));
+  if (!isNew) await confirmAdmissions(tx, ctx, fresh);
+  const data = fresh.map((pair) => ({ ...own(ctx), ...pair, created_at: ctx.now }));
   await tx.route_client_assignments.createMany({ data, skipDuplicates: true });
 }
 

@@ -1,3 +1,4 @@
+import { confirmRequiringClients } from '#server/domain/clients/service.ts';
 import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
@@ -39,6 +40,7 @@ export const ROUTE_PROTECTIONS: Looser<EffectiveConfig> = {
   // Judged method by method below.
   method_configs: 'harmless',
   use_method_specific_configs: 'harmless',
+  // Turned on, it admits assigned clients without a key, which is judged by them.
   requires_clients: turnedOff,
   ip_allowlist: allowsMoreAddresses,
   intercept_enabled: 'harmless',
@@ -51,12 +53,23 @@ export const ROUTE_PROTECTIONS: Looser<EffectiveConfig> = {
 };
 const KEPT: readonly string[] = ['off', 'errors', 'all'];
 
-/** Asks a person to confirm when a draft loosens any environment; a new one is compared with the base. @throws Refusal step_up_required */
-export async function confirmDraft(tx: Tx, ctx: Ctx, before: Draft, after: Draft): Promise<void> {
-  const names = [...after.locals.keys()].flatMap((environment) => {
-    const [was, is] = [settingsOf(before, environment), settingsOf(after, environment)];
-    const unsigned = METHODS.some((method) => forMethod(was, method).require_signature && !forMethod(is, method).require_signature);
-    return [...loosened<EffectiveConfig>(was, is, ROUTE_PROTECTIONS), ...(unsigned ? ['method_configs'] : [])];
-  });
+/**
+ * Asks a person to confirm when a draft loosens any environment; a new one is compared with the base. @throws Refusal mfa_required, step_up_required
+ */
+export async function confirmDraft(tx: Tx, ctx: Ctx, route_id: string, before: Draft, after: Draft): Promise<void> {
+  const environments = [...after.locals.keys()].map((name) => ({ name, was: settingsOf(before, name), is: settingsOf(after, name) }));
+  const requiring = environments.filter(({ was, is }) => is.requires_clients && !was.requires_clients).map(({ name }) => name);
+  await confirmRequiringClients(tx, ctx, route_id, requiring);
+  const names = environments.flatMap(({ was, is }) => loosenedIn(was, is));
   await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, names);
+}
+
+/** An environment that goes takes its settings along, and begins again with those of the base. @throws Refusal step_up_required */
+export async function confirmRemoval(tx: Tx, ctx: Ctx, draft: Draft, environment: string): Promise<void> {
+  await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosenedIn(settingsOf(draft, environment), settingsOf(draft, draft.base)));
+}
+
+function loosenedIn(was: EffectiveConfig, is: EffectiveConfig): string[] {
+  const unsigned = METHODS.some((method) => forMethod(was, method).require_signature && !forMethod(is, method).require_signature);
+  return [...loosened<EffectiveConfig>(was, is, ROUTE_PROTECTIONS), ...(unsigned ? ['method_configs'] : [])];
 }

@@ -105,7 +105,24 @@ export const withAction = async (ctx: Ctx, input: Record<string, unknown>) => {
   return { id: input.id, actionId: (await made(machine, 'routes.actions.create', input)).id };
 };
 
+const aClient = async (ctx: Ctx): Promise<string> =>
+  (await made(ctx, 'clients.create', { name: fresh('client'), ip_address: '203.0.113.7' })).id;
+/** The clients of a route that requires them, and one more. */
+const oneMoreClient =
+  (reveals: boolean): Sample =>
+  async (ctx) => {
+    const { id } = reveals ? await withAction(ctx, await revealing(true)(ctx)) : await routeId(ctx);
+    await made(ctx, 'routes.update', { id, requires_clients: true });
+    return { id, env: 'production', client_ids: [await aClient(ctx)] };
+  };
 export const confirmedSamples: Record<string, Sample> = {
+  'routes.clients.set protection.loosen': oneMoreClient(false),
+  'routes.clients.set capability.grant': oneMoreClient(true),
+  'routes.environments.delete': async (ctx) => {
+    const input = await routeEnvironment(ctx);
+    await made(ctx, 'routes.environments.put', { ...input, require_signature: true });
+    return input;
+  },
   'routes.update protection.loosen': async (ctx) => {
     const { id } = await made(ctx, 'routes.create', { ...(await route(ctx)), require_signature: true });
     return { id, method_configs: [{ method: 'GET', require_signature: false }] };
@@ -128,6 +145,9 @@ export const confirmedSamples: Record<string, Sample> = {
 export const freeSamples: Record<string, Sample> = {
   'routes.update': async (ctx) => ({ ...(await routeId(ctx)), requires_clients: true, timeout_ms: 2_000 }),
   'routes.environments.put': async (ctx) => ({ ...(await routeEnvironment(ctx)), requires_clients: true }),
+  'routes.environments.delete': overridden,
+  // Assigned already: fewer, and none that is new.
+  'routes.clients.set': async (ctx) => ({ ...(await oneMoreClient(false)(ctx)), client_ids: [] }),
   'routes.actions.create': masking,
   'routes.actions.update': async (ctx) => ({ ...(await withAction(ctx, await revealing(true)(ctx))), enabled: false }),
   'routes.actions.delete': async (ctx) => withAction(ctx, await revealing(true)(ctx)),
@@ -156,14 +176,14 @@ export const loosening: Fixture['loosening'] = {
 };
 
 export const harmless = {
+  // Those that are added are judged one by one, with what the route shows them.
+  'routes.clients.set': ['client_ids'],
   // Each place of an action is judged as a grant or a protection of the route.
   'routes.actions.update': [
     ...['selectors', 'key_name', 'data_role', 'content_type', 'mode', 'mask', 'signature_header', 'signature_member', 'sort_order'],
     ...['enabled', 'direction', 'action', 'location'],
   ],
   'routes.examples.replace': ['name', 'method', 'path', 'headers', 'body', 'assertions'],
-  // Clients are admitted one by one, which is what the list is for.
-  'routes.clients.set': ['client_ids'],
 };
 
 export const dependsOnState = [

@@ -83,7 +83,7 @@ async function checkSigningKeys(
 /** The settings alone; another host has another icon. @throws Refusal step_up_required when they loosen what protects the route */
 export async function storeSettings(tx: Tx, ctx: Ctx, route: { id: string }, before: Draft | null, after: Draft, ids: Map<string, string>) {
   if (before) {
-    await confirmDraft(tx, ctx, before, after);
+    await confirmDraft(tx, ctx, route.id, before, after);
     await confirmTargets(tx, ctx, route.id, targetsOf(before), targetsOf(after));
   }
   await storeDraft(tx, ctx, route, before, after, ids);

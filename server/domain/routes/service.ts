@@ -95,7 +95,7 @@ export async function insertRoute(tx: Tx, ctx: Ctx, input: z.output<typeof Creat
     })
     .catch(onUnique('A route with this name or slug already exists.'));
   await saveDraft(tx, ctx, route, null, draft, new Map([[environment.name, environment.id]]));
-  if (collection) await joinCollection(tx, ctx, route.id, collection);
+  if (collection) await joinCollection(tx, ctx, route.id, collection, true);
   const row = await routeByRef(tx, ctx, route.id);
   await warnNobodyAdmitted(tx, ctx, row, input.requires_clients);
   return { row, entry: routeEntry('create', row) };

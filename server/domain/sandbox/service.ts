@@ -119,7 +119,6 @@ async function carriedOut(within: Within, { builder, drafts, answer }: Plan, to:
   const entry = promotionEntry(run, builder, answer);
   await within(to === 'test', async (tx, here) => {
     await refuseDenied(here, todo);
-    const move = await confirmPromotedPins(tx, here, builder, of('secret'));
     for (const type of FAMILIES) {
       const more = of(type).filter((step) => !step.exists).length;
       if (more > 0) await withinPlan(tx, here, `${type}s`, more);
@@ -130,6 +129,8 @@ async function carriedOut(within: Within, { builder, drafts, answer }: Plan, to:
     entries.push(...(await applyClients(tx, here, builder, of('client'), run)));
     entries.push(...(await fillCollections(tx, here, builder, of('collection'), run)));
     entries.push(...(await applyRoutes(tx, here, builder, drafts, of('route'), run)));
+    // Last: it holds the person's reveals until the transaction ends.
+    const move = await confirmPromotedPins(tx, here, builder, of('secret'));
     return audited(undefined, { ...entry, details: { ...entry.details, ...move } }, entries);
   });
   await within(to === 'live', async () => audited(undefined, entry));

@@ -89,6 +89,7 @@ function stepUpOfLogins({ v1, tables, fixture }: Subject): void {
             assert.ok(sample, `needs a sample that asks: confirmedSamples['${title}']`);
             const input = await sample(ctx);
             const person = await ownerOf(w);
+            await enrolled(person.id);
             const login = (step_up_at?: Date) => w.token({ space, person, ...(step_up_at ? { step_up_at } : {}) });
             const [never, late, fresh] = [await login(), await login(new Date(Date.now() - 8 * 3_600_000)), await login(new Date())];
             const contents = async () => [await contentsOf(tables, w), await auditCount(w)];

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { confirmAdmissions } from '#server/domain/clients/service.ts';
 import { environmentByName, heldEnvironment } from '#server/domain/environments/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
@@ -18,7 +19,7 @@ export function listRouteClients(ctx: Ctx, { id, env }: z.output<typeof RouteEnv
   });
 }
 
-/** Replaces the set. @throws Refusal validation_error for an unknown client or an environment the route does not serve */
+/** Replaces the set. @throws Refusal validation_error for an unknown client or an environment the route does not serve, what `confirmAdmissions` throws */
 export function setRouteClients(ctx: Ctx, { id, env, client_ids }: z.output<typeof SetRouteClients>) {
   return mutate(ctx, async (tx) => {
     const route = await lockRoute(tx, ctx, id);
@@ -36,6 +37,11 @@ export function setRouteClients(ctx: Ctx, { id, env, client_ids }: z.output<type
     const added = wanted.filter((c) => !before.includes(c));
     const removed = before.filter((c) => !wanted.includes(c));
     const pair = { ...own(ctx), route_id: route.id, environment_id: environment.id };
+    await confirmAdmissions(
+      tx,
+      ctx,
+      added.map((client_id) => ({ ...pair, client_id })),
+    );
     await tx.route_client_assignments.deleteMany({ where: { ...pair, client_id: { in: removed } } });
     await tx.route_client_assignments.createMany({
       data: added.map((client_id) => ({ ...pair, client_id, created_at: ctx.now })),

@@ -10,6 +10,7 @@ import { applyPatch, checkDraft, configPatch, draftOf, fanOut } from '../config/
 import { forgetReferences } from '../config/references.ts';
 import { checkTarget } from '../config/target.ts';
 import { warnNobodyAdmitted } from '../joining.ts';
+import { confirmRemoval } from '../protections.ts';
 import { saveDraft } from '../saving.ts';
 import type { PutRouteEnvironment, RouteEnvironmentRef, RouteRef } from '../schema.ts';
 import { lockRoute, routeByRef } from '../store.ts';
@@ -50,7 +51,7 @@ export async function putRouteEnvironment(ctx: Ctx, { id, env, enabled, ...field
   });
 }
 
-/** The environment is no longer served, its client assignments go; values of secrets stay. @throws Refusal validation_error for the base */
+/** The environment is no longer served, its client assignments go; values of secrets stay. @throws Refusal validation_error for the base, step_up_required */
 export function deleteRouteEnvironment(ctx: Ctx, { id, env }: z.output<typeof RouteEnvironmentRef>) {
   return mutate(ctx, async (tx) => {
     const route = await lockRoute(tx, ctx, id);
@@ -60,6 +61,7 @@ export function deleteRouteEnvironment(ctx: Ctx, { id, env }: z.output<typeof Ro
         'validation_error',
         "The base environment can't be removed. Make another environment the base first, or delete the route.",
       );
+    await confirmRemoval(tx, ctx, draftOf(route.configs), env);
     await tx.route_client_assignments.deleteMany({ where: { ...own(ctx), route_id: route.id, environment_id: config.environment_id } });
     await tx.route_environment_configs.delete({ where: { id: config.id, ...own(ctx) } });
     await forgetReferences(tx, ctx, route.id, env);

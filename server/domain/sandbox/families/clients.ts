@@ -1,8 +1,9 @@
-import { bumpRoutesOf, rangeColumns } from '#server/domain/clients/service.ts';
+import { admissionsOf, bumpRoutesOf, CLIENT_PROTECTIONS, confirmAdmissions, rangeColumns } from '#server/domain/clients/service.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { loosened } from '#server/kernel/loosening.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
 import { entryFor } from '../audit-entries.ts';
 import {
@@ -81,6 +82,21 @@ export async function applyClients(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps
       ...rangeColumns(row.ip_address),
     })),
   });
+  const before = new Map(builder.target.clients.map((row) => [row.id, row]));
+  const widened = steps.filter((step) => {
+    const was = before.get(step.there);
+    const { ip_address } = builder.source.clients.get(step.id) as ClientRow;
+    return step.exists && was && loosened(was, { ip_address }, CLIENT_PROTECTIONS).length > 0;
+  });
+  await confirmAdmissions(
+    tx,
+    ctx,
+    await admissionsOf(
+      tx,
+      ctx,
+      widened.map((step) => step.there),
+    ),
+  );
   for (const step of steps.filter((one) => one.exists)) {
     const row = builder.source.clients.get(step.id) as ClientRow;
     await tx.clients.update({

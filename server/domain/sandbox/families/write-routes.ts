@@ -1,3 +1,4 @@
+import { type Admission, confirmAdmissions } from '#server/domain/clients/service.ts';
 import {
   changedFields,
   columnsOf,
@@ -118,7 +119,7 @@ async function update(
   await storeSettings(tx, ctx, { id: step.there }, before, after, environments);
 }
 
-/** Only added: whoever may call there already may go on. */
+/** Only added: whoever may call there already may go on. @throws Refusal what `confirmAdmissions` throws, for routes that are there already */
 async function assign(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps: readonly Step[], environments: Map<string, string>): Promise<void> {
   const rows = steps.flatMap((step) =>
     (builder.source.routes.get(step.id) as RouteRow).assignments.map((one) => ({
@@ -129,8 +130,18 @@ async function assign(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps: readonly St
       created_at: ctx.now,
     })),
   );
+  const existing = new Set(steps.filter((step) => step.exists).map((step) => step.there));
+  const held = await tx.route_client_assignments.findMany({
+    where: { ...own(ctx), route_id: { in: [...existing] } },
+    select: { client_id: true, route_id: true, environment_id: true },
+  });
+  const known = new Set(held.map(inWords));
+  const fresh = rows.filter((row) => existing.has(row.route_id) && !known.has(inWords(row)));
+  await confirmAdmissions(tx, ctx, fresh);
   for (const some of inBatches(rows, 2_000)) await tx.route_client_assignments.createMany({ data: some, skipDuplicates: true });
 }
+
+const inWords = ({ client_id, route_id, environment_id }: Admission) => `${client_id} ${route_id} ${environment_id}`;
 
 /** What is done to values there is what is done to them here, in the same order. */
 async function replaceActions(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps: readonly Step[]): Promise<void> {
