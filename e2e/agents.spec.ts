@@ -86,7 +86,7 @@ async function makeRoute(key: string): Promise<void> {
   expect(route.status, route.text).toBe(201);
 }
 
-async function createAgent(page: Page): Promise<void> {
+async function createAgent(page: Page, device: Awaited<ReturnType<typeof virtualAuthenticator>>): Promise<void> {
   await page.goto(`/${slug}/live/agents`);
   await expect(page.getByRole('heading', { name: 'No agents yet' })).toBeVisible();
   await accessible(page, 'without agents');
@@ -94,7 +94,10 @@ async function createAgent(page: Page): Promise<void> {
   const sheet = page.getByRole('dialog', { name: 'New agent' });
   await sheet.getByLabel('Name', { exact: true }).fill('build-7');
   await accessible(page, 'the form of an agent');
-  await sheet.getByRole('button', { name: 'Create agent' }).click();
+  await device.presentFor(async () => {
+    await sheet.getByRole('button', { name: 'Create agent' }).click();
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+  });
   await expect(page.getByRole('heading', { name: 'build-7' })).toBeVisible();
   await expect(page.getByText('Waiting for the agent…')).toBeVisible();
 }
@@ -105,7 +108,7 @@ test('E4: installed with the line of the page, the agent turns green and doctor 
   await signIn(page, person, slug);
   const device = await virtualAuthenticator(page);
   await addPasskey(page, device, person.email);
-  await createAgent(page);
+  await createAgent(page, device);
 
   await device.presentFor(async () => {
     await page.getByRole('button', { name: 'Create install token' }).click();

@@ -79,7 +79,10 @@ test('A4: an editor’s tool call waits until a person approves it with a passke
 
   await page.goto(at(`/ai/mcp/${server.id}`));
   await page.getByRole('button', { name: 'Refresh tools' }).click();
-  await page.getByRole('switch', { name: 'Allow close_issue' }).click();
+  await device.presentFor(async () => {
+    await page.getByRole('switch', { name: 'Allow close_issue' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Use a passkey' }).click();
+  });
   await expect(page.getByRole('switch', { name: 'Allow close_issue' })).toBeChecked();
   await page.getByRole('row').filter({ hasText: 'close_issue' }).getByRole('button').first().click();
   await page.getByRole('switch', { name: 'Ask a person before each call' }).click();
