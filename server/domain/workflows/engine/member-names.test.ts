@@ -64,7 +64,7 @@ test('a secret in the name of a member is refused to who may not use secrets, at
           ] as const)
             await assert.rejects(
               made(ctx, operation, input),
-              { type: 'forbidden', message: /permission to read secrets/ },
+              { type: actor.type === 'member' ? 'role_denied' : 'forbidden', message: /takes the capability secret:read/ },
               `${operation}: ${what}`,
             );
         }
