@@ -44,7 +44,18 @@ async function elsewhere(ctx: Ctx, environment_name: string) {
   return { id: String(id), action: await revealing(true)(ctx) };
 }
 
+/** A route that calls by a variable of its collection, and shows what a vault holds. */
+async function aimed(ctx: Ctx, host: string) {
+  const { id } = await collectionId(ctx);
+  const variable = await made(ctx, 'collections.variables.create', { id, key: 'host', type: 'value', value: host });
+  const action = await revealing(true)(ctx);
+  await made(ctx, 'routes.update', { id: action.id, collection_id: id, target_base_url: 'http://{{var:host}}:9' });
+  await withAction(ctx, action);
+  return { id: String(id), variableId: variable.id };
+}
+
 export const confirmedSamples: Record<string, Sample> = {
+  'collections.variables.update': async (ctx) => ({ ...(await aimed(ctx, '127.0.0.1')), value: 'localhost' }),
   'collections.routes.reset': async (ctx) => {
     const { id, action } = await elsewhere(ctx, 'production');
     await made(ctx, 'routes.update', { id: action.id, collection_id: id });
@@ -59,6 +70,7 @@ export const confirmedSamples: Record<string, Sample> = {
   },
 };
 export const freeSamples: Record<string, Sample> = {
+  'collections.variables.update': async (ctx) => ({ ...(await aimed(ctx, '127.0.0.1')), value: '127.0.0.1', description: 'the same host' }),
   'collections.routes.reset': membership,
   'collections.members.move': samples['collections.members.move'] as Sample,
 };
@@ -71,5 +83,6 @@ export const harmless = {
   'collections.owners.put': ['user_ids'],
   // How it is called.
   'collections.update': ['name', 'slug', 'description', 'color', 'icon'],
+  // Where routes call by a value, it is judged as their target.
   'collections.variables.update': ['key', 'type', 'value', 'secret_id', 'description'],
 };

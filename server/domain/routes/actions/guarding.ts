@@ -4,6 +4,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import type { Grant } from '#server/kernel/guarded-capabilities.ts';
 import { drops } from '#server/kernel/loosening.ts';
 import { env } from '#server/platform/env.ts';
+import type { Targets } from '../config/targets.ts';
 import { FIELD_ACTIONS, type FieldActionName } from './rules.shared.ts';
 import type { FieldActionSettings } from './schema.ts';
 
@@ -23,8 +24,8 @@ export async function confirmActions(
 }
 
 /** Asks a person to confirm when values that a route decrypts or detokenizes go somewhere else. @throws Refusal mfa_required, step_up_required */
-export async function confirmTargets(tx: Tx, ctx: Ctx, route_id: string, before: readonly string[], after: readonly string[]) {
-  const [was, is] = [before.map(originOf), after.map(originOf)];
+export async function confirmTargets(tx: Tx, ctx: Ctx, route_id: string, before: Targets, after: Targets) {
+  const [was, is] = [[...before.values()].map(originOf), [...after.values()].map(originOf)];
   if (is.every((origin) => was.includes(origin))) return;
   const rows = await tx.route_field_actions.findMany({
     where: {
@@ -41,7 +42,7 @@ export async function confirmTargets(tx: Tx, ctx: Ctx, route_id: string, before:
   await confirmGrant(tx, ctx, env.PUBLIC_ADMIN_URL, { before: to(was), after: to(is) });
 }
 
-/** A target that isn't a plain URL may have a variable in it, and counts as written. */
+/** A target with a variable that isn't there counts as written. */
 const originOf = (target: string): string => URL.parse(target)?.origin ?? target;
 
 /** What an action makes readable, place by place: for other fields, or with another key, it is another grant. */

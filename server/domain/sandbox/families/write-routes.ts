@@ -115,7 +115,9 @@ async function update(
     },
     select: { id: true },
   });
-  await storeSettings(tx, ctx, { id: step.there }, before, after, environments);
+  const from = builder.target.routes.find(({ id }) => id === step.there)?.collection_id ?? null;
+  const placed = { id: step.there, collection_id: targetCollectionId(builder, row), from };
+  await storeSettings(tx, ctx, placed, before, after, environments);
 }
 
 /** Only added: whoever may call there already may go on. */
