@@ -49,7 +49,7 @@ async function aimed(ctx: Ctx, host: string) {
   const { id } = await collectionId(ctx);
   const variable = await made(ctx, 'collections.variables.create', { id, key: 'host', type: 'value', value: host });
   const action = await revealing(true)(ctx);
-  await made(ctx, 'routes.update', { id: action.id, collection_id: id, target_base_url: 'http://{{var:host}}:9' });
+  await made(ctx, 'routes.update', { id: action.id, collection_id: id, target_base_url: 'https://{{var:host}}' });
   await withAction(ctx, action);
   return { id: String(id), variableId: variable.id };
 }
@@ -73,6 +73,12 @@ export const freeSamples: Record<string, Sample> = {
   'collections.variables.update': async (ctx) => ({ ...(await aimed(ctx, '127.0.0.1')), value: '127.0.0.1', description: 'the same host' }),
   'collections.routes.reset': membership,
   'collections.members.move': samples['collections.members.move'] as Sample,
+};
+
+/** No token of a person holds what only Owners and Admins reveal, so it doesn't say where that goes either. */
+export const neverByLogin = {
+  'collections.routes.reset capability.grant': 'forbidden',
+  'collections.variables.update capability.grant': 'forbidden',
 };
 
 export const dependsOnState = [/is required for variables of type|is only for variables of type|looks like a credential/i];

@@ -102,7 +102,7 @@ test('a policy that hides a secret from a caller keeps it from naming it in a bo
   await makeRoute(w, 'fills', upstream.url);
   await makeRoute(w, 'injects', upstream.url, { inject_headers_json: { 'X-Key': '{{secret:STRIPE_KEY}}' }, body_placeholders: 'off' });
   const [bound, free] = [await w.key(), await w.key()];
-  const token = await w.token({ of: await w.client('live', { source_api_key_id: bound.row.id }) });
+  const token = await w.token({ of: await db().oauth_clients.findUniqueOrThrow({ where: { source_api_key_id: bound.row.id } }) });
   await served(running, w);
   await policy(w, { name: 'no stripe', actions: ['secret:read'], subjects: { api_key_ids: [bound.row.id] }, resources: ['STRIPE_*'] });
   const send = async (key: string, name: string) => {

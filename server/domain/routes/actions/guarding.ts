@@ -5,6 +5,7 @@ import type { Grant } from '#server/kernel/guarded-capabilities.ts';
 import { drops } from '#server/kernel/loosening.ts';
 import { env } from '#server/platform/env.ts';
 import type { Targets } from '../config/targets.ts';
+import { assertMayUse, materialOf } from './material.ts';
 import { FIELD_ACTIONS, type FieldActionName } from './rules.shared.ts';
 import type { FieldActionSettings } from './schema.ts';
 
@@ -23,7 +24,10 @@ export async function confirmActions(
   await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, unprotected ? ['field_actions'] : []);
 }
 
-/** Asks a person to confirm when values that a route decrypts or detokenizes go somewhere else. @throws Refusal mfa_required, step_up_required */
+/**
+ * Values that a route decrypts or detokenizes go somewhere else: that takes the right to have routes use its keys and vaults, and a person confirms it.
+ * @throws Refusal role_denied, forbidden, mfa_required, step_up_required
+ */
 export async function confirmTargets(tx: Tx, ctx: Ctx, route_id: string, before: Targets, after: Targets) {
   const [was, is] = [[...before.values()].map(originOf), [...after.values()].map(originOf)];
   if (is.every((origin) => was.includes(origin))) return;
@@ -35,8 +39,13 @@ export async function confirmTargets(tx: Tx, ctx: Ctx, route_id: string, before:
       direction: 'request',
       action: { in: ['decrypt', 'detokenize'] satisfies FieldActionName[] },
     },
-    select: { action: true },
+    select: { action: true, key_name: true },
   });
+  for (const row of rows) {
+    const used = { action: row.action as FieldActionName, key_name: row.key_name }; // checked by the table
+    // What is gone can't be used, but may come back under its name.
+    await assertMayUse(ctx, used.action, await materialOf(tx, ctx, used).catch(() => null));
+  }
   const to = (origins: string[]) =>
     rows.flatMap(({ action }) => origins.map((origin): Grant => `${FIELD_ACTIONS[action as 'decrypt'].capability} on ${origin}`));
   await confirmGrant(tx, ctx, env.PUBLIC_ADMIN_URL, { before: to(was), after: to(is) });

@@ -49,6 +49,28 @@ for (const space of ['live', 'test'] as const)
     await made(ctx, 'collections.variables.update', { id: home.id, variableId: home.variableId, value: THEIRS });
   });
 
+for (const space of ['live', 'test'] as const)
+  test(`${space}: a machine or Editor that may not decrypt sends nothing that a route decrypts to another host`, async () => {
+    const w = await workspace();
+    const ctx = w.member('owner', space);
+    const [home, other] = [await collectionWith(ctx, OURS), await collectionWith(ctx, THEIRS)];
+    const route = await revealingRoute(ctx, home, 'https://{{var:host}}');
+    const actor = keyActor('Key - Infrastructure');
+    const capabilities = new Set([...actor.capabilities].filter((capability) => capability !== 'vault:detokenize'));
+    const callers = [
+      [{ ...ctx, actor: { ...actor, capabilities } }, 'forbidden'],
+      [w.member('editor', space), 'role_denied'],
+    ] as const;
+    for (const [by, type] of callers) {
+      const value = { id: home.id, variableId: home.variableId, value: THEIRS };
+      await assert.rejects(made(by, 'collections.variables.update', value), { type });
+      await assert.rejects(made(by, 'routes.update', { id: route, target_base_url: `https://${THEIRS}` }), { type });
+      await assert.rejects(made(by, 'collections.members.move', { id: other.id, type: 'route', ids: [route] }), { type });
+      await made(by, 'routes.update', { id: route, target_base_url: `https://${OURS}/v2`, timeout_ms: 5_000 });
+      await made(by, 'routes.update', { id: route, target_base_url: 'https://{{var:host}}' });
+    }
+  });
+
 test('a variable that another collection qualifies, and one of a route that is off, count as well', async () => {
   const w = await workspace();
   const ctx = w.member('owner');
