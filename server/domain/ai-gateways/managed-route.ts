@@ -22,6 +22,8 @@ export async function composeRoute(tx: Tx, ctx: Ctx, { slug, provider, target, s
     slug: null,
     enabled: true,
     requires_clients: false,
+    // What people write to a model is no template.
+    body_placeholders: 'off',
     target_base_url: target,
     ...credentialOf(provider, target, secretId),
   });

@@ -24,7 +24,8 @@ export const descriptions: Descriptions = {
       success: 'The created variable.',
     },
     'collections.variables.update': {
-      description: 'Changes a variable. Routes that use it see the change on the next call.',
+      description:
+        'Changes a variable. Routes that use it see the change on the next call. Where the target of routes has it, their secrets go to another place then: it takes what a change of the target takes.',
       success: 'The updated variable.',
     },
     'collections.variables.delete': { description: 'Deletes a variable.', success: 'The variable was deleted.' },

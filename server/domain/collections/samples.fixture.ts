@@ -53,6 +53,16 @@ async function admitting(ctx: Ctx, environment_name: string) {
   return { id: String(id), route: await made(ctx, 'routes.create', { ...(await route(ctx)), requires_clients: true }) };
 }
 
+/** A route that calls by a variable of its collection, and shows what a vault holds. */
+async function aimed(ctx: Ctx, host: string) {
+  const { id } = await collectionId(ctx);
+  const variable = await made(ctx, 'collections.variables.create', { id, key: 'host', type: 'value', value: host });
+  const action = await revealing(true)(ctx);
+  await made(ctx, 'routes.update', { id: action.id, collection_id: id, target_base_url: 'https://{{var:host}}' });
+  await withAction(ctx, action);
+  return { id: String(id), variableId: variable.id };
+}
+
 export const confirmedSamples: Record<string, Sample> = {
   'collections.routes.reset protection.loosen': async (ctx) => {
     const { id, route } = await admitting(ctx, 'production');
@@ -64,6 +74,7 @@ export const confirmedSamples: Record<string, Sample> = {
     const { id, route } = await admitting(ctx, name);
     return { id, type: 'route', ids: [route.id] };
   },
+  'collections.variables.update': async (ctx) => ({ ...(await aimed(ctx, '127.0.0.1')), value: 'localhost' }),
   'collections.routes.reset': async (ctx) => {
     const { id, action } = await elsewhere(ctx, 'production');
     await made(ctx, 'routes.update', { id: action.id, collection_id: id });
@@ -78,8 +89,15 @@ export const confirmedSamples: Record<string, Sample> = {
   },
 };
 export const freeSamples: Record<string, Sample> = {
+  'collections.variables.update': async (ctx) => ({ ...(await aimed(ctx, '127.0.0.1')), value: '127.0.0.1', description: 'the same host' }),
   'collections.routes.reset': membership,
   'collections.members.move': samples['collections.members.move'] as Sample,
+};
+
+/** No token of a person holds what only Owners and Admins reveal, so it doesn't say where that goes either. */
+export const neverByLogin = {
+  'collections.routes.reset capability.grant': 'forbidden',
+  'collections.variables.update capability.grant': 'forbidden',
 };
 
 export const dependsOnState = [/is required for variables of type|is only for variables of type|looks like a credential/i];
@@ -90,5 +108,6 @@ export const harmless = {
   'collections.owners.put': ['user_ids'],
   // How it is called.
   'collections.update': ['name', 'slug', 'description', 'color', 'icon'],
+  // Where routes call by a value, it is judged as their target.
   'collections.variables.update': ['key', 'type', 'value', 'secret_id', 'description'],
 };

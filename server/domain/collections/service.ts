@@ -14,7 +14,7 @@ import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { type CreateCollection, collectionSlugFrom, type ListCollections, type UpdateCollection } from './schema.ts';
 import { namesUsing, usersOfVariables } from './variables/usage.ts';
 
-export { namesUsing, servingRoutesNaming, usersOfVariables } from './variables/usage.ts';
+export { namesUsing, routesAimedBy, servingRoutesNaming, usersOfVariables } from './variables/usage.ts';
 
 /** A page of collections, by name. */
 export function listCollections(ctx: Ctx, query: z.output<typeof ListCollections>) {

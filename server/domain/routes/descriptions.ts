@@ -105,7 +105,7 @@ export const descriptions: Descriptions = {
     upstream_protocol:
       'Protocol spoken to the upstream: `http1`, or `http2`, which it must offer. gRPC calls always use HTTP/2, WebSockets HTTP/1.1.',
     body_placeholders:
-      "Which placeholders in the caller's body are filled in: those of `all` secrets, those of the `same_collection`, or none (`off`).",
+      "Which placeholders in the caller's body are filled in: those of `all` secrets, those of the `same_collection`, or none (`off`). Turning it on, or moving a route that has it on, takes `secrets:read`; for callers without it, new routes have it `off`.",
     forward_client_ip: "Whether to send the caller's IP address to the upstream in `X-Forwarded-For`.",
     payload_structure: 'Shape of a captured body. `{}` if none was captured.',
     mtls_certificate_id: 'ID of the client certificate presented to the upstream.',

@@ -9,6 +9,7 @@ import { copyFieldActions } from './actions/copying.ts';
 import { record } from './answers.ts';
 import { routeEntry } from './audit.ts';
 import { draftOf } from './config/draft.ts';
+import { withFillInAllowed } from './fill-in.ts';
 import { saveDraft } from './saving.ts';
 import { type DuplicateRoute, routeSlugFrom } from './schema.ts';
 import { freeCopyName, freeSlug, routeByRef } from './store.ts';
@@ -45,7 +46,7 @@ export function duplicateRoute(ctx: Ctx, input: z.output<typeof DuplicateRoute>)
       ctx,
       route,
       null,
-      draftOf(source.configs),
+      await withFillInAllowed(ctx, draftOf(source.configs)),
       new Map(source.configs.map((c) => [c.environment_name, c.environment_id])),
     );
     await copyFieldActions(tx, ctx, source.id, route.id);

@@ -219,8 +219,10 @@ export const templated: Fixture['templated'] = {
   'routes.environments.put': async (ctx) => ({ ...(await routeEnvironment(ctx)), ...injecting }),
 };
 
-/** No token of a person holds what only Owners and Admins reveal. */
+/** No token of a person holds what only Owners and Admins reveal, so it doesn't say where that goes either. */
 export const neverByLogin = {
+  'routes.update capability.grant': 'forbidden',
+  'routes.environments.put capability.grant': 'forbidden',
   'routes.actions.create capability.grant': 'forbidden',
   'routes.actions.update capability.grant': 'forbidden',
 };

@@ -4,10 +4,12 @@ import type { Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { KEY_TYPES, type KeyType } from '#server/kernel/key-types.ts';
 import { confirmTargets } from './actions/guarding.ts';
-import { changedFields, type Draft, settingsOf } from './config/draft.ts';
+import { changedFields, type Draft } from './config/draft.ts';
 import { warnOfLiterals } from './config/literals.ts';
 import { saveReferences } from './config/references.ts';
+import { type Targets, targetsOf } from './config/targets.ts';
 import type { ConfigField } from './effective.ts';
+import { assertMayFill } from './fill-in.ts';
 import { forgetIcon, iconOrigin } from './icon/service.ts';
 import { confirmDraft } from './protections.ts';
 import { assertMaySend } from './secret-use.ts';
@@ -24,21 +26,25 @@ const WITH_TEMPLATES: readonly ConfigField[] = [
   'upstream_ca_certificate_id',
 ];
 
+/** `from`: the collection that a route leaves, where it changes it; every variable is looked up anew then. */
+export type Placed = { id: string; collection_id: string | null; from?: string | null };
+
 /**
- * Stores a draft and what its templates refer to. `moved`: the route changes its collection, so every variable is looked up anew.
+ * Stores a draft and what its templates refer to.
  * @throws Refusal validation_error for a malformed template, an unknown secret or variable; forbidden, role_denied for a secret that the caller may not use
  */
 export async function saveDraft(
   tx: Tx,
   ctx: Ctx,
-  route: { id: string; collection_id: string | null },
+  route: Placed,
   before: Draft | null,
   after: Draft,
   ids: Map<string, string>,
-  moved = false,
 ): Promise<void> {
+  const moved = collectionLeft(route) !== route.collection_id;
   const written = new Map([...after.locals.keys()].map((name) => [name, before ? changedFields(before, after, name) : WITH_TEMPLATES]));
   const removed = before ? [...before.locals.keys()].some((name) => !after.locals.has(name)) : false;
+  await assertMayFill(ctx, before, after, moved);
   await storeSettings(tx, ctx, route, before, after, ids);
   if (!moved && !removed && ![...written.values()].some((fields) => fields.some((f) => WITH_TEMPLATES.includes(f)))) return;
   const isWritten = (environment: string, field: ConfigField) => written.get(environment)?.includes(field) ?? false;
@@ -81,16 +87,20 @@ async function checkSigningKeys(
 }
 
 /** The settings alone; another host has another icon. @throws Refusal step_up_required when they loosen what protects the route */
-export async function storeSettings(tx: Tx, ctx: Ctx, route: { id: string }, before: Draft | null, after: Draft, ids: Map<string, string>) {
+export async function storeSettings(tx: Tx, ctx: Ctx, route: Placed, before: Draft | null, after: Draft, ids: Map<string, string>) {
   if (before) {
     await confirmDraft(tx, ctx, route.id, before, after);
-    await confirmTargets(tx, ctx, route.id, targetsOf(before), targetsOf(after));
+    const targets = await targetsOf(tx, ctx, [
+      { draft: before, collection_id: collectionLeft(route) },
+      { draft: after, collection_id: route.collection_id },
+    ]);
+    const [was, is] = targets() as [Targets, Targets]; // one for each of the two
+    await confirmTargets(tx, ctx, route.id, was, is);
   }
   await storeDraft(tx, ctx, route, before, after, ids);
   if (before && hostOf(before) !== hostOf(after)) await forgetIcon(tx, ctx, route.id);
 }
 
-/** Where calls go, whichever environment they are for. */
-const targetsOf = (draft: Draft) => [...draft.locals.keys()].map((name) => settingsOf(draft, name).target_base_url);
+const collectionLeft = ({ collection_id, from = collection_id }: Placed): string | null => from;
 
 const hostOf = ({ base, locals }: Draft) => iconOrigin(locals.get(base)?.target_base_url);

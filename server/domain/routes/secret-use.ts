@@ -5,6 +5,8 @@ import { type Draft, settingsOf } from './config/draft.ts';
 import { referencesOf } from './config/references.ts';
 
 type Place = { collection_id: string | null };
+/** What is sent from an environment of a route, by templates that name variables of a collection. */
+export type Sender = Place & { draft: Draft; environment: string };
 
 /**
  * A change that lets a route send a secret that it didn't send before in an environment, or sends those of an environment to another target, takes the right
@@ -14,24 +16,26 @@ type Place = { collection_id: string | null };
 export async function assertMaySend(
   tx: Tx,
   ctx: Ctx,
-  route: Place,
+  { collection_id }: Place,
   { before, after, moved }: { before: Draft | null; after: Draft; moved: boolean },
 ) {
   const asked = new Set<string>();
   for (const environment of after.locals.keys()) {
-    const sent = await secretsSent(tx, ctx, route, after, environment);
+    const sent = await secretsSent(tx, ctx, [{ collection_id, draft: after, environment }]);
     if (sent.size === 0) continue;
-    const known = before && !moved ? await secretsSent(tx, ctx, route, before, environment) : new Set<string>();
+    const known = before && !moved ? await secretsSent(tx, ctx, [{ collection_id, draft: before, environment }]) : new Set<string>();
     const elsewhere = before !== null && settingsOf(before, environment).target_base_url !== settingsOf(after, environment).target_base_url;
     for (const id of sent) if (elsewhere || !known.has(id)) asked.add(id);
   }
   await assertUsesSecrets(ctx, asked, 'a route');
 }
 
-/** The secrets that an environment's settings name, also by a variable. A certificate that is only trusted is none. */
-async function secretsSent(tx: Tx, ctx: Ctx, { collection_id }: Place, draft: Draft, environment: string): Promise<Set<string>> {
-  const references = referencesOf(environment, settingsOf(draft, environment)).flatMap(({ field, reference }) =>
-    field === 'upstream_ca_certificate_id' ? [] : [reference],
+/** The secrets that settings of environments name, also by a variable. A certificate that is only trusted is none. */
+export async function secretsSent(tx: Tx, ctx: Ctx, senders: readonly Sender[]): Promise<Set<string>> {
+  const references = senders.flatMap(({ collection_id, draft, environment }) =>
+    referencesOf(environment, settingsOf(draft, environment)).flatMap(({ field, reference }) =>
+      field === 'upstream_ca_certificate_id' ? [] : [{ collection_id, ...reference }],
+    ),
   );
   const ids = references.flatMap((one) => (one.kind === 'secret_id' ? [one.id] : []));
   const names = references.flatMap((one) => (one.kind === 'secret' ? [one.name] : []));
@@ -52,7 +56,7 @@ async function secretsSent(tx: Tx, ctx: Ctx, { collection_id }: Place, draft: Dr
         });
   const behind = rows.filter((row) =>
     variables.some(
-      ({ key, collection }) =>
+      ({ key, collection, collection_id }) =>
         key === row.key && (collection === null ? row.collection_id === collection_id : row.collection.slug === collection),
     ),
   );

@@ -16,6 +16,7 @@ import { routeEntry } from './audit.ts';
 import { applyPatch, checkDraft, configPatch, draftOf, fanOut, newDraft, rebase } from './config/draft.ts';
 import { forgetReferences } from './config/references.ts';
 import { checkTarget } from './config/target.ts';
+import { withFillInAllowed } from './fill-in.ts';
 import { collectionForBody, joinCollection, warnNobodyAdmitted } from './joining.ts';
 import { saveDraft } from './saving.ts';
 import { type CreateRoute, type ListRoutes, type RouteRef, routeSlugFrom, type UpdateRoute } from './schema.ts';
@@ -77,7 +78,8 @@ export async function insertRoute(tx: Tx, ctx: Ctx, input: z.output<typeof Creat
     input.slug === undefined
       ? await freeSlug(tx, ctx, routeSlugFrom(collection ? `${collection.name}-${input.name}` : input.name))
       : input.slug;
-  const draft = newDraft(environment.name, { ...configPatch(input), target_base_url: input.target_base_url });
+  const given = newDraft(environment.name, { ...configPatch(input), target_base_url: input.target_base_url });
+  const draft = input.body_placeholders === undefined ? await withFillInAllowed(ctx, given) : given;
   checkDraft(draft);
   const route = await tx.routes
     .create({
@@ -141,11 +143,10 @@ export async function updateRoute(ctx: Ctx, { id, ...input }: z.output<typeof Up
     await saveDraft(
       tx,
       ctx,
-      { id: route.id, collection_id: collection === undefined ? route.collection_id : (collection?.id ?? null) },
+      { id: route.id, collection_id: collection === undefined ? route.collection_id : (collection?.id ?? null), from: route.collection_id },
       before,
       draft,
       ids,
-      moved,
     );
     if (moved && collection) await joinCollection(tx, ctx, route.id, collection);
     const after = await routeByRef(tx, ctx, route.id);

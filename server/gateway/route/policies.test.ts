@@ -7,7 +7,7 @@ import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
-import { ask, makeRoute, served, startGateway, startUpstream } from '../gateway.fixture.ts';
+import { ask, makeRoute, makeSecret, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 
 await testDatabase({ TRUSTED_PROXIES: '127.0.0.1' });
 const running = await startGateway();
@@ -93,4 +93,32 @@ test('a policy is obeyed by announcement alone', async () => {
     data: { id: newId(), tenant_id: w.tenant.id, name: 'closed', actions: ['proxy:invoke'], subjects: { all: true } },
   });
   await until(async () => (await status()) === 403);
+});
+
+test('a policy that hides a secret from a caller keeps it from naming it in a body; what the route itself sends stays', async () => {
+  const w = await workspace();
+  await makeSecret(w, 'STRIPE_KEY', { production: 'hidden-value' });
+  await makeSecret(w, 'OTHER', { production: 'open-value' });
+  await makeRoute(w, 'fills', upstream.url);
+  await makeRoute(w, 'injects', upstream.url, { inject_headers_json: { 'X-Key': '{{secret:STRIPE_KEY}}' }, body_placeholders: 'off' });
+  const [bound, free] = [await w.key(), await w.key()];
+  const token = await w.token({ of: await db().oauth_clients.findUniqueOrThrow({ where: { source_api_key_id: bound.row.id } }) });
+  await served(running, w);
+  await policy(w, { name: 'no stripe', actions: ['secret:read'], subjects: { api_key_ids: [bound.row.id] }, resources: ['STRIPE_*'] });
+  const send = async (key: string, name: string) => {
+    const body = `{"x":"{{secret:${name}}}"}`;
+    const answer = await ask(port, w.tenant.slug, '/fills', { key, method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    return [answer.status, answer.status === 200 ? upstream.seen.at(-1)?.body : answer.headers['x-svc-error']];
+  };
+  assert.deepEqual(await send(free.text, 'STRIPE_KEY'), [200, '{"x":"hidden-value"}']);
+  assert.deepEqual(await send(bound.text, 'STRIPE_KEY'), [403, 'forbidden']);
+  assert.deepEqual(await send(token.text, 'STRIPE_KEY'), [403, 'forbidden']);
+  assert.deepEqual(await send(bound.text, 'OTHER'), [200, '{"x":"open-value"}']);
+  assert.equal((await ask(port, w.tenant.slug, '/injects', { key: bound.text })).status, 200);
+  assert.equal(upstream.seen.at(-1)?.headers['x-key'], 'hidden-value');
+  await policy(w, { name: 'no secrets', actions: ['secret:*'], subjects: { all: true } });
+  assert.deepEqual(await send(free.text, 'OTHER'), [403, 'forbidden']);
+  await writeDenials();
+  const counted = await db().policy_denials.findMany({ where: { tenant_id: w.tenant.id } });
+  assert.deepEqual([...new Set(counted.map(({ capability }) => capability))], ['secret:read']);
 });

@@ -72,6 +72,8 @@ export type Signer = ClientMatch & {
 export type Secret = {
   readonly id: string;
   readonly name: string;
+  /** What people call it; policies know it by either name. */
+  readonly title: string;
   readonly type: string;
   readonly collectionId: string | null;
   readonly expiresAt: number | null;

@@ -4,6 +4,7 @@ import { defineSlice, epochMs, OF_SPACE } from './slice.ts';
 
 type SecretRow = {
   id: string;
+  name: string;
   shortcode_name: string;
   secret_type: string;
   collection_id: string | null;
@@ -49,7 +50,7 @@ export const secrets = defineSlice({
   name: 'secrets',
   tables: ['secrets', 'secret_environments', 'secret_values'],
   queries: {
-    secrets: `select tenant_id, sandbox, id, shortcode_name, secret_type, collection_id, ${epochMs('expires_at')} as expires_at, strict_expiry_enforcement, allowed_hosts, is_escrow, header_name, value_prefix
+    secrets: `select tenant_id, sandbox, id, name, shortcode_name, secret_type, collection_id, ${epochMs('expires_at')} as expires_at, strict_expiry_enforcement, allowed_hosts, is_escrow, header_name, value_prefix
     from secrets where ${OF_SPACE}`,
     secret_values: `select e.tenant_id, e.sandbox, e.secret_id, e.environment_name, ${epochMs('e.expires_at_override')} as expires_at_override, v.id as value_id,
       e.id as environment_id, e.oauth2_status, ${epochMs('e.oauth2_expires_at')} as oauth2_expires_at, e.refresh_generation,
@@ -93,6 +94,7 @@ function compileSecret(row: SecretRow, values: readonly SecretValueRow[]): Secre
   return {
     id: row.id,
     name: row.shortcode_name,
+    title: row.name,
     type: row.secret_type,
     collectionId: row.collection_id,
     expiresAt: row.expires_at,

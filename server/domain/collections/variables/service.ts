@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { assertUsesSecrets, secretsScopeMissing } from '#server/domain/policies/service.ts';
+import { assertUsesSecrets } from '#server/domain/policies/service.ts';
+import { confirmVariables } from '#server/domain/routes/retargeting/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -11,7 +12,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { bumpMembers, collectionById } from '../service.ts';
 import type { CreateVariable, UpdateVariable } from './schema.ts';
-import { namesUsing, usersOfVariables } from './usage.ts';
+import { namesUsing, routesAimedBy, usersOfVariables } from './usage.ts';
 
 /** Every variable of a collection, by key. */
 export function listVariables(ctx: Ctx, input: { id: string }) {
@@ -50,7 +51,10 @@ export function createVariable(ctx: Ctx, { id, ...input }: z.output<typeof Creat
   });
 }
 
-/** @throws Refusal in_use when a key that templates name would change */
+/**
+ * A value in the target of routes says where they send what they hold, so it is changed by who may change such a target.
+ * @throws Refusal in_use when a key that templates name would change; forbidden, role_denied, mfa_required, step_up_required
+ */
 export function updateVariable(ctx: Ctx, { id, variableId, ...input }: z.output<typeof UpdateVariable>) {
   return mutate(ctx, async (tx) => {
     const collection = await collectionById(tx, ctx, id);
@@ -67,8 +71,12 @@ export function updateVariable(ctx: Ctx, { id, variableId, ...input }: z.output<
       },
       before,
     );
-    if (content.value !== before.value) await mayMoveTargets(tx, ctx, collection, before);
     await refuseBreaking(tx, ctx, collection, before, { key: input.key ?? before.key, type });
+    if (content.value !== null && content.value !== before.value)
+      await confirmVariables(tx, ctx, await routesAimedBy(tx, ctx, collection, [before.key]), {
+        collection_id: collection.id,
+        values: new Map([[before.key, content.value]]),
+      });
     const after = await tx.collection_variables
       .update({
         where: { id: before.id, ...own(ctx) },
@@ -123,16 +131,6 @@ async function contentOf(tx: Tx, ctx: Ctx, content: Content, before?: { secret_i
   if (secret.secret_type === 'certificate') throw invalid('secret_id', "is a certificate, which can't be injected");
   if (secret_id !== before?.secret_id) await assertUsesSecrets(ctx, [secret_id], 'a variable');
   return content;
-}
-
-/**
- * Routes that have the variable in their target send their secrets where it says, so whoever changes it must be allowed to use secrets.
- * @throws Refusal forbidden, role_denied
- */
-async function mayMoveTargets(tx: Tx, ctx: Ctx, collection: { id: string; slug: string }, { key }: { key: string }): Promise<void> {
-  if (ctx.actor.capabilities.has('secret:read')) return;
-  const users = await usersOfVariables(tx, ctx, collection, key);
-  if (users.some(({ in_target }) => in_target)) throw secretsScopeMissing(ctx, 'a route');
 }
 
 async function refuseBreaking(

@@ -23,23 +23,39 @@ export function usersOfVariables(tx: Tx, ctx: Ctx, collection: { id: string; slu
     limit 6`;
 }
 
+/** Ids of the routes, on or off, that have one of these variables in their target in any environment. */
+export const routesAimedBy = (tx: Tx, ctx: Ctx, collection: { id: string; slug: string }, keys: readonly string[]): Promise<string[]> =>
+  routesNaming(tx, ctx, collection, keys, Prisma.sql`c.target_base_url`, Prisma.empty);
+
 /** Ids of the routes that are on and name one of these variables in any environment: in what they put into calls, or in the address these go to. */
-export async function servingRoutesNaming(
+export function servingRoutesNaming(
   tx: Tx,
   ctx: Ctx,
   collection: { id: string; slug: string },
   keys: readonly string[],
   where: 'injected' | 'target',
 ): Promise<string[]> {
-  const { qualified, bare } = patternsOf(collection.slug, `(?:${keys.join('|')})`);
-  const { tenant_id, sandbox } = own(ctx);
   const text =
     where === 'target'
       ? Prisma.sql`c.target_base_url`
       : Prisma.sql`concat_ws(' ', c.inject_headers_json, c.inject_query_json, c.inject_body_json, c.method_configs)`;
+  return routesNaming(tx, ctx, collection, keys, text, Prisma.sql`and r.enabled`);
+}
+
+async function routesNaming(
+  tx: Tx,
+  ctx: Ctx,
+  collection: { id: string; slug: string },
+  keys: readonly string[],
+  text: Prisma.Sql,
+  only: Prisma.Sql,
+): Promise<string[]> {
+  if (keys.length === 0) return [];
+  const { qualified, bare } = patternsOf(collection.slug, `(?:${keys.join('|')})`);
+  const { tenant_id, sandbox } = own(ctx);
   const rows = await tx.$queryRaw<{ id: string }[]>`
     select r.id::text from routes r
-    where r.tenant_id = ${tenant_id}::uuid and r.sandbox = ${sandbox} and r.enabled
+    where r.tenant_id = ${tenant_id}::uuid and r.sandbox = ${sandbox} ${only}
       and exists (
         select 1 from route_environment_configs c cross join lateral (select ${text} as text) t
         where c.route_id = r.id and may_name_variables(c.target_base_url, c.inject_headers_json, c.inject_query_json, c.inject_body_json, c.method_configs)

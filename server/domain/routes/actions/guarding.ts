@@ -4,6 +4,8 @@ import type { Tx } from '#server/kernel/database.ts';
 import type { Grant } from '#server/kernel/guarded-capabilities.ts';
 import { drops } from '#server/kernel/loosening.ts';
 import { env } from '#server/platform/env.ts';
+import type { Targets } from '../config/targets.ts';
+import { assertMayUse, materialOf } from './material.ts';
 import { FIELD_ACTIONS, type FieldActionName } from './rules.shared.ts';
 import type { FieldActionSettings } from './schema.ts';
 
@@ -22,9 +24,12 @@ export async function confirmActions(
   await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, unprotected ? ['field_actions'] : []);
 }
 
-/** Asks a person to confirm when values that a route decrypts or detokenizes go somewhere else. @throws Refusal mfa_required, step_up_required */
-export async function confirmTargets(tx: Tx, ctx: Ctx, route_id: string, before: readonly string[], after: readonly string[]) {
-  const [was, is] = [before.map(originOf), after.map(originOf)];
+/**
+ * Values that a route decrypts or detokenizes go somewhere else: that takes the right to have routes use its keys and vaults, and a person confirms it.
+ * @throws Refusal role_denied, forbidden, mfa_required, step_up_required
+ */
+export async function confirmTargets(tx: Tx, ctx: Ctx, route_id: string, before: Targets, after: Targets) {
+  const [was, is] = [[...before.values()].map(originOf), [...after.values()].map(originOf)];
   if (is.every((origin) => was.includes(origin))) return;
   const rows = await tx.route_field_actions.findMany({
     where: {
@@ -34,14 +39,19 @@ export async function confirmTargets(tx: Tx, ctx: Ctx, route_id: string, before:
       direction: 'request',
       action: { in: ['decrypt', 'detokenize'] satisfies FieldActionName[] },
     },
-    select: { action: true },
+    select: { action: true, key_name: true },
   });
+  for (const row of rows) {
+    const used = { action: row.action as FieldActionName, key_name: row.key_name }; // checked by the table
+    // What is gone can't be used, but may come back under its name.
+    await assertMayUse(ctx, used.action, await materialOf(tx, ctx, used).catch(() => null));
+  }
   const to = (origins: string[]) =>
     rows.flatMap(({ action }) => origins.map((origin): Grant => `${FIELD_ACTIONS[action as 'decrypt'].capability} on ${origin}`));
   await confirmGrant(tx, ctx, env.PUBLIC_ADMIN_URL, { before: to(was), after: to(is) });
 }
 
-/** A target that isn't a plain URL may have a variable in it, and counts as written. */
+/** A target with a variable that isn't there counts as written. */
 const originOf = (target: string): string => URL.parse(target)?.origin ?? target;
 
 /** What an action makes readable, place by place: for other fields, or with another key, it is another grant. */

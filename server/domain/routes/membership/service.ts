@@ -86,7 +86,7 @@ export async function moveRoutes(tx: Tx, ctx: Ctx, collection: CollectionRow, id
       select: { id: true },
     });
     const draft = draftOf(before.configs);
-    await saveDraft(tx, ctx, { id, collection_id: collection.id }, draft, draft, new Map(), true);
+    await saveDraft(tx, ctx, { id, collection_id: collection.id, from: before.collection_id }, draft, draft, new Map());
     await joinCollection(tx, ctx, id, collection);
     entries.push(routeEntry('update', await routeByRef(tx, ctx, id), before));
   }

@@ -1,5 +1,6 @@
 import { MOST_DEFAULT_CLIENTS, MOST_EXPECTED } from '#server/domain/collections/schema.ts';
-import { bumpMembers } from '#server/domain/collections/service.ts';
+import { bumpMembers, routesAimedBy } from '#server/domain/collections/service.ts';
+import { confirmVariables } from '#server/domain/routes/retargeting/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -110,6 +111,7 @@ export async function fillCollections(tx: Tx, ctx: Ctx, builder: PlanBuilder, st
   for (const step of steps) {
     const row = builder.source.collections.get(step.id) as CollectionRow;
     const held = builder.target.collections.find((one) => one.id === step.there);
+    if (held) await confirmValues(tx, ctx, held, row);
     for (const { key, type, value, description, secret_id } of row.variables) {
       const data = { type, value, description, secret_id: secret_id && id(secret_id), updated_at: ctx.now };
       const mine = held?.variables.find((one) => one.key === key);
@@ -132,6 +134,17 @@ export async function fillCollections(tx: Tx, ctx: Ctx, builder: PlanBuilder, st
     if (held) await bumpMembers(tx, ctx, step.there);
   }
   return steps.map((step) => withoutValues(entryFor(step, run, { slug: step.slug })));
+}
+
+/** Routes that are there already call by these values. @throws Refusal role_denied, mfa_required, step_up_required */
+async function confirmValues(tx: Tx, ctx: Ctx, held: CollectionRow, coming: CollectionRow): Promise<void> {
+  const kept = new Map(held.variables.map((one) => [one.key, one.value]));
+  const values = new Map(
+    coming.variables.flatMap(({ key, value }) =>
+      value !== null && kept.has(key) && kept.get(key) !== value ? [[key, value] as const] : [],
+    ),
+  );
+  await confirmVariables(tx, ctx, await routesAimedBy(tx, ctx, held, [...values.keys()]), { collection_id: held.id, values });
 }
 
 /** A secret behind a variable is in use. */

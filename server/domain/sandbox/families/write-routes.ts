@@ -116,7 +116,9 @@ async function update(
     },
     select: { id: true },
   });
-  await storeSettings(tx, ctx, { id: step.there }, before, after, environments);
+  const from = builder.target.routes.find(({ id }) => id === step.there)?.collection_id ?? null;
+  const placed = { id: step.there, collection_id: targetCollectionId(builder, row), from };
+  await storeSettings(tx, ctx, placed, before, after, environments);
 }
 
 /** Only added: whoever may call there already may go on. @throws Refusal what `confirmAdmissions` throws, for routes that are there already */

@@ -1,4 +1,4 @@
-import { countDenial } from '#server/domain/policies/denials.ts';
+import { deniedByPolicy } from '../../core/denied-by-policy.ts';
 import { limitFailures, limitWorkspaceRate } from '../../core/limits.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
 import type { Runtime } from '../../core/runtime.ts';
@@ -18,19 +18,7 @@ export function admit(call: EphemeralCall, runtime: Runtime): Refused | undefine
   if (!tenant.servable) return refused('subscription_inactive', "This workspace's subscription is not active.");
   if (!caller.mayInvoke) return refused('forbidden', "This credential can't call upstreams: it lacks the capability proxy:invoke.");
   const policy = snapshot.policyDenying(caller, null);
-  if (policy) {
-    countDenial({
-      tenant_id: tenant.id,
-      sandbox,
-      policy_id: policy.id,
-      capability: 'proxy:invoke',
-      actor_type: caller.kind,
-      actor_id: caller.ref,
-      actor_label: caller.label,
-      request_id: call.requestId,
-    });
-    return refused('forbidden', `denied by tenant policy ${policy.name}`);
-  }
+  if (policy) return deniedByPolicy(call, policy, 'proxy:invoke');
   if (caller.allows && !caller.allows(call.sourceAddress)) return refused('forbidden', `This ${word} can't be used from this IP address.`);
   return limitWorkspaceRate(call, runtime);
 }

@@ -1,6 +1,6 @@
-import { countDenial } from '#server/domain/policies/denials.ts';
 import { admission } from '../../core/admission.ts';
 import { Capture } from '../../core/capture.ts';
+import { deniedByPolicy } from '../../core/denied-by-policy.ts';
 import { limitFailures, limitWorkspaceRate } from '../../core/limits.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
 import type { Runtime } from '../../core/runtime.ts';
@@ -51,7 +51,7 @@ function afterAdmission(call: RouteCall, runtime: Runtime): Refused | undefined 
   if (test) return test.dry ? undefined : limitWorkspaceRate(call, runtime);
   if (caller && !caller.mayInvoke) return refused('forbidden', "This credential can't call routes: it lacks the capability proxy:invoke.");
   const policy = call.snapshot.policyDenying(caller, call.state.route);
-  if (policy) return denied(call, policy);
+  if (policy) return deniedByPolicy(call, policy, 'proxy:invoke');
   if (caller?.allows && !caller.allows(call.sourceAddress))
     return refused('forbidden', `This ${wordFor(caller)} can't be used from this IP address.`);
   return limitWorkspaceRate(call, runtime);
@@ -92,22 +92,6 @@ async function admitBySignature(call: RouteCall, runtime: Runtime): Promise<Refu
     runtime.strangers.give(id, held);
   }
   return afterAdmission(call, runtime);
-}
-
-/** As the Management API words it (interface rule 24 §6). */
-function denied(call: RouteCall, { id, name }: { id: string; name: string }): Refused {
-  const { caller } = call.credential;
-  countDenial({
-    tenant_id: call.snapshot.tenant.id,
-    sandbox: call.snapshot.sandbox,
-    policy_id: id,
-    capability: 'proxy:invoke',
-    actor_type: caller?.kind ?? 'client',
-    actor_id: caller?.ref ?? call.client?.client.id ?? '',
-    actor_label: caller?.label ?? call.client?.client.name ?? 'no credential',
-    request_id: call.requestId,
-  });
-  return refused('forbidden', `denied by tenant policy ${name}`);
 }
 
 type Rejection = Exclude<ReturnType<typeof admission>, 'admitted'>;

@@ -1,0 +1,33 @@
+import { assertUsesSecrets } from '#server/domain/policies/service.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { confirmTargets } from '../actions/guarding.ts';
+import { draftOf, settingsOf } from '../config/draft.ts';
+import { type NewValues, targetsOf } from '../config/targets.ts';
+import { assertFills } from '../fill-in.ts';
+import { type Sender, secretsSent } from '../secret-use.ts';
+
+/**
+ * Variables are about to get other values, and these routes have them in their targets: what they send goes there from then on. Asks what a change of the
+ * targets themselves asks. Call it before the values are written. @throws Refusal forbidden, role_denied, mfa_required, step_up_required
+ */
+export async function confirmVariables(tx: Tx, ctx: Ctx, routeIds: readonly string[], changed: NewValues): Promise<void> {
+  if (routeIds.length === 0) return;
+  const rows = await tx.routes.findMany({
+    where: { ...own(ctx), id: { in: [...routeIds] } },
+    include: { configs: true },
+    omit: { favicon_data: true },
+  });
+  const routes = rows.map(({ id, collection_id, configs }) => ({ id, collection_id, draft: draftOf(configs) }));
+  const targets = await targetsOf(tx, ctx, routes);
+  const [was, is] = [targets(), targets(changed)];
+  const moved: Sender[] = [];
+  for (const [i, { id, draft, collection_id }] of routes.entries()) {
+    const [before, after] = [was[i] ?? new Map(), is[i] ?? new Map()];
+    const environments = [...after.keys()].filter((name) => before.get(name) !== after.get(name));
+    moved.push(...environments.map((environment) => ({ draft, collection_id, environment })));
+    await confirmTargets(tx, ctx, id, before, after);
+  }
+  await assertUsesSecrets(ctx, await secretsSent(tx, ctx, moved), 'a route');
+  if (moved.some(({ draft, environment }) => settingsOf(draft, environment).body_placeholders !== 'off')) await assertFills(ctx);
+}
