@@ -54,7 +54,19 @@ test('a jump host is known by the key it showed first: another one is refused, a
     made(await confirmedOwner(w, 'credential.move'), 'dyn_db.rotate_ssh_key', { connection, ...more });
   await assert.rejects(confirmed({ ssh_private_key: newKey().private, ssh_host_fingerprint }), { type: 'database_unreachable' });
   assert.equal(await pinned(), first.fingerprint, 'a key that does not log in changes nothing');
+  const entries = async () =>
+    (
+      await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id, resource_type: 'dyn_db_connection' }, orderBy: { seq: 'asc' } })
+    ).map(({ details }) => details as Record<string, unknown>);
+  const tried = (await entries()).at(-1);
+  assert.deepEqual(
+    [tried?.ssh_key, tried?.moved, tried?.changes],
+    ['trying', ['ssh_host_fingerprint'], undefined],
+    'what was tried is no change',
+  );
   assert.deepEqual(await confirmed(again), { rotated: connection, fingerprint_updated: true });
+  const change = { field: 'ssh_host_fingerprint', from: first.fingerprint, to: second.fingerprint };
+  assert.deepEqual((await entries()).at(-1)?.changes, [change]);
   assert.deepEqual(await rotate(again), { rotated: connection, fingerprint_updated: false });
   const renewed = await made(w.live, 'dyn_db.mint', place);
   await made(w.live, 'dyn_db.revoke', { id: String(renewed.lease_id) });
