@@ -1,6 +1,7 @@
 'use client';
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { usePersonCall } from '#components/me/person-calls.ts';
 import type { Person } from '#components/me/use-me.ts';
@@ -49,10 +50,12 @@ export function RecoveredNote({ me }: { me: Person }) {
     mutationFn: () => call('POST', '/auth/2fa/recovery/challenge'),
     onSuccess: () => setAsking(true),
   });
+  const router = useRouter();
   const reset = useMutation({
     mutationFn: (code: string) => call('POST', '/auth/2fa/recovery/reset', { code }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: ['me'] });
+      router.refresh(); // this session has a new token
       setAsking(false);
       notifyDone('Lost factors removed. All other sessions and connected apps are signed out.');
     },

@@ -1,6 +1,7 @@
 'use client';
 
 import { useMutation } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
 import type { z } from 'zod';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
@@ -38,6 +39,7 @@ function ChangeForm({ email }: { email: string }) {
   const call = usePersonCall();
   const form = useZodForm({ schema: loadPasswordChange, defaultValues: { current: '', new: '' } });
   const { refusal, refuse, clear } = useFormRefusal(form);
+  const router = useRouter();
   const change = useMutation({
     mutationFn: (input: z.output<typeof PasswordChange>) =>
       call<{ ended: { sessions: number; apps: number } }>('POST', '/auth/password/change', input),
@@ -48,6 +50,7 @@ function ChangeForm({ email }: { email: string }) {
         : refuse(error),
     onSuccess: ({ ended }) => {
       form.reset();
+      router.refresh(); // this session has a new token
       notifyDone(`Password changed. ${counted(ended.sessions, 'other session')} and ${counted(ended.apps, 'connected app')} signed out.`);
     },
   });

@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Monitor, Smartphone } from 'lucide-react';
+import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import type { z } from 'zod';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
@@ -109,9 +110,11 @@ export function SessionsView() {
       ),
     onSettled: () => void queryClient.invalidateQueries({ queryKey: KEY }),
   });
+  const router = useRouter();
   const endOthers = useMutation({
     mutationFn: () => call<{ revoked: number; apps: number }>('DELETE', '/auth/sessions'),
     onSuccess: ({ revoked, apps }) => {
+      router.refresh(); // this session has a new token
       void queryClient.invalidateQueries({ queryKey: KEY });
       notifyDone(`${counted(revoked, 'session')} and ${counted(apps, 'connected app')} signed out`);
       setAsking(false);

@@ -19,7 +19,7 @@ export function useRevoking(made: readonly Thing[], you: boolean) {
   return {
     isChosen,
     choose: (kind: string, revoke: boolean) => setChosen((before) => ({ ...before, [kind]: revoke })),
-    kinds: [...new Set(made.filter(isChosen).map(({ kind }) => kind))],
+    kinds: [...new Set(made.filter((thing) => thing.ends !== null && isChosen(thing)).map(({ kind }) => kind))],
   };
 }
 
@@ -30,6 +30,13 @@ export function MadeLeft({ made, you, revoking }: { made: readonly Thing[]; you:
       {byKind(made).map((things) => {
         const [first] = things as [Thing, ...Thing[]];
         const verb = first.ends === 'revoke' ? 'revoke' : 'turn off';
+        if (first.ends === null)
+          return (
+            <div key={first.kind} className="flex flex-col gap-1.5">
+              <p className="text-sm">{`${you ? 'You' : 'They'} set up ${counted(things.length, first.label)}. Check it in the settings of the workspace.`}</p>
+              <MadeList made={things} />
+            </div>
+          );
         return (
           <div key={first.kind} className="flex flex-col gap-1.5">
             <Checkbox

@@ -42,7 +42,6 @@ const REASONS: Readonly<Record<string, string>> = {
   workflow_executions: 'data of a run',
   workflow_node_executions: 'data of a run',
   payload_captures: 'captures one call of a route within an hour and opens nothing',
-  sso_connections: 'one per workspace, shown on its page; each change is in the audit log',
   oauth_states: 'a connection on its way: one use, within minutes',
   signup_claims: 'a sign-up on its way, before there is a workspace',
   step_up_verifications: 'good in the session of the person alone',
@@ -89,6 +88,6 @@ test('a family that mints a credential nobody is told of is found, and so is a t
     'planted: mints and registers nothing',
   ]);
   const entry = { type: 'planted', table: 'planted_tokens' as never, label: ['t', 'ts'] as const, name: 'r.id', works: 'true' };
-  const half: Family = { ...planted, made: [{ ...entry, end: { set: 'revoked_at = $3', action: 'revoke' } }] };
+  const half: Family = { ...planted, made: [{ ...entry, end: { set: 'revoked_at = $3', action: 'revoke', needs: 'secret:update' } }] };
   assert.deepEqual(unregistered([...list, half], tables, REASONS), ['planted_tokens: record_maker is missing in its migration']);
 });

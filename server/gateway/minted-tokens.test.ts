@@ -186,8 +186,10 @@ test('the successor of a rotated key is bound by the policies that named its pre
     subjects: { api_key_ids: [row.id] },
     space: 'both',
   });
-  const next = await made(w.member('owner'), 'api_keys.rotate', { id: row.id, revoke_old_after_sec: 3600 });
-  const last = await made(w.member('owner'), 'api_keys.rotate', { id: next.id });
+  await verified(owner, 'capability.grant');
+  const next = await made(owner, 'api_keys.rotate', { id: row.id, revoke_old_after_sec: 3600 });
+  await verified(owner, 'capability.grant');
+  const last = await made(owner, 'api_keys.rotate', { id: next.id });
   for (const { api_key } of [next, last]) {
     const answer = await call('GET', '/routes', { key: api_key });
     assert.deepEqual([answer.status, answer.body.error?.message], [403, 'denied by tenant policy held']);
@@ -196,4 +198,23 @@ test('the successor of a rotated key is bound by the policies that named its pre
   assert.deepEqual((subjects as { api_key_ids: string[] }).api_key_ids, [row.id, next.id, last.id]);
   const entries = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id, resource_type: 'policy', action: 'update' } });
   assert.equal(entries.length, 2);
+});
+
+test('a policy that is narrowed to a key covers its successor, and forgets keys that have ended', async () => {
+  const w = await workspace();
+  const owner = w.member('owner');
+  const { row } = await w.key('live');
+  await verified(owner, 'policy.change');
+  const policy = await made(owner, 'policies.create', {
+    ...{ name: 'kept', actions: ['api_key:revoke'], subjects: { api_key_ids: [row.id] }, resources: [row.id, row.key_id], space: 'both' },
+  });
+  const rotated = async (id: string) => {
+    await verified(owner, 'capability.grant');
+    return made(owner, 'api_keys.rotate', { id, revoke_old_after_sec: 0 });
+  };
+  const next = await rotated(row.id);
+  const last = await rotated(next.id);
+  const { subjects, resources } = await db().tenant_policies.findUniqueOrThrow({ where: { id: policy.id } });
+  assert.deepEqual((subjects as { api_key_ids: string[] }).api_key_ids, [last.id]);
+  assert.deepEqual(resources, [last.id, last.key_id]);
 });

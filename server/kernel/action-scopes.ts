@@ -10,6 +10,7 @@ export const ACTION_SCOPES = {
   'oauth.client': { window_sec: 300, to: 'change an OAuth client' },
   'oauth.consent': { window_sec: 300, to: 'grant this access' },
   'api_key.create': { window_sec: 300, to: 'create an access key' },
+  'credential.mint': { window_sec: 300, to: 'create a credential' },
   'tenant.kms': { window_sec: 300, to: 'change the encryption key of this workspace' },
   'tenant.kms.unseal': { window_sec: 120, to: 'unseal this workspace' },
   'tenant.slug': { window_sec: 300, to: 'change the slug of this workspace' },

@@ -74,8 +74,11 @@ export type Made = {
   works: string;
   /** Whether one of the makers made it; `r.made_by` says so where this is absent. */
   by?: string;
-  /** What ends it for good, or turns it off: assignments, and what its audit entry calls it. */
-  end: { set: string; action: 'revoke' | 'disable' };
+  /**
+   * What ends it for good, or turns it off: assignments, what its audit entry calls it, and what doing so takes of somebody who leaves. Absent: it is listed
+   * only, and somebody decides on its page.
+   */
+  end?: { set: string; action: 'revoke' | 'disable'; needs: Capability };
   /** Runs in the transaction after rows ended, with their IDs. */
   ended?: (tx: Tx, ctx: Ctx, ids: readonly string[]) => Promise<unknown>;
   /** For a table of the whole workspace. */

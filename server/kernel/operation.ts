@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ActionScope, StepUpRule } from './action-scopes.ts';
+import { type ActionScope, isByVerb, type StepUpRule } from './action-scopes.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Capability } from './capabilities.ts';
 import type { Ctx } from './context.ts';
@@ -53,6 +53,17 @@ export const successesOf = ({ success = 200 }: Succeeding<never>): readonly Succ
 export const statusOf = <Output>({ success = 200 }: Succeeding<Output>, output: Output, result?: Record<string, unknown>): Success =>
   typeof success === 'object' ? success.of(output, result) : success;
 
+/**
+ * Whether a person needs a sign-in of the last 12 hours for an operation: a session of any age must not become a credential that outlives it. One that
+ * asks for a confirmation in every case needs none, and neither does one that says why.
+ */
+export const takesRecentSignIn = ({ kind, needs, step_up, any_session }: AnyOperation): boolean =>
+  kind === 'mint' &&
+  needs !== 'anonymous' &&
+  needs !== 'client_token' &&
+  (step_up === undefined || isByVerb(step_up)) &&
+  (any_session === undefined || any_session.when !== undefined);
+
 /** A keyset feed page (interface rule 01 §6.2). */
 export type Feed<T> = { rows: T[]; meta: Record<string, unknown> };
 
@@ -89,6 +100,8 @@ export type Operation<
   stores?: true;
   /** What a person must confirm before the change, with `step_up_required` and `mfa_required` as further refusals. Its verb uses the verification up. */
   step_up?: StepUpRule<z.output<I>>;
+  /** Of a mint: why a session of any age may call it, or those calls that `when` names. Absent: `takesRecentSignIn`. */
+  any_session?: { why: string; when?: (input: z.output<I>) => boolean };
   /** The edit may change where a stored credential is sent; its verb calls `confirmMove` and its step_up names credential.move. */
   moves?: Moves;
   /**

@@ -19,10 +19,12 @@ BEGIN
   EXECUTE format('CREATE TRIGGER note_maker BEFORE INSERT %s ON %I FOR EACH ROW EXECUTE FUNCTION note_maker(%s)',
     CASE WHEN columns = '{}' THEN '' ELSE 'OR UPDATE OF ' || (SELECT string_agg(format('%I', c), ', ') FROM unnest(columns) AS c) END, tbl,
     (SELECT string_agg(format('%L', c), ', ') FROM unnest(columns) AS c));
+  EXECUTE format('CREATE INDEX %I ON %I (tenant_id, made_by) WHERE made_by IS NOT NULL', tbl || '_made_by', tbl);
 END $$;
 
 SELECT record_maker('api_keys', '{digest}');
-SELECT record_maker('oauth_clients', '{redirect_uris}');
+-- The first maker of a client stays: who holds a secret or trust binding of it counts too, by their own tables.
+SELECT record_maker('oauth_clients', '{}');
 SELECT record_maker('oauth_client_secrets', '{digest}');
 SELECT record_maker('oauth_trust_bindings', '{issuer,audience,subject,claims}');
 SELECT record_maker('scim_credentials', '{digest}');
@@ -44,6 +46,7 @@ SELECT record_maker('workflow_hooks', '{token_hash}');
 SELECT record_maker('secret_shares', '{recipient_email}');
 SELECT record_maker('dyn_db_leases', '{}');
 SELECT record_maker('client_credentials', '{secret_ct,data,ip_range,thumbprint}');
+SELECT record_maker('sso_connections', '{issuer,client_id,value_ct,sso_url,certificates}');
 
 -- What was made before: by whom the rows themselves say.
 UPDATE api_keys SET made_by = CASE WHEN created_by->>'id' ~ '^[0-9a-f-]{36}$' THEN (created_by->>'id')::uuid END;

@@ -1,6 +1,6 @@
 import { EXAMPLE_ID } from '#server/kernel/descriptions.ts';
 import { ERROR_STATUS, type ErrorType } from '#server/kernel/errors.ts';
-import { type AnyOperation, takesIdempotencyKey } from '#server/kernel/operation.ts';
+import { type AnyOperation, takesIdempotencyKey, takesRecentSignIn } from '#server/kernel/operation.ts';
 import { errorSchema, headersOf } from './components.ts';
 import type { Json } from './json.ts';
 
@@ -65,6 +65,7 @@ export const errorTypesOf = (op: AnyOperation): ErrorType[] => [...new Set([...o
 function pipelineTypes(op: AnyOperation): readonly ErrorType[] {
   return [
     ...PIPELINE,
+    ...(takesRecentSignIn(op) ? (['step_up_required'] as const) : []),
     ...(op.feature ? (['plan_feature'] as const) : []),
     ...(op.needs === 'client_token' ? CLIENT_TOKEN : op.needs === 'anonymous' ? [] : AUTHENTICATED),
     ...(op.http.startsWith('GET ') ? [] : BODY),

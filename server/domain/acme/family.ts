@@ -51,7 +51,7 @@ export const acme = family({
       label: ['ACME account', 'ACME accounts'],
       name: `coalesce(r.label, 'ACME account')`,
       works: `r.status = 'valid' or (r.status = 'pending' and r.expires_at > $3)`,
-      end: { set: `status = 'revoked', value_ct = null, cek_wrapped = null, tmk_version = null`, action: 'revoke' },
+      end: { set: `status = 'revoked', value_ct = null, cek_wrapped = null, tmk_version = null`, action: 'revoke', needs: 'pki:sign' },
     },
   ],
 });

@@ -42,7 +42,7 @@ export const agents = family({
       works: `r.status <> 'revoked'`,
       // Whoever rotated its secret has seen it.
       by: `r.made_by = any($2::uuid[]) or exists (select from agent_keys k where k.agent_id = r.id and k.made_by = any($2::uuid[]) and coalesce(k.expires_at > $3, true))`,
-      end: { set: `status = 'revoked', revoked_at = $3, updated_at = $3`, action: 'revoke' },
+      end: { set: `status = 'revoked', revoked_at = $3, updated_at = $3`, action: 'revoke', needs: 'agent:revoke' },
       ended: async (tx, ctx, ids) => {
         for (const id of ids) await endWork(tx, ctx, id);
       },
@@ -53,7 +53,7 @@ export const agents = family({
       label: ['install token', 'install tokens'],
       name: `(select a.name from agents a where a.id = r.agent_id) || ' (' || r.prefix || ')'`,
       works: `r.used_at is null and r.revoked_at is null and r.expires_at > $3`,
-      end: { set: 'revoked_at = $3', action: 'revoke' },
+      end: { set: 'revoked_at = $3', action: 'revoke', needs: 'agent:revoke' },
     },
   ],
 });

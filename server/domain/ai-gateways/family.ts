@@ -39,7 +39,7 @@ export const aiGateways = family({
       label: ['AI token', 'AI tokens'],
       name: `coalesce(r.name || ' (' || r.prefix || ')', r.prefix)`,
       works: 'r.revoked_at is null and r.oneshot_consumed_at is null and r.expires_at > $3',
-      end: { set: `capability_hmac = '', revoked_at = $3`, action: 'revoke' },
+      end: { set: `capability_hmac = '', revoked_at = $3`, action: 'revoke', needs: 'ai_gateway:mint' },
     },
   ],
 });

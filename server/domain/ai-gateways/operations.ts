@@ -269,6 +269,10 @@ export const mintAgentToken = operation({
   summary: 'Mint a token of an AI agent',
   http: 'POST /ai-gateway/agents/{id}/tokens',
   kind: 'mint',
+  any_session: {
+    why: 'a one-shot token that ends within a minute, as the playground makes for its own call',
+    when: ({ kind, expires_in_seconds = Number.POSITIVE_INFINITY }) => kind === 'oneshot' && expires_in_seconds <= 60,
+  },
   needs: ['ai_gateway:mint'],
   refuses: ['not_found', 'conflict', 'tenant_sealed'],
   input: tokenSchema.MintAiToken,

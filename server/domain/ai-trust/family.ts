@@ -24,7 +24,7 @@ export const aiTrust = family({
       label: ['AI trust binding', 'AI trust bindings'],
       name: `r.name || ' (' || r.issuer || ')'`,
       works: 'r.enabled',
-      end: { set: 'enabled = false, updated_at = $3', action: 'disable' },
+      end: { set: 'enabled = false, updated_at = $3', action: 'disable', needs: 'ai_gateway:update' },
     },
   ],
 });

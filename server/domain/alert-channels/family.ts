@@ -17,7 +17,7 @@ export const alertChannels = family({
       label: ['alert channel', 'alert channels'],
       name: `r.name || coalesce(' (' || r.host || ')', '')`,
       works: 'r.enabled',
-      end: { set: 'enabled = false, updated_at = $3', action: 'disable' },
+      end: { set: 'enabled = false, updated_at = $3', action: 'disable', needs: 'alert:update' },
       ended: (tx, ctx, ids) => stopDeliveries(tx, ctx, ids),
     },
   ],

@@ -44,7 +44,7 @@ export const apiKeys = family({
       label: ['API key', 'API keys'],
       name: `r.name || ' (' || r.key_prefix || ')'`,
       works: 'r.active and r.revoked_at is null and coalesce(r.expires_at > $3, true) and coalesce(r.revoke_at > $3, true)',
-      end: { set: 'active = false, revoked_at = $3, updated_at = $3', action: 'revoke' },
+      end: { set: 'active = false, revoked_at = $3, updated_at = $3', action: 'revoke', needs: 'api_key:revoke' },
     },
   ],
 });

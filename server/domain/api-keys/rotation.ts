@@ -61,7 +61,7 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
           updated_at: ctx.now,
         },
       });
-    const bound = await bindSuccessor(tx, ctx, { from: current.id, to: created.id });
+    const bound = await bindSuccessor(tx, ctx, { from: current.id, to: created.id, key_ids: [current.key_id, created.key_id] });
     notify = await notifyKeyCreated(tx, ctx, created);
     return audited(
       { ...created, replaces_key_id: current.key_id },

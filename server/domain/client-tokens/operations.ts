@@ -40,6 +40,7 @@ export const create = operation({
   summary: 'Mint a client token',
   http: 'POST /client-tokens',
   kind: 'mint',
+  any_session: { why: 'ends within minutes and opens one value, once' },
   needs: { any: ['transit:decrypt', 'vault:detokenize', 'vault:tokenize'] },
   asks_policies: true,
   refuses: ['plan_limit', 'vault_disabled'],

@@ -51,7 +51,7 @@ export const clients = family({
       label: ['client credential', 'client credentials'],
       name: `(select c.name from clients c where c.id = r.client_id) || ' (' || r.kind || ')'`,
       works: 'r.enabled and coalesce(r.expires_at > $3, true)',
-      end: { set: 'enabled = false, updated_at = $3', action: 'disable' },
+      end: { set: 'enabled = false, updated_at = $3', action: 'disable', needs: 'client:update' },
     },
   ],
 });

@@ -53,6 +53,7 @@ export const dynDb = family({
       end: {
         set: `phase = 'revoking', ends_as = 'revoked', attempts = 0, next_attempt_at = null, status = case status when 'errored' then status else 'renewing' end`,
         action: 'revoke',
+        needs: 'dyn_db_cred:revoke',
       },
     },
   ],

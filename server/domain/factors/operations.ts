@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { Ended, SignInAnswer } from '#server/domain/people/schema.ts';
 import { factorsOf } from '#server/domain/people/service.ts';
 import { Deleted } from '#server/kernel/fields.ts';
@@ -313,11 +314,11 @@ export const recoveryReset = operation({
   id: 'factors.recovery.reset',
   summary: 'Remove lost factors',
   http: 'POST /auth/2fa/recovery/reset',
-  kind: 'change',
+  kind: 'mint',
   needs: 'session',
   vouched: 'proof',
   refuses: ['step_up_required', 'mfa_code_invalid'],
   input: ResetFactors,
-  output: Ok.extend({ ended: Ended }),
+  output: Ok.extend({ token: z.string(), ended: Ended }),
   run: async (ctx, input) => ({ status: 'ok' as const, ...(await resetFactors(ctx, input)) }),
 });

@@ -1,4 +1,4 @@
-import { endedBy, endPerson, lockSignedIn } from '#server/domain/people/service.ts';
+import { endedBy, endOthers, lockSignedIn } from '#server/domain/people/service.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
 import { mailFactorCode, useFactorCode } from './enrolment.ts';
@@ -20,19 +20,19 @@ export async function challengeRecovery(ctx: SignedInCtx): Promise<void> {
 export async function resetFactors(ctx: SignedInCtx, { code }: { code: string }) {
   assertRecovering(ctx);
   await useFactorCode(ctx, code);
-  const ended = await ctx.db.$transaction(async (tx) => {
+  const { token, ended } = await ctx.db.$transaction(async (tx) => {
     await lockSignedIn(tx, ctx);
     const where = { user_id: ctx.user.id };
     await tx.webauthn_credentials.deleteMany({ where });
     await tx.totp_secrets.deleteMany({ where });
     await tx.recovery_codes.deleteMany({ where });
     await tx.webauthn_challenges.deleteMany({ where });
-    const all = await endPerson(tx, { user_id: ctx.user.id, kept: ctx.session.id, reason: 'factors_reset', now: ctx.now });
+    const { all, token } = await endOthers(tx, ctx, 'factors_reset');
     await auditFactor(tx, ctx, ctx.user, { action: 'delete', id: null, kind: null, details: { via: 'recovery_code' }, ended: all });
-    return endedBy(ctx, all);
+    return { token, ended: endedBy(ctx, all) };
   });
   notifyOfFactor(ctx, ctx.user, 'All second factors were removed after a sign-in with a recovery code', ended);
-  return { ended };
+  return { token, ended };
 }
 
 function assertRecovering({ session, now }: SignedInCtx): void {

@@ -31,7 +31,7 @@ export const inboundWebhooks = family({
       label: ['inbound webhook', 'inbound webhooks'],
       name: 'r.name',
       works: 'r.enabled',
-      end: { set: 'enabled = false, updated_at = $3', action: 'disable' },
+      end: { set: 'enabled = false, updated_at = $3', action: 'disable', needs: 'inbound_webhook:update' },
     },
   ],
 });

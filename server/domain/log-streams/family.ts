@@ -18,7 +18,7 @@ export const logStreams = family({
       label: ['log stream', 'log streams'],
       name: `r.name || ' (' || r.endpoint || ')'`,
       works: 'r.enabled',
-      end: { set: 'enabled = false, wakes_at = null, updated_at = $3', action: 'disable' },
+      end: { set: 'enabled = false, wakes_at = null, updated_at = $3', action: 'disable', needs: 'log_stream:manage' },
     },
   ],
 });

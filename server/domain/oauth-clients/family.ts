@@ -38,7 +38,7 @@ export const oauthClients = family({
       label: ['OAuth client', 'OAuth clients'],
       name: 'r.name',
       works: 'r.active and r.revoked_at is null and r.source_api_key_id is null and r.system_role is null',
-      end: { set: 'active = false, revoked_at = $3, updated_at = $3', action: 'revoke' },
+      end: { set: 'active = false, revoked_at = $3, updated_at = $3', action: 'revoke', needs: 'oauth_client:revoke' },
       ended: async (tx, ctx, ids) => {
         for (const id of ids) await endTokens(tx, ctx, id, 'member_removed');
       },
@@ -51,7 +51,7 @@ export const oauthClients = family({
       name: '(select c.name from oauth_clients c where c.id = r.client_row_id)',
       works: `r.revoked_at is null and coalesce(r.expires_at > $3, true) and exists (select from oauth_clients c
         where c.id = r.client_row_id and c.active and c.revoked_at is null and (c.made_by = any($2::uuid[])) is not true)`,
-      end: { set: 'revoked_at = $3', action: 'revoke' },
+      end: { set: 'revoked_at = $3', action: 'revoke', needs: 'oauth_client:rotate' },
       resource: { type: 'oauth_client', id: 'r.client_row_id' },
       ended: async (tx, ctx, ids) => {
         const rows = await tx.oauth_client_secrets.findMany({

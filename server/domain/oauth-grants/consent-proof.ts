@@ -1,3 +1,4 @@
+import { vouchedFor } from '#server/domain/people/service.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
 import { isRecent, signInAgain } from '#server/kernel/recent-sign-in.ts';
@@ -7,11 +8,12 @@ import type { ConsentProof } from './view.shared.ts';
 
 /**
  * What a consent still takes of the person (interface rule 21 §7): a login lasts 90 days, so a session of any age doesn't give one. A sign-in of the last 12
- * hours is enough, and if the account has a second factor it must have used it; otherwise the factor now. `factor`: the login takes the factor in any case.
+ * hours is enough, and if the account has a second factor it must have used it; otherwise the factor now. The word of a workspace's identity provider is not
+ * the account's own factor. `factor`: the login takes the factor in any case.
  */
 export async function consentProof({ db, user, session, now }: SignedInCtx, { factor }: { factor: boolean }): Promise<ConsentProof> {
   if (factor) return 'confirm';
-  if (await hasFactor(db, user.id)) return isRecent(session.mfa_at, now) ? 'none' : 'confirm';
+  if (await hasFactor(db, user.id)) return isRecent(session.mfa_at, now) && !vouchedFor(session) ? 'none' : 'confirm';
   return isRecent(session.created_at, now) ? 'none' : 'sign_in';
 }
 

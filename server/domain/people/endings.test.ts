@@ -50,8 +50,10 @@ describe('an operation that throws a thief out leaves nothing of the person', ()
       const input = await (samples[id] as PersonSample)(who);
       const scope = scopeFor(op.step_up, input);
       if (scope) await verified(await who.who(), scope);
+      const copied = [...who.b.jar].map(([name, value]) => `${name}=${value}`).join('; ');
       const answer = await who.b.call(...personRequest(op, input));
       assert.equal(answer.status, 200, answer.text);
+      assert.equal((await browser().get('/auth/me', { cookie: copied })).status, 401, 'a copied cookie, also of the session that stays');
       await nothingLeft(who, everything);
       assert.equal((await who.b.get('/auth/me')).status, stays ? 200 : 401, 'the session that calls');
       const changed = String(answer.headers.get('x-sallyport-changed'));

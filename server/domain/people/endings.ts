@@ -4,6 +4,7 @@ import { Refusal } from '#server/kernel/errors.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
 import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { type AuditedCall, auditPerson, type Doer, tenantIdsWithin } from './audit.ts';
+import { renewToken } from './sessions.ts';
 
 /** Why a person's sessions and the logins of their applications ended, as the rows of those logins keep it. */
 export type PersonEnd =
@@ -40,6 +41,18 @@ export async function endPerson(
   return ended;
 }
 
+/**
+ * Ends everything that stands for a person but the session that calls, within its reach. That session goes on under a new token, for the answer and
+ * its cookie: whoever copied the old one is thrown out with the rest.
+ */
+export async function endOthers(tx: Tx, ctx: SignedInCtx, reason: PersonEnd, reach: string | null = null) {
+  const ending = { user_id: ctx.user.id, kept: ctx.session.id, reason, now: ctx.now };
+  const ended = reach === null ? await endPerson(tx, ending) : await endWithin(tx, { ...ending, tenant_id: reach });
+  const renewed = await renewToken(tx, ctx.session);
+  ctx.cookies.session = renewed;
+  return { all: ended, token: renewed.token };
+}
+
 /** Writes what ended into every workspace of the person, or into that within reach. A workspace hears of the logins of applications there, and of no others. */
 export async function auditEnding(
   tx: Tx,
@@ -54,7 +67,7 @@ export async function auditEnding(
 }
 
 /** The same within one workspace: sessions that are bound to it, and applications there. */
-export async function endWithin(
+async function endWithin(
   tx: Tx,
   { user_id, kept, tenant_id, reason, now }: { user_id: string; kept: string; tenant_id: string; reason: PersonEnd; now: Date },
 ): Promise<Ended> {

@@ -116,12 +116,12 @@ export const deleteSessions = operation({
   id: 'auth.sessions.delete-others',
   summary: 'End all other sessions',
   http: 'DELETE /auth/sessions',
-  kind: 'change',
+  kind: 'mint',
   needs: 'session',
   vouched: 'workspace',
   refuses: [],
   input: Nothing,
-  output: Deleted.extend({ revoked: z.number(), apps: z.number() }),
+  output: Deleted.extend({ token: z.string(), revoked: z.number(), apps: z.number() }),
   run: (ctx) => endOtherSessions(ctx),
 });
 

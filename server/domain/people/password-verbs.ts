@@ -9,10 +9,9 @@ import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
 import { network, throttled } from '#server/platform/throttle.ts';
 import { mayMail } from './devices.ts';
-import { auditEnding, type Ended, endedBy, endPerson, lockPerson, lockSignedIn } from './endings.ts';
+import { auditEnding, type Ended, endedBy, endOthers, endPerson, lockPerson, lockSignedIn } from './endings.ts';
 import { issueMailCode, peekLink, useLink } from './mail-codes.ts';
 import { acceptPassword, checkPassword } from './passwords.ts';
-import { renewToken } from './sessions.ts';
 import { deadLink } from './sign-in.ts';
 import { accountByEmail, personById } from './users.ts';
 
@@ -69,17 +68,16 @@ export async function changePassword(ctx: SignedInCtx, input: { current: string;
   if (!account || !valid) throw new Refusal('invalid_credentials', 'The current password is incorrect.');
   await forgive();
   const hash = await acceptPassword(input.new, account.email, 'new');
-  const { renewed, ended } = await ctx.db.$transaction(async (tx) => {
+  const { token, ended } = await ctx.db.$transaction(async (tx) => {
     await lockSignedIn(tx, ctx);
     await takeStepUp(tx, ctx);
     await tx.users.update({ where: { id: account.id }, data: { password_hash: hash } });
-    const all = await endPerson(tx, { user_id: account.id, kept: ctx.session.id, reason: 'password_changed', now: ctx.now });
+    const { all, token } = await endOthers(tx, ctx, 'password_changed');
     await audit(tx, ctx, account, ctx.session.id, all);
-    return { renewed: await renewToken(tx, ctx.session), ended: endedBy(ctx, all) };
+    return { token, ended: endedBy(ctx, all) };
   });
   notify(ctx, account.email, ended);
-  ctx.cookies.session = renewed;
-  return { token: renewed.token, ended };
+  return { token, ended };
 }
 
 /**

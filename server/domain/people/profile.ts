@@ -9,7 +9,7 @@ import { assertUnmodified, type Expectation } from '#server/kernel/precondition.
 import { places } from '#server/platform/geoip.ts';
 import { auditPerson, tenantIdsOf, tenantIdsWithin } from './audit.ts';
 import { hasCompanyField, managesCompany, updateFirstCompany } from './company.ts';
-import { auditEnding, endedBy, endPerson, endWithin, lockSignedIn, loggedInApps } from './endings.ts';
+import { auditEnding, endedBy, endOthers, lockSignedIn, loggedInApps } from './endings.ts';
 import { factorsOf } from './factor-summary.ts';
 import { assertAllowedAddress, assertMayEnter, chosen, type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { PersonView, type Preferences, preferencesOf, type UpdateMeInput } from './schema.ts';
@@ -156,10 +156,9 @@ export async function endSession(ctx: SignedInCtx, input: { id: string }) {
 /** Signs the person and their applications out everywhere but here; a session that an identity provider vouched for does so in its workspace. */
 export async function endOtherSessions(ctx: SignedInCtx) {
   const reach = reachOf(ctx.session);
-  const ending = { user_id: ctx.user.id, kept: ctx.session.id, reason: 'sessions_ended' as const, now: ctx.now };
-  const ended = await ctx.db.$transaction(async (tx) => {
+  const { token, ended } = await ctx.db.$transaction(async (tx) => {
     await lockSignedIn(tx, ctx);
-    const all = reach === null ? await endPerson(tx, ending) : await endWithin(tx, { ...ending, tenant_id: reach });
+    const { all, token } = await endOthers(tx, ctx, 'sessions_ended', reach);
     const entry = {
       action: 'revoke',
       resource_type: 'session',
@@ -168,9 +167,9 @@ export async function endOtherSessions(ctx: SignedInCtx) {
       details: { others: all.sessions },
     };
     await auditEnding(tx, ctx, doer(ctx), entry, all, reach);
-    return endedBy(ctx, all);
+    return { token, ended: endedBy(ctx, all) };
   });
-  return { deleted: true as const, revoked: ended.sessions, apps: ended.apps };
+  return { deleted: true as const, token, revoked: ended.sessions, apps: ended.apps };
 }
 
 /** @throws Refusal not_a_member, session_scope_mismatch, forbidden */

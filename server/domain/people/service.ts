@@ -7,6 +7,7 @@ export {
   type Ended,
   endedBy,
   endedInAll,
+  endOthers,
   endPerson,
   holdPerson,
   lockPerson,

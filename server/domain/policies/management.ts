@@ -13,7 +13,7 @@ import { writeDenials } from './denials.ts';
 import { isNarrowable } from './narrowing.shared.ts';
 import { forgetRules } from './rule-cache.ts';
 import { bindingRules, indexRules, type PolicySubjects, type Rule } from './rules.shared.ts';
-import { type CreatePolicy, MAX_POLICIES, NOT_NARROWABLE, type UpdatePolicy } from './schema.ts';
+import { type CreatePolicy, MAX_NAMED, MAX_POLICIES, NOT_NARROWABLE, type UpdatePolicy } from './schema.ts';
 
 type Row = Prisma.tenant_policiesGetPayload<object>;
 
@@ -36,6 +36,7 @@ export const getPolicy = (ctx: Ctx, { id }: { id: string }) =>
 /** @throws Refusal conflict for a name that is taken, validation_error for subjects that don't exist and rules that would lock every Owner out */
 export async function createPolicy(ctx: Ctx, input: z.output<typeof CreatePolicy>) {
   await assertSubjectsExist(ctx, input.subjects);
+  assertBounded('resources', input.resources);
   const row = await mutate(ctx, async (tx) => {
     await inTurn(tx, ctx);
     if ((await tx.tenant_policies.count({ where: { tenant_id: ctx.tenant_id } })) >= MAX_POLICIES)
@@ -65,6 +66,7 @@ export async function createPolicy(ctx: Ctx, input: z.output<typeof CreatePolicy
 export async function updatePolicy(ctx: Ctx, { id, ...input }: z.output<typeof UpdatePolicy>) {
   const known = await read(ctx, (tx) => policyById(tx, ctx, id));
   if (input.subjects) await assertSubjectsExist(ctx, input.subjects, known.subjects as PolicySubjects);
+  assertBounded('resources', input.resources, known.resources);
   const row = await mutate(ctx, async (tx) => {
     await inTurn(tx, ctx);
     const before = await policyById(tx, ctx, id);
@@ -207,6 +209,8 @@ const entry = (action: string, { id, name, reason }: Row): AuditEntry => ({
 async function assertSubjectsExist(ctx: Ctx, subjects: PolicySubjects, before: PolicySubjects = {}): Promise<void> {
   const added = (field: 'user_ids' | 'api_key_ids' | 'oauth_client_ids') =>
     (subjects[field] ?? []).filter((id) => !before[field]?.includes(id));
+  for (const field of ['user_ids', 'api_key_ids', 'oauth_client_ids'] as const)
+    assertBounded(`subjects.${field}`, subjects[field], before[field]);
   const users = added('user_ids');
   const people = users.length === 0 ? new Map() : await read(ctx, (tx) => peopleNamed(tx, ctx, users));
   const keys = await keysNamed(ctx, added('api_key_ids'));
@@ -217,6 +221,12 @@ async function assertSubjectsExist(ctx: Ctx, subjects: PolicySubjects, before: P
   unknown('user_ids', users, people);
   unknown('api_key_ids', added('api_key_ids'), keys);
   unknown('oauth_client_ids', added('oauth_client_ids'), await oauthClientsNamed(ctx, added('oauth_client_ids')));
+}
+
+/** Only an edit that adds something meets the limit: successors of rotated keys are named without asking anybody. */
+function assertBounded(field: string, named: readonly string[] | null | undefined, before: readonly string[] = []): void {
+  if (named && named.length > MAX_NAMED && named.some((one) => !before.includes(one)))
+    throw invalid(field, `must have at most ${MAX_NAMED} entries. Remove some before you add others.`);
 }
 
 /** Whom a policy can name, people by joining, keys and OAuth clients by name. */

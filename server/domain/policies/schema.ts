@@ -17,7 +17,11 @@ export const PolicyAction = z.enum(ACTIONS, 'unknown action').meta({ id: 'Policy
 /** A member role, or the ID of a key role. */
 export const SUBJECT_ROLES = [...MEMBER_ROLES, ...KEY_ROLES.map(({ id }) => id)] as [string, ...string[]];
 
-const ids = () => z.array(uuid()).max(100);
+/** What an edit may add up to. A list that rotations of keys made longer can be saved as it is. */
+export const MAX_NAMED = 100;
+const MAX_KEPT = 1_000;
+
+const ids = () => z.array(uuid()).max(MAX_KEPT);
 const subjects = {
   all: z.boolean().default(false),
   roles: z.array(z.enum(SUBJECT_ROLES, 'unknown role')).max(SUBJECT_ROLES.length).default([]),
@@ -46,7 +50,7 @@ const editable = {
   actions: z.array(PolicyAction).min(1, 'must name at least one action').max(100),
   subjects: PolicySubjects,
   /** Absent or null: all resources. */
-  resources: z.array(pattern).min(1, 'must name at least one resource; leave it out for all').max(100).nullable(),
+  resources: z.array(pattern).min(1, 'must name at least one resource; leave it out for all').max(MAX_KEPT).nullable(),
   space: z.enum(['live', 'test', 'both']),
   reason: text(500),
   enabled: z.boolean(),

@@ -317,6 +317,7 @@ export const startCapture = operation({
   summary: 'Create a link that captures one request',
   http: 'POST /admin/routes/{id}/payload-capture',
   kind: 'mint',
+  any_session: { why: 'takes in one request within an hour, and opens nothing' },
   needs: ['route:update'],
   refuses: ['not_found', 'conflict'],
   input: StartCapture,

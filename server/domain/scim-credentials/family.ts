@@ -20,7 +20,7 @@ export const scimCredentials = family({
       label: ['SCIM credential', 'SCIM credentials'],
       name: `r.name || ' (' || r.space || ')'`,
       works: 'r.revoked_at is null and r.expires_at > $3',
-      end: { set: 'revoked_at = $3', action: 'revoke' },
+      end: { set: 'revoked_at = $3', action: 'revoke', needs: 'scim_credential:revoke' },
       scope: 'workspace',
     },
   ],

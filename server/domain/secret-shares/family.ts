@@ -18,7 +18,7 @@ export const secretShares = family({
       label: ['secret share', 'secret shares'],
       name: `r.secret_name || ' to ' || r.recipient_email`,
       works: `r.status in ('pending', 'active') and coalesce(r.expires_at > $3, true)`,
-      end: { set: `status = 'revoked', revoked_at = $3, token_digest = null, updated_at = $3`, action: 'revoke' },
+      end: { set: `status = 'revoked', revoked_at = $3, token_digest = null, updated_at = $3`, action: 'revoke', needs: 'secret:update' },
     },
   ],
 });

@@ -30,7 +30,7 @@ export const team = family({
       label: ['invitation', 'invitations'],
       name: `r.email || ' as ' || r.role`,
       works: 'r.accepted_at is null and r.revoked_at is null and r.expires_at > $3',
-      end: { set: 'revoked_at = $3', action: 'revoke' },
+      end: { set: 'revoked_at = $3', action: 'revoke', needs: 'member:invite' },
       scope: 'workspace',
     },
   ],

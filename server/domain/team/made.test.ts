@@ -4,6 +4,7 @@ import { perform } from '#server/api/perform.ts';
 import { families } from '#server/domain/families.ts';
 import type { Actor, Ctx } from '#server/kernel/context.ts';
 import type { Family } from '#server/kernel/family.ts';
+import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
@@ -11,7 +12,7 @@ import { fresh, made, operationById } from '#server/testing/factories.ts';
 import { mailsTo } from '#server/testing/mailbox.ts';
 import { verified } from '#server/testing/step-up.ts';
 import { tokenActor, type Workspace, workspace } from '#server/testing/workspace.ts';
-import { asMember } from './members.fixture.ts';
+import { asMember, sharedClient } from './members.fixture.ts';
 
 await testDatabase();
 
@@ -133,4 +134,78 @@ test('every statement of the register is valid, for finding and for ending', asy
   const answer = await run(boss, 'team.delete', { id: admin.actor.id, revoke: true });
   assert.deepEqual(answer.made, []);
   assert.ok((families as readonly Family[]).flatMap(({ made = [] }) => made).length >= 18);
+});
+
+/** A connection to an identity provider, as its table keeps it. */
+async function connection(w: Workspace, made_by: string): Promise<string> {
+  const id = newId();
+  const at = { tenant_id: w.tenant.id, kind: 'oidc', name: 'okta', issuer: 'https://id.example.test', client_id: 'x' };
+  await db().sso_connections.create({ data: { id, ...at, made_by } });
+  return id;
+}
+
+test('what was minted through a client belongs to whoever held a secret or trust binding of it, though the secret has ended', async () => {
+  const w = await workspace();
+  const boss = await owner(w);
+  const client = await sharedClient(boss);
+  const [rotated, bound] = [await asMember(w.member('admin')), await asMember(w.member('admin'))];
+  await verified(rotated, 'oauth.client');
+  await made(rotated, 'oauth_clients.rotate_secret', { id: client.id });
+  await verified(bound, 'oauth.client');
+  await made(bound, 'trust_bindings.create', {
+    ...{ id: client.id, name: 'ci', provider: 'github_actions', subject: 'repo:acme/app:ref:refs/heads/main', scopes: ['routes:read'] },
+  });
+  const { id } = await made({ ...w.live, actor: client.actor }, 'api_keys.create', { name: 'minted' });
+  await verified(boss, 'oauth.client');
+  await made(boss, 'oauth_clients.rotate_secret', { id: client.id });
+  for (const admin of [rotated, bound]) {
+    const { made: things } = await run(boss, 'team.impact', { id: admin.actor.id });
+    assert.deepEqual(
+      things.filter((one) => one.kind === 'api_key').map((one) => [one.id, one.through]),
+      [[id, 'Shared']],
+    );
+  }
+});
+
+test('an edit of a client by somebody else leaves it with its first maker', async () => {
+  const w = await workspace();
+  const boss = await owner(w);
+  const admin = await asMember(w.member('admin'));
+  const client = await sharedClient(admin);
+  await db().oauth_clients.update({ where: { id: client.id }, data: { grant_types: ['authorization_code', 'refresh_token'] } });
+  await verified(boss, 'oauth.client');
+  await made(boss, 'oauth_clients.update', { id: client.id, redirect_uris: ['https://app.example.com/back'] });
+  const { made: things } = await run(boss, 'team.impact', { id: admin.actor.id });
+  assert.deepEqual(kinds(things), ['oauth_client live']);
+});
+
+test('somebody who leaves ends only what their role may end', async () => {
+  const w = await workspace();
+  const boss = await owner(w);
+  const { admin, row } = await thief(w);
+  const id = admin.actor.id as string;
+  await db().memberships.updateMany({ where: { tenant_id: w.tenant.id, user_id: id }, data: { role: 'viewer' } });
+  const viewer: Ctx = {
+    ...admin,
+    actor: { ...w.member('viewer').actor, id, session_id: (admin.actor as { session_id: string }).session_id } as Actor,
+  };
+  for (const revoke of [true, ['oauth_client'], ['webhook']])
+    await assert.rejects(run(viewer, 'team.delete', { id, revoke }), { type: 'role_denied', message: /ask an Owner to remove you/ });
+  assert.equal((await db().oauth_clients.findUniqueOrThrow({ where: { id: row.id } })).active, true);
+  assert.ok((await run(viewer, 'team.delete', { id })).made.every(({ revoked }) => revoked === false));
+  assert.ok(boss);
+});
+
+test('a single sign-on connection is listed with whoever set it up, and stays', async () => {
+  const w = await workspace();
+  const boss = await owner(w);
+  const admin = await asMember(w.member('admin'));
+  const id = await connection(w, admin.actor.id as string);
+  const answer = await run(boss, 'team.delete', { id: admin.actor.id, revoke: true });
+  assert.deepEqual(
+    answer.made.map((one) => [one.kind, one.id, one.revoked]),
+    [['sso_connection', id, false]],
+  );
+  assert.equal((await db().sso_connections.findUniqueOrThrow({ where: { id } })).active, true);
+  await assert.rejects(run(boss, 'team.delete', { id: boss.actor.id, revoke: ['sso_connection'] }), { type: 'validation_error' });
 });

@@ -1,6 +1,6 @@
 import { type Ctx, type Space, spaceOf } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { invalid } from '#server/kernel/errors.ts';
+import { invalid, Refusal } from '#server/kernel/errors.ts';
 import type { Family, Made } from '#server/kernel/family.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
 
@@ -17,8 +17,8 @@ export type MadeThing = {
   space: Space;
   /** The key, client or SCIM credential of theirs that made it; null when they made it themselves. */
   through: string | null;
-  /** What `revoke` does to it: a credential is revoked, what only runs is turned off. */
-  ends: 'revoke' | 'disable';
+  /** What `revoke` does to it: a credential is revoked, what only runs is turned off; null for what is only listed. */
+  ends: 'revoke' | 'disable' | null;
   last_used_at: Date | null;
 };
 
@@ -28,13 +28,12 @@ const MOST_SHOWN = 200;
 const entriesOf = (families: readonly Family[], { sandbox }: Pick<Ctx, 'sandbox'>): readonly Made[] =>
   families.flatMap(({ made = [] }) => made).filter(({ scope }) => scope !== 'workspace' || !sandbox);
 
-/** The names of all kinds. */
-export const kindsOf = (families: readonly Family[]): readonly string[] =>
-  families.flatMap(({ made = [] }) => made.map(({ type }) => type));
+/** The names of the kinds that can be ended. */
+const kindsOf = (families: readonly Family[]): readonly string[] =>
+  families.flatMap(({ made = [] }) => made.flatMap(({ type, end }) => (end ? [type] : [])));
 
-/** What a person made in this space, and in Live for the whole workspace, that still acts. */
-export async function madeBy(tx: Tx, ctx: Ctx, userId: string, families: readonly Family[]): Promise<MadeThing[]> {
-  const makers = await makersOf(tx, ctx, userId);
+/** What these makers (`makersOf`) made in this space, and in Live for the whole workspace, that still acts. */
+export async function madeBy(tx: Tx, ctx: Ctx, makers: Makers, families: readonly Family[]): Promise<MadeThing[]> {
   const things: MadeThing[] = [];
   for (const entry of entriesOf(families, ctx)) {
     const rows = await tx.$queryRawUnsafe<{ id: string; name: string | null; made_by: string | null; last_used_at: Date | null }[]>(
@@ -47,26 +46,26 @@ export async function madeBy(tx: Tx, ctx: Ctx, userId: string, families: readonl
         ...{ kind: entry.type, label: entry.label[0], id, name: name ?? entry.label[0], last_used_at },
         space: spaceOf(ctx.sandbox),
         through: made_by === null ? null : (makers.get(made_by) ?? null),
-        ends: entry.end.action,
+        ends: entry.end?.action ?? null,
       });
   }
   return things;
 }
 
-/** Ends everything of these kinds that the person made here. @returns an audit entry for each, which the caller writes */
+/** Ends everything of these kinds that the person and the other makers made here. @returns an audit entry for each, which the caller writes */
 export async function endMade(
   tx: Tx,
   ctx: Ctx,
   userId: string,
-  { kinds, families }: { kinds: ReadonlySet<string>; families: readonly Family[] },
+  { makers, kinds, families }: { makers: Makers; kinds: ReadonlySet<string>; families: readonly Family[] },
 ): Promise<AuditEntry[]> {
-  // Before anything ends: what a key made is found by the key.
-  const makers = await makersOf(tx, ctx, userId);
   const entries: AuditEntry[] = [];
-  for (const entry of entriesOf(families, ctx).filter(({ type }) => kinds.has(type))) {
+  for (const entry of entriesOf(families, ctx)) {
+    const { end } = entry;
+    if (!end || !kinds.has(entry.type)) continue;
     const { type, id } = entry.resource ?? { type: entry.type, id: 'r.id' };
     const rows = await tx.$queryRawUnsafe<{ id: string; resource_id: string; name: string | null }[]>(
-      `update ${entry.table} r set ${entry.end.set} where r.id in (select r.id ${working(entry)} for update of r)
+      `update ${entry.table} r set ${end.set} where r.id in (select r.id ${working(entry)} for update of r)
        returning r.id, (${id})::text as resource_id, (${entry.name})::text as name`,
       ...bound(ctx, makers),
     );
@@ -77,7 +76,7 @@ export async function endMade(
     );
     for (const row of rows)
       entries.push({
-        action: entry.end.action,
+        action: end.action,
         resource_type: type,
         resource_id: row.resource_id,
         ...(row.name === null ? {} : { name: row.name }),
@@ -98,10 +97,29 @@ export function kindsNamed(revoke: true | readonly string[] | undefined, familie
 }
 
 /**
- * The person, and every key, OAuth client and SCIM credential that goes back to them, with its name: a client that mints keys acts for whoever made the
- * client. Credentials that have ended are among them, because what they made may still act.
+ * Somebody who leaves ends no more than they may end as a member: what they made with a role they no longer have is an Owner's to end.
+ * @throws Refusal role_denied
  */
-async function makersOf(tx: Tx, ctx: Ctx, userId: string): Promise<ReadonlyMap<string, string | null>> {
+export function assertMayEnd(ctx: Ctx, made: readonly MadeThing[], kinds: ReadonlySet<string>, families: readonly Family[]): void {
+  const present = new Set(made.map(({ kind }) => kind).filter((kind) => kinds.has(kind)));
+  const denied = entriesOf(families, ctx).filter(({ type, end }) => end && present.has(type) && !ctx.actor.capabilities.has(end.needs));
+  if (denied.length === 0) return;
+  const names = new Intl.ListFormat('en').format(denied.map(({ label }) => label[1]));
+  throw new Refusal(
+    'role_denied',
+    `Your role can't end ${names}. Leave these kinds out of \`revoke\`, or ask an Owner to remove you and revoke them.`,
+  );
+}
+
+/** The person, and what makes things for them, with the name of each. */
+export type Makers = ReadonlyMap<string, string | null>;
+
+/**
+ * The person, and every key, OAuth client and SCIM credential that goes back to them: a client that mints keys acts for whoever made the client, and for
+ * whoever made a secret or trust binding of it. Credentials that have ended are among them, because what they made may still act. Call it before
+ * anything ends, once for each space: the members of the workspace are locked meanwhile.
+ */
+export async function makersOf(tx: Tx, ctx: Ctx, userId: string): Promise<Makers> {
   const rows = await tx.$queryRaw<{ id: string; name: string | null }[]>`
     with recursive makers(id, name) as (
       select ${userId}::uuid, null::text
@@ -112,6 +130,12 @@ async function makersOf(tx: Tx, ctx: Ctx, userId: string): Promise<ReadonlyMap<s
         select c.id, c.name from oauth_clients c left join api_keys k on k.id = c.source_api_key_id
           where c.tenant_id = ${ctx.tenant_id}::uuid and c.sandbox = ${ctx.sandbox} and coalesce(k.id, c.made_by) = m.id
         union all
+        select c.id, c.name from oauth_client_secrets p join oauth_clients c on c.id = p.client_row_id
+          where p.tenant_id = ${ctx.tenant_id}::uuid and p.sandbox = ${ctx.sandbox} and p.made_by = m.id
+        union all
+        select c.id, c.name from oauth_trust_bindings b join oauth_clients c on c.id = b.client_row_id
+          where b.tenant_id = ${ctx.tenant_id}::uuid and b.sandbox = ${ctx.sandbox} and b.made_by = m.id
+        union all
         select s.id, s.name from scim_credentials s where s.tenant_id = ${ctx.tenant_id}::uuid and s.made_by = m.id
       ) x
     )
@@ -119,7 +143,7 @@ async function makersOf(tx: Tx, ctx: Ctx, userId: string): Promise<ReadonlyMap<s
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-const bound = (ctx: Ctx, makers: ReadonlyMap<string, unknown>): unknown[] => [ctx.tenant_id, [...makers.keys()], ctx.now, ctx.sandbox];
+const bound = (ctx: Ctx, makers: Makers): unknown[] => [ctx.tenant_id, [...makers.keys()], ctx.now, ctx.sandbox];
 
 /** `$4`, the space, is read in both forms, so that PostgreSQL knows its type. */
 const working = ({ table, works, by = 'r.made_by = any($2::uuid[])', scope }: Made): string =>

@@ -1,10 +1,13 @@
+import { TOKEN_EXCHANGE } from '#server/domain/oauth-clients/grants.shared.ts';
 import { addMembership } from '#server/domain/people/service.ts';
 import type { MemberRole } from '#server/kernel/capabilities.ts';
-import type { Ctx } from '#server/kernel/context.ts';
+import type { Actor, Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
+import { made } from '#server/testing/factories.ts';
 import { mailsTo } from '#server/testing/mailbox.ts';
-import { asPerson } from '#server/testing/step-up.ts';
+import { asPerson, verified } from '#server/testing/step-up.ts';
+import { tokenActor } from '#server/testing/workspace.ts';
 
 /** The acting member of a test becomes one of its workspace, with an account and a session. */
 export async function asMember(ctx: Ctx): Promise<Ctx> {
@@ -33,4 +36,15 @@ export async function tokenMailedTo(email: string): Promise<string> {
   const token = /invitation\?token=([\w-]{43})/.exec(mail?.text ?? '')?.[1];
   if (!token) throw new Error(`no invitation was mailed to ${email}`);
   return token;
+}
+
+/** A client with a secret, and an actor with a token of it. */
+export async function sharedClient(maker: Ctx) {
+  await verified(maker, 'oauth.client');
+  const { client_id } = await made(maker, 'oauth_clients.create', {
+    ...{ name: 'Shared', type: 'confidential', allowed_scopes: ['api_keys:write', 'routes:read'] },
+    grant_types: ['client_credentials', TOKEN_EXCHANGE],
+  });
+  const { id } = await db().oauth_clients.findUniqueOrThrow({ where: { client_id } });
+  return { id, actor: { ...tokenActor(), type: 'oauth_token', id, client_id } as Actor };
 }

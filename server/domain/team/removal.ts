@@ -7,14 +7,14 @@ import { Refusal } from '#server/kernel/errors.ts';
 import type { Family } from '#server/kernel/family.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { assertManages } from './changes.ts';
-import { endMade, kindsNamed, madeBy } from './made.ts';
+import { assertMayEnd, endMade, kindsNamed, madeBy, makersOf } from './made.ts';
 import { mailMember, mailOwnersOfMade } from './mails.ts';
 import type { RemoveMember } from './schema.ts';
 import { assertOtherOwner, assertRoleUnchanged, live, lockMembers, type MemberRow, memberById } from './store.ts';
 
 /**
  * Ends a membership and everything that hangs on it, in one transaction: sessions, pending step-ups and, family by family, what is the person's own here.
- * What they made that acts by itself stays, unless `revoke` names its kind, and is listed in the answer and in a mail to the Owners. Anybody may leave.
+ * What they made that acts by itself stays, unless `revoke` names its kind, and is listed in the answer and in a mail to the Owners. Anybody may leave, and end what their role may end.
  * @throws Refusal not_found, role_denied, last_owner, not_a_member, validation_error for an unknown kind
  */
 export async function removeMember(ctx: Ctx, { id, revoke, revoke_api_keys }: z.output<typeof RemoveMember>, families: readonly Family[]) {
@@ -88,8 +88,10 @@ export async function leaveSpace(
 ) {
   let ended: Record<string, number> = {};
   for (const { membershipEnds } of families) if (membershipEnds) ended = added(ended, await membershipEnds(tx, ctx, member.id));
-  const made = await madeBy(tx, ctx, member.id, families);
-  const entries = await endMade(tx, ctx, member.id, { kinds, families });
+  const makers = await makersOf(tx, ctx, member.id);
+  const made = await madeBy(tx, ctx, makers, families);
+  if (member.id === ctx.actor.id) assertMayEnd(ctx, made, kinds, families);
+  const entries = await endMade(tx, ctx, member.id, { makers, kinds, families });
   return { ended, entries, made: made.map((thing) => ({ ...thing, revoked: kinds.has(thing.kind) })) };
 }
 
@@ -104,9 +106,14 @@ export function impactOfRemoval(ctx: Ctx, { id }: { id: string }, families: read
       if (member.id !== there.actor.id) assertManages(there, member.role);
       const [row] = await tx.$queryRaw<{ sessions: number; apps: number }[]>`
         select count_workspace_sessions(${member.id}::uuid, ${there.now}) as sessions, count_member_logins(${member.id}::uuid, ${there.now}) as apps`;
-      return unchanged({ member, sessions: row?.sessions ?? 0, apps: row?.apps ?? 0, made: await madeBy(tx, there, member.id, families) });
+      return unchanged({
+        ...{ member, sessions: row?.sessions ?? 0, apps: row?.apps ?? 0 },
+        made: await madeBy(tx, there, await makersOf(tx, there, member.id), families),
+      });
     });
-    const inTest = await within(true, async (tx, there) => unchanged(await madeBy(tx, there, live.member.id, families)));
+    const inTest = await within(true, async (tx, there) =>
+      unchanged(await madeBy(tx, there, await makersOf(tx, there, live.member.id), families)),
+    );
     return { sessions: live.sessions, apps: live.apps, made: [...live.made, ...inTest] };
   });
 }

@@ -62,8 +62,8 @@ const Made = z.object({
   space: z.enum(['live', 'test']),
   /** The key, OAuth client or SCIM credential of theirs that made it; null when they made it themselves. */
   through: z.string().nullable(),
-  /** What `revoke` does to it. */
-  ends: z.enum(['revoke', 'disable']),
+  /** What `revoke` does to it; null for what is only listed. */
+  ends: z.enum(['revoke', 'disable']).nullable(),
   last_used_at: time().nullable(),
 });
 

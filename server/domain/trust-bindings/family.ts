@@ -19,7 +19,7 @@ export const trustBindings = family({
       label: ['trust binding', 'trust bindings'],
       name: `r.name || ' (' || r.issuer || ')'`,
       works: 'r.enabled and exists (select from oauth_clients c where c.id = r.client_row_id and c.active and c.revoked_at is null)',
-      end: { set: 'enabled = false, updated_at = $3', action: 'disable' },
+      end: { set: 'enabled = false, updated_at = $3', action: 'disable', needs: 'oauth_client:update' },
     },
   ],
 });

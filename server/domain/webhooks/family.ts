@@ -42,7 +42,11 @@ export const webhooks = family({
       works: 'r.enabled',
       // It sends to an address of theirs, or they have seen the secret that it signs with.
       by: `r.made_by = any($2::uuid[]) or exists (select from webhook_secrets s where s.webhook_id = r.id and s.made_by = any($2::uuid[]) and coalesce(s.expires_at > $3, true))`,
-      end: { set: `enabled = false, disabled_reason = 'manual', disabled_at = $3, updated_at = $3`, action: 'disable' },
+      end: {
+        set: `enabled = false, disabled_reason = 'manual', disabled_at = $3, updated_at = $3`,
+        action: 'disable',
+        needs: 'webhook:update',
+      },
       ended: (tx, ctx, ids) => stopDeliveries(tx, ctx, ids),
     },
   ],

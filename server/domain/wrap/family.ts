@@ -44,7 +44,7 @@ export const wrap = family({
       label: ['gateway token', 'gateway tokens'],
       name: `coalesce(r.label || ' for ', '') || r.host`,
       works: 'r.revoked_at is null and coalesce(r.expires_at > $3, true)',
-      end: { set: `revoked_at = $3, revoked_reason = 'requested'`, action: 'revoke' },
+      end: { set: `revoked_at = $3, revoked_reason = 'requested'`, action: 'revoke', needs: 'secret:update' },
     },
   ],
 });

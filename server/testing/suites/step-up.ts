@@ -5,14 +5,15 @@ import { answeringRow } from '#server/api/reveal.ts';
 import { ACTION_SCOPE_NAMES, type ActionScope, scopeFor, scopesByVerb } from '#server/kernel/action-scopes.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
 import type { Refusal } from '#server/kernel/errors.ts';
-import type { AnyOperation } from '#server/kernel/operation.ts';
+import { isSatisfied } from '#server/kernel/needs.ts';
+import { type AnyOperation, takesRecentSignIn } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import type { Answer } from '../calls.ts';
 import type { Fixture, Sample } from '../factories.ts';
 import { ownerOf } from '../owner.ts';
 import { asPerson, type Confirming, enrolled, verified } from '../step-up.ts';
 import { createTestPerson } from '../test-person.ts';
-import { workspace } from '../workspace.ts';
+import { memberActor, workspace } from '../workspace.ts';
 import { auditCount, contentsOf } from './audit.ts';
 import { personRequest } from './person-request.ts';
 import { send } from './send.ts';
@@ -46,6 +47,25 @@ export function stepUp(subject: Subject): void {
             await verified(who, scope);
             await call();
             assert.equal(await unused(who, scope), 0);
+          });
+    });
+
+  const minting = operations.filter((op) => takesRecentSignIn(op) && isSatisfied(op.needs, memberActor('owner').capabilities));
+  if (minting.length > 0)
+    describe('a session of several days mints no credential that may outlive it', () => {
+      for (const op of minting)
+        for (const space of SPACES)
+          test(`${op.id} in ${space}`, async () => {
+            const w = await workspace();
+            const ctx = w.member('owner', space);
+            const input = await subject.sample(op, ctx);
+            const contents = async () => [await contentsOf(subject.tables, w), await auditCount(w)];
+            const before = await contents();
+            await assert.rejects(perform(op, { ...signedInLongAgo(ctx), warnings: [] }, input), {
+              type: 'step_up_required',
+              extra: { action_scope: 'credential.mint', allowed_methods: ['sign_in'] },
+            });
+            assert.deepEqual(await contents(), before, 'a refused call changed something');
           });
     });
 

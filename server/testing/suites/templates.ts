@@ -29,6 +29,12 @@ const PLAIN: readonly { of?: RegExp; path: RegExp; what: string }[] = [
     path: /^(?:subject|claim_rules\[0\]\.value|heuristics\[0\]\.(?:name|pattern)|pattern|patterns\[0\]\.pattern|external_id|team|model|match_secret_ref|match_path_prefix|tokens\[0\]|metadata\{name\})$/,
     what: 'compared with what comes, or kept for people',
   },
+  { of: /^wrap\./, path: /^provider$/, what: 'the name of a provider, for people' },
+  {
+    of: /^wrap\.test_call$/,
+    path: /^url$/,
+    what: 'one call of the ephemeral proxy that nothing keeps: the row itself asks for the right to use secrets',
+  },
   { of: /^pki\./, path: /^(?:subject\.CN|subject\.O|csr_pem)$/, what: 'what a certificate says' },
   {
     of: /^mcp_servers\.tools\./,
