@@ -92,7 +92,8 @@ export function refusals(op: AnyOperation, responses: Record<string, Json>): Rec
 
 /** `NotFound`, `ConflictOnChange`: the status, who gets the pipeline's types of it, and the types that the operation adds. */
 function nameOf(op: AnyOperation, status: number, types: readonly ErrorType[]): string {
-  const common = pipelineTypes(op).filter((type) => ERROR_STATUS[type] === status);
+  // Of the pipeline's, the sign-in alone is asked for by some operations and not by others of their kind.
+  const common = pipelineTypes(op).filter((type) => ERROR_STATUS[type] === status && type !== 'step_up_required');
   const own = types.filter((type) => !common.includes(type)).sort();
   const who =
     common.length === 0
