@@ -62,7 +62,9 @@ test('a node calls a route of the workspace, which injects its secret; the run n
 test('a refusal of the gateway is a failure of the node, and says which', async () => {
   const w = await workspace();
   const by = await withKey(w);
-  const definition = definitionOf({ a: ['route_request', { route: 'nowhere', method: 'GET', path: '/' }] }, ['trigger>a']);
+  await makeRoute(w, 'orders', 'http://127.0.0.1:9', { allowed_methods: ['POST'] });
+  await served(running, w);
+  const definition = definitionOf({ a: ['route_request', { route: 'orders', method: 'GET', path: '/' }] }, ['trigger>a']);
   const execution = await ended(await started(by, await stored(by, definition)));
   assert.deepEqual([execution.status, execution.error_code], ['failed', 'http_status']);
   assert.match(execution.error_message ?? '', /refused the call \(/);
