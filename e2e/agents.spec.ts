@@ -97,8 +97,8 @@ async function createAgent(page: Page, device: Awaited<ReturnType<typeof virtual
   await device.presentFor(async () => {
     await sheet.getByRole('button', { name: 'Create agent' }).click();
     await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await expect(page.getByRole('heading', { name: 'build-7' })).toBeVisible();
   });
-  await expect(page.getByRole('heading', { name: 'build-7' })).toBeVisible();
   await expect(page.getByText('Waiting for the agent…')).toBeVisible();
 }
 

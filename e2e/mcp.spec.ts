@@ -82,8 +82,8 @@ test('A4: an editor’s tool call waits until a person approves it with a passke
   await device.presentFor(async () => {
     await page.getByRole('switch', { name: 'Allow close_issue' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Use a passkey' }).click();
+    await expect(page.getByRole('switch', { name: 'Allow close_issue' })).toBeChecked();
   });
-  await expect(page.getByRole('switch', { name: 'Allow close_issue' })).toBeChecked();
   await page.getByRole('row').filter({ hasText: 'close_issue' }).getByRole('button').first().click();
   await page.getByRole('switch', { name: 'Ask a person before each call' }).click();
   await expect(page.getByRole('switch', { name: 'Ask a person before each call' })).toBeChecked();

@@ -1,7 +1,7 @@
 'use client';
 
 import { ArrowRightToLine } from 'lucide-react';
-import { type KeyboardEvent, type RefObject, useEffect, useId, useState } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { useScope } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { IconButton } from '#components/ui/button.tsx';
@@ -41,12 +41,17 @@ export function Prompt({ ref: input, shell, active, line, onLine }: Props) {
     if (active && !document.activeElement?.matches('[role="radio"]:focus-visible')) input.current?.focus();
   }, [active, input]);
 
+  const wanted = useRef<number>(undefined);
   const set = (next: string, place = next.length) => {
     onLine(next);
     setCaret(place);
-    // After React has written the text; before that the caret would be moved to its end.
-    requestAnimationFrame(() => input.current?.setSelectionRange(place, place));
+    wanted.current = place;
   };
+  // As soon as React has written the text: before that the caret would be moved to its end, and a frame later somebody may have typed on.
+  useLayoutEffect(() => {
+    if (wanted.current !== undefined) input.current?.setSelectionRange(wanted.current, wanted.current);
+    wanted.current = undefined;
+  });
   const complete = (upTo: string) => set(upTo + line.slice(caret), upTo.length);
   const { late, close } = completion;
   // biome-ignore lint/correctness/useExhaustiveDependencies: it comes once, for the text that Tab was pressed at.
@@ -123,6 +128,7 @@ export function Prompt({ ref: input, shell, active, line, onLine }: Props) {
         data-1p-ignore=""
         data-lpignore="true"
         onChange={(event) => {
+          wanted.current = undefined;
           onLine(event.target.value);
           setCaret(event.target.selectionStart ?? event.target.value.length);
         }}
