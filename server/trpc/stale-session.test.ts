@@ -38,10 +38,17 @@ test('a session of five days loosens nothing and grants nothing without a factor
     const answer = await call('POST /admin/agents', { name: 'bridge', mode: 'intercept' }, { space });
     assert.deepEqual([answer.status, answer.body.error, answer.body.allowed_methods], [403, 'step_up_required', ['sign_in']], answer.text);
   }
+  const invited = await call('POST /admin/invitations', { email: 'a@example.test', role: 'viewer' });
+  assert.deepEqual(
+    [invited.status, invited.body.error, invited.body.allowed_methods],
+    [403, 'step_up_required', ['sign_in']],
+    invited.text,
+  );
   await enrolled(user.id);
   for (const [http, body, scope] of [
     ['PATCH /admin/settings', { details_withheld: false }, 'protection.loosen'],
     ['POST /admin/invitations', { email: 'a@example.test', role: 'editor', reveal_secrets: true }, 'capability.grant'],
+    ['POST /admin/invitations', { email: 'a@example.test', role: 'viewer' }, 'member.role'],
   ] as const) {
     const answer = await call(http, body);
     const { error, requires_step_up, action_scope } = answer.body;

@@ -21,6 +21,7 @@ import { sealChains } from './baseline.ts';
 import { verifyChainOf } from './chain-pages.ts';
 import { appendCritical } from './critical.ts';
 import { verifyAllChains } from './failures.ts';
+import { write } from './planted.fixture.ts';
 import { publicKeyDocument, signCheckpoints } from './signing.ts';
 
 await ownDatabase();
@@ -37,16 +38,6 @@ function restartProcess() {
   rereadSettings();
   delete processState('audit-keys', (): { keys?: unknown } => ({})).keys;
   processState('audit-heads', () => new Map()).clear();
-}
-
-async function write(statement: string, values: unknown[] = []) {
-  const client = await sql().connect();
-  try {
-    await client.query(`set session_replication_role = 'replica'`);
-    return await client.query(statement, values);
-  } finally {
-    client.release(true);
-  }
 }
 
 test('the keys, and the document of the public ones, are read without a look at the entries', async () => {

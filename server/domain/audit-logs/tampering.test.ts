@@ -16,6 +16,7 @@ import { acceptChain } from './baseline.ts';
 import { browseCritical, exportCritical, verifyChainOf } from './chain-pages.ts';
 import { appendCritical } from './critical.ts';
 import { verifyAllChains } from './failures.ts';
+import { write } from './planted.fixture.ts';
 import type { ChainFailureKind } from './schema.ts';
 import { publicKeyDocument, signCheckpoints } from './signing.ts';
 
@@ -30,17 +31,6 @@ async function chain(entries = 4): Promise<Workspace> {
   const w = await workspace();
   for (let i = 0; i < entries; i++) await append(w, { i });
   return w;
-}
-
-/** Whoever writes to the database: no trigger holds them. */
-async function write(statement: string, values: unknown[] = []) {
-  const client = await sql().connect();
-  try {
-    await client.query(`set session_replication_role = 'replica'`);
-    return await client.query(statement, values);
-  } finally {
-    client.release(true);
-  }
 }
 
 /** Rows of a workspace's chain, its head and its checkpoints, as a backup has them. */

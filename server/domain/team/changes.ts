@@ -6,8 +6,9 @@ import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
-import type { MemberRole } from '#server/kernel/role-matrix.ts';
-import { confirmChange } from '#server/kernel/step-up.ts';
+import { assertRecentSignIn, isRecent } from '#server/kernel/recent-sign-in.ts';
+import { MEMBER_ROLES, type MemberRole } from '#server/kernel/role-matrix.ts';
+import { confirmChange, hasFactor } from '#server/kernel/step-up.ts';
 import { env } from '#server/platform/env.ts';
 import { mailMember } from './mails.ts';
 import { isManager, mayManage } from './rank.shared.ts';
@@ -99,14 +100,24 @@ const changedRole = ({ id, email, role }: MemberRow, to: MemberRole) =>
 
 type Rights = { role: MemberRole; reveal_secrets: boolean };
 
-/** Asks a person to confirm what they give to somebody else: a role that manages, or the right to reveal. @throws Refusal mfa_required, step_up_required */
+/**
+ * Asks a person to confirm what they give to somebody else: a role that manages, or the right to reveal. A membership outlives the session that gives it, so an
+ * old session confirms any role that is new or higher. @throws Refusal mfa_required, step_up_required
+ */
 export async function confirmMembership(tx: Tx, ctx: Ctx, before: Rights | null, after: Rights): Promise<void> {
   if (isManager(after.role) && after.role !== before?.role) await confirmChange(tx, ctx, env.PUBLIC_ADMIN_URL, 'member.role');
   await confirmGrant(tx, ctx, env.PUBLIC_ADMIN_URL, {
     before: before ? memberCapabilities(before.role, before) : [],
     after: memberCapabilities(after.role, after),
   });
+  const { actor, now } = ctx;
+  if (actor.type !== 'member' || isRecent(actor.signed_in_at, now) || (before && !isHigher(after.role, before.role))) return;
+  if (await hasFactor(tx, actor.id)) return confirmChange(tx, ctx, env.PUBLIC_ADMIN_URL, 'member.role');
+  assertRecentSignIn(ctx, 'member.role', 'let somebody into this workspace');
 }
+
+/** The roles are listed from the highest down. */
+const isHigher = (role: MemberRole, other: MemberRole): boolean => MEMBER_ROLES.indexOf(role) < MEMBER_ROLES.indexOf(other);
 
 /** What the membership is after the edit: flags that its role has no use for go back to their defaults. @throws Refusal validation_error */
 function flagsOf(before: MemberRow, input: Omit<z.output<typeof UpdateMember>, 'id'>) {

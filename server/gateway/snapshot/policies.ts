@@ -5,8 +5,8 @@ import { defineSlice } from './slice.ts';
 type PolicyRow = { id: string; name: string; actions: string[]; subjects: PolicySubjects; resources: string[] };
 type Named = { readonly id: string };
 
-/** Rules that bind one caller: over all resources, and over some with the verdicts found so far. */
-type Bound<Resource> = { whole: Rule | null; narrowed: readonly Rule[]; verdicts: Map<Resource, Rule | null> };
+/** Rules that bind one caller: over all resources, and over some with the verdicts found so far, which keep no secret of an older snapshot. */
+type Bound<Resource extends WeakKey> = { whole: Rule | null; narrowed: readonly Rule[]; verdicts: WeakMap<Resource, Rule | null> };
 
 /** Tenant policies that deny, in this space, calling routes and using secrets (interface rule 24 §6). */
 export const policies = defineSlice({
@@ -54,11 +54,11 @@ function verdictsOf<Resource extends Named>(rules: readonly Rule[], namesOf: (re
   };
 }
 
-function boundBy<Resource>(rules: readonly Rule[], subject: PolicyCaller): Bound<Resource> {
+function boundBy<Resource extends Named>(rules: readonly Rule[], subject: PolicyCaller): Bound<Resource> {
   const binding = rules.filter(({ subjects }) => binds(subjects, subject));
   return {
     whole: binding.find(({ resources }) => resources.length === 0) ?? null,
     narrowed: binding.filter(({ resources }) => resources.length > 0),
-    verdicts: new Map(),
+    verdicts: new WeakMap(),
   };
 }

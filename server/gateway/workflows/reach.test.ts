@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
+import { forgetRules } from '#server/domain/policies/service.ts';
 import { testNode } from '#server/domain/workflows/engine/node-test.ts';
 import { ended, runsOf, working } from '#server/domain/workflows/engine/running.fixture.ts';
 import { startAutomatically } from '#server/domain/workflows/starts.ts';
@@ -150,7 +151,7 @@ test('a tenant policy binds a workflow as it binds its publisher and whoever sta
         ...{ actions: ['proxy:invoke'], subjects, resources: [route.id] },
       } as never,
     });
-    await new Promise((done) => setTimeout(done, 1_100)); // rules are trusted for a second
+    forgetRules(w.tenant.id);
     await assert.rejects(made(by, 'workflows.execute', { id }), { message: /denied by tenant policy/ });
     await assert.rejects(made(by, 'workflows.create', { name: fresh('flow'), definition: calling('orders') }), {
       message: /denied by tenant policy/,
@@ -237,7 +238,7 @@ test('a route is called by its ID, slug or name as it was judged, and by nothing
         ...{ actions: ['proxy:invoke'], subjects: { api_key_ids: [by.actor.id ?? ''] }, resources: [id] },
       } as never,
     });
-    await new Promise((done) => setTimeout(done, 1_100)); // rules are trusted for a second
+    forgetRules(w.tenant.id);
     for (const form of forms)
       await assert.rejects(published(by, calling(form)), { message: /denied by tenant policy/ }, `${form} in ${space}`);
     const seen = upstream.seen.length;
