@@ -381,6 +381,7 @@ async function pay(page: Page): Promise<void> {
   await frame.getByLabel('Card number').pressSequentially(CARD);
   await frame.getByLabel('Expiry date').pressSequentially('1230');
   if (await frame.getByLabel('Name on card').isVisible()) await frame.getByLabel('Name on card').fill('Ada Lovelace');
+  await expect(frame.getByRole('button')).toBeEnabled();
   await page.keyboard.press('Enter');
 }
 

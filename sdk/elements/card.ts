@@ -73,12 +73,10 @@ const { send, fail } = converse({
     } catch (error) {
       return fail(error);
     }
+    // Who types fast may send before the token was checked: `protect` waits for the same check.
+    button.disabled = false;
     // A token that is refused is told before somebody types a card for it.
-    keeping.prepare().then(() => {
-      if (keeping === undefined) return; // the field ended meanwhile
-      button.disabled = false;
-      say('');
-    }, refuse);
+    keeping.prepare().catch((error) => busy || refuse(error));
   },
   submit: () => void submit(),
   end() {
@@ -108,12 +106,13 @@ function keepingOf(init: Init): Keeping {
   if (!('token' in init))
     throw new SvcError('invalid_request', 'This field keeps cards in a vault. Pass it a client token for `tokenize`.');
   const client = new SvcClient({ baseUrl: written('svc-base') });
-  let checked = false;
+  let checked: Promise<void> | undefined;
   return {
-    async prepare() {
-      if (!checked) await checkToken(client, init.token, 'tokenize');
-      checked = true;
-    },
+    prepare: () =>
+      (checked ??= checkToken(client, init.token, 'tokenize').catch((error) => {
+        checked = undefined; // to be asked again when the person tries again
+        throw error;
+      })),
     async keep({ digits, month, year }) {
       const value = { value: digits, card_exp_month: month, card_exp_year: year };
       const { token } = await client.tokenize(init.token, value, written('svc-parent'));

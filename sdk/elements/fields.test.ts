@@ -117,6 +117,19 @@ test('sends the number only after its token was checked, also when the check had
   );
 });
 
+test('a card that is sent while its token is still being checked is kept, and the token is checked once', async () => {
+  const page = await vault({ ...VALID, ...KEPT });
+  page.post(init({ token: TOKEN }));
+  assert.equal(page.element('submit').disabled, false, 'Enter sends no form whose button is disabled');
+  type(page);
+  page.element('form').fire('submit');
+  await until(() => page.heard.some((message) => message.type === 'svc:result'));
+  assert.deepEqual(
+    page.requested.map(({ path }) => path),
+    ['/v1/client/check', '/v1/client/tokenize'],
+  );
+});
+
 test('hears one init: a second one ends the field and is reported', async () => {
   const page = await vault({ ...VALID, ...KEPT });
   page.post(init({ token: TOKEN }));
