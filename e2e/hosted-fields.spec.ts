@@ -100,9 +100,12 @@ test('C2: the shop sends the token of a card through a route, and only the upstr
     await until('the route serves', async () => (await charge('{}')).status === 200);
     shop.order = charge;
 
+    const { promise: sentByPerson, resolve: letCheckGo } = Promise.withResolvers<void>();
+    await page.route('**/v1/client/check', (route) => sentByPerson.then(() => route.continue()));
     await page.goto(shop.url);
     await mount(page, 'mountCard', { token: await mint({ action: 'tokenize', vault: 'cards', origins: [shop.url] }), workspace: slug });
     await pay(page);
+    letCheckGo(); // who types fast presses Enter before the token was checked
     const { token } = await resultOf(page);
     expect(token).not.toBe(CARD);
     const order = `{"amount":12.50,"card":{"number":"${token}"}}`;
