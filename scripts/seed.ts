@@ -3,6 +3,7 @@
 
 import { parseEnv } from '../server/platform/env.ts';
 import { fail, Problem } from './command.ts';
+import { entitled } from './entitled.ts';
 import { openDatabase } from './open-database.ts';
 import { generateClient, migrate } from './schema.ts';
 import { makeCalls } from './seed-calls.ts';
@@ -20,7 +21,6 @@ const { perform } = await import('../server/api/perform.ts');
 const { operations } = await import('../server/api/operations.ts');
 const { families } = await import('../server/domain/families.ts');
 const { provisionTenant, createKey, operatorCtx, setMember } = await import('../server/domain/operator/service.ts');
-const { CAPABILITIES } = await import('../server/kernel/capabilities.ts');
 const { closeDb, db } = await import('../server/platform/db.ts');
 const { env } = await import('../server/platform/env.ts');
 
@@ -28,8 +28,7 @@ const slug = 'playground';
 const owner = { email: 'dana@example.com', password: 'a workspace to play with' };
 if (await isSomebodyElses()) fail(new Problem(`A workspace ${slug} that the seed did not create already exists. It was left unchanged.`));
 const tenant = await provisionTenant({ slug, name: 'Playground', owner_email: owner.email, owner_password: owner.password });
-const base = operatorCtx(tenant.id, 'test');
-const ctx = { ...base, actor: { ...base.actor, capabilities: new Set(CAPABILITIES) } };
+const ctx = entitled(operatorCtx(tenant.id, 'test'));
 
 if (tenant.created) {
   await setMember({ slug, email: 'sam@example.com', role: 'editor', name: 'Sam Rivera' }, families);

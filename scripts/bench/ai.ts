@@ -1,6 +1,7 @@
 import http from 'node:http';
 import path from 'node:path';
 import { Problem, root } from '../command.ts';
+import { entitled } from '../entitled.ts';
 import { freePorts } from '../ports.ts';
 import { type AiGateway, startLiteLlm, startPortkey } from './ai-peers.ts';
 import { get } from './http.ts';
@@ -244,14 +245,10 @@ async function makeAgent(proxyPort: number, origin: string) {
   const { CreateAiGateway } = await import('../../server/domain/ai-gateways/schema.ts');
   const { CreateAiAgent } = await import('../../server/domain/ai-gateways/agents.schema.ts');
   const { MintAiToken } = await import('../../server/domain/ai-gateways/tokens.schema.ts');
-  const { CAPABILITIES } = await import('../../server/kernel/capabilities.ts');
   const { env } = await import('../../server/platform/env.ts');
   const tenant = await operator.provisionTenant({ slug: 'bench', plan: 'enterprise', starter: false });
   await operator.setLimit({ slug: 'bench', kind: 'tenant_rps', value: 1_000_000, reason: 'benchmark' });
-  const ctx = () => {
-    const made = operator.operatorCtx(tenant.id, 'live');
-    return { ...made, actor: { ...made.actor, capabilities: new Set(CAPABILITIES) } };
-  };
+  const ctx = () => entitled(operator.operatorCtx(tenant.id, 'live'));
   await createSecret(ctx(), { name: 'PROVIDER_KEY', value: 'sk_live_0123456789abcdef0123456789abcdef' });
   const settings = {
     name: 'provider',

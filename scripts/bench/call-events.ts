@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { entitled } from '../entitled.ts';
 import { median } from './machine.ts';
 import { type Bench, type Measured, measure, type Shape } from './proxies.ts';
 import { micros, type Row, say } from './report.ts';
@@ -18,7 +19,7 @@ export async function measureCallEvents({ proxies, directory }: Bench): Promise<
   const { CreateWebhook } = await import('../../server/domain/webhooks/schema.ts');
   const { tenant_id } = await db().routes.findFirstOrThrow({ where: { slug: KEEPING } });
   const input = { name: 'calls', url: 'https://receiver.example.com/', event_types: EACH, filters: { methods: ['GET'] } };
-  const { id } = await createWebhook(operatorCtx(tenant_id, 'live'), CreateWebhook.parse(input));
+  const { id } = await createWebhook(entitled(operatorCtx(tenant_id, 'live')), CreateWebhook.parse(input));
   const client = new pg.Client({ connectionString: process.env.DATABASE_URL });
   await client.connect();
   try {

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import { Problem } from '../command.ts';
+import { entitled } from '../entitled.ts';
 import { freePorts } from '../ports.ts';
 import { cores, cpuSeconds, median, spawnOn, stopChild, until } from './machine.ts';
 import { type Measured, measure, type Shape } from './proxies.ts';
@@ -131,7 +132,7 @@ async function makeKeys(): Promise<string> {
   const operator = await import('../../server/domain/operator/service.ts');
   const { createCryptoKey } = await import('../../server/domain/crypto-keys/service.ts');
   const tenant = await operator.provisionTenant({ slug: 'bench', plan: 'enterprise', starter: false });
-  const ctx = operator.operatorCtx(tenant.id, 'live');
+  const ctx = entitled(operator.operatorCtx(tenant.id, 'live'));
   for (const [name, key_type] of [
     ['bench-aes', 'aes256-gcm'],
     ['bench-hmac', 'hmac-sha256'],

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { entitled } from '../entitled.ts';
 import { median } from './machine.ts';
 import { type Row, say, times } from './report.ts';
 import { install } from './service.ts';
@@ -24,7 +25,7 @@ export async function measureDatabases(directory: string): Promise<Row[]> {
     const { createConnection } = await import('../../server/domain/dyn-db/connections.ts');
     const { createRole } = await import('../../server/domain/dyn-db/roles.ts');
     const tenant = await operator.provisionTenant({ slug: 'bench', plan: 'enterprise', starter: false });
-    const ctx = () => operator.operatorCtx(tenant.id, 'live');
+    const ctx = () => entitled(operator.operatorCtx(tenant.id, 'live'));
     const names = Array.from({ length: CONNECTIONS }, (_, i) => `bench-${i}`);
     for (const name of names) {
       const { host, admin } = server;

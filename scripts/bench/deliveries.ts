@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
+import { entitled } from '../entitled.ts';
 import { type Row, say } from './report.ts';
 import { install } from './service.ts';
 
@@ -32,7 +33,7 @@ export async function measureDeliveries(directory: string): Promise<Row[]> {
     const { webhookChannel } = await import('../../server/domain/webhooks/channel.ts');
     const { inTransaction } = await import('../../server/kernel/database.ts');
     const tenant = await operator.provisionTenant({ slug: 'bench', plan: 'enterprise', starter: false });
-    const ctx = operator.operatorCtx(tenant.id, 'test');
+    const ctx = entitled(operator.operatorCtx(tenant.id, 'test'));
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
     for (let n = 0; n < WEBHOOKS; n++)
       await createWebhook(ctx, CreateWebhook.parse({ name: `bench-${n}`, url, event_types: ['secret.rotated'] }));
@@ -114,7 +115,7 @@ async function besideADeadReceiver(crowdedTenant: string): Promise<{ alone: numb
   const { inTransaction } = await import('../../server/kernel/database.ts');
   const { newId } = await import('../../server/kernel/ids.ts');
   const tenant = await operator.provisionTenant({ slug: 'beside', plan: 'enterprise', starter: false });
-  const [ctx, crowd] = [operator.operatorCtx(tenant.id, 'test'), operator.operatorCtx(crowdedTenant, 'test')];
+  const [ctx, crowd] = [entitled(operator.operatorCtx(tenant.id, 'test')), entitled(operator.operatorCtx(crowdedTenant, 'test'))];
   const arrivals = new Map<string, number>();
   const alive = createServer(async (req, res) => {
     const { data } = JSON.parse(Buffer.concat(await req.toArray()).toString());

@@ -1,3 +1,4 @@
+import { entitled } from '../entitled.ts';
 import { type EqualPeer, type EqualWork, equalPeers, type StartPeer } from './equal-peers.ts';
 import { get } from './http.ts';
 import { cores, median } from './machine.ts';
@@ -105,7 +106,7 @@ export async function makeCaller({ ports }: Installation, upstreamPort: number, 
   const { env } = await import('../../server/platform/env.ts');
   const tenant = await operator.provisionTenant({ slug, plan: 'enterprise', starter: false });
   await operator.setLimit({ slug, kind: 'tenant_rps', value: 1_000_000, reason: 'benchmark' });
-  const ctx = () => operator.operatorCtx(tenant.id, 'live');
+  const ctx = () => entitled(operator.operatorCtx(tenant.id, 'live'));
   await createSecret(ctx(), { name: 'UPSTREAM_KEY', value: 'sk_live_0123456789abcdef0123456789abcdef' });
   await createRoute(
     ctx(),

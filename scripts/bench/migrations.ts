@@ -1,3 +1,4 @@
+import { entitled } from '../entitled.ts';
 import { type Row, say } from './report.ts';
 import { install } from './service.ts';
 
@@ -19,7 +20,7 @@ export async function measureMigrations(directory: string): Promise<Row[]> {
     const { discover } = await import('../../server/domain/migrations/discovery.ts');
     const { db } = await import('../../server/platform/db.ts');
     const tenant = await operator.provisionTenant({ slug: 'bench', plan: 'enterprise', starter: false });
-    const ctx = operator.operatorCtx(tenant.id, 'live');
+    const ctx = entitled(operator.operatorCtx(tenant.id, 'live'));
     const { id } = await createMigration(ctx, CreateMigration.parse({ provider: 'env_file', content: 'A=1\n' }));
     let [served, warm, peak] = [0, 0, 0];
     const provider = {

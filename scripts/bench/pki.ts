@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { entitled } from '../entitled.ts';
 import { cpuSeconds, findTool, median } from './machine.ts';
 import { micros, type Row, say, times } from './report.ts';
 import { install } from './service.ts';
@@ -138,7 +139,7 @@ async function makeRoots(): Promise<{ key: string; roots: string[] }> {
   const { createRoot, createRole } = await import('../../server/domain/pki/service.ts');
   const { CreateRoot, CreateRole } = await import('../../server/domain/pki/schema.ts');
   const tenant = await operator.provisionTenant({ slug: 'bench', plan: 'enterprise', starter: false });
-  const ctx = operator.operatorCtx(tenant.id, 'live');
+  const ctx = entitled(operator.operatorCtx(tenant.id, 'live'));
   const roots = Array.from({ length: ROOTS }, (_, n) => `bench-${n}`);
   for (const name of roots) {
     await createRoot(ctx, CreateRoot.parse({ name, subject: { CN: 'Bench root' } }));

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { entitled } from '../entitled.ts';
 import { drive, type Load } from './load.ts';
 import { cpuSeconds, median } from './machine.ts';
 import { micros, type Row, say, times } from './report.ts';
@@ -97,7 +98,7 @@ async function makeCalls() {
   const { createCryptoKey } = await import('../../server/domain/crypto-keys/service.ts');
   const { CreateCryptoKey } = await import('../../server/domain/crypto-keys/schema.ts');
   const tenant = await operator.provisionTenant({ slug: 'bench', plan: 'enterprise', starter: false });
-  const ctx = operator.operatorCtx(tenant.id, 'live');
+  const ctx = entitled(operator.operatorCtx(tenant.id, 'live'));
   const vault = await createVault(ctx, CreateVault.parse({ name: 'cards', token_format: 'pan', dedupe: true }));
   await createVault(ctx, CreateVault.parse({ name: 'plain' }));
   await createCryptoKey(ctx, CreateCryptoKey.parse({ name: 'bench' }));

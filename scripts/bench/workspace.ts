@@ -1,3 +1,4 @@
+import { entitled } from '../entitled.ts';
 import { SECURE_HOST } from './nginx.ts';
 import type { Installation } from './service.ts';
 
@@ -43,7 +44,6 @@ export async function makeWorkspace({ ports }: Installation, slug: string, upstr
   const { createWrapCredential } = await import('../../server/domain/wrap/credentials.ts');
   const { createWrapToken } = await import('../../server/domain/wrap/tokens.ts');
   const { CreateWrapCredential } = await import('../../server/domain/wrap/schema.ts');
-  const { CAPABILITIES } = await import('../../server/kernel/capabilities.ts');
 
   const { createConnection } = await import('../../server/domain/secrets/connections/create.ts');
   const { CreateConnection } = await import('../../server/domain/secrets/connections/schema.ts');
@@ -51,9 +51,7 @@ export async function makeWorkspace({ ports }: Installation, slug: string, upstr
 
   const tenant = await operator.provisionTenant({ slug, plan: 'enterprise', starter: false });
   await operator.setLimit({ slug, kind: 'tenant_rps', value: 1_000_000, reason: 'benchmark' });
-  const ctx = () => operator.operatorCtx(tenant.id, 'live');
-  /** Field actions are saved only by those who could do the same themselves, which operators can't. */
-  const entitled = () => ({ ...ctx(), actor: { ...ctx().actor, capabilities: new Set(CAPABILITIES) } });
+  const ctx = () => entitled(operator.operatorCtx(tenant.id, 'live'));
   await createSecret(ctx(), { name: 'UPSTREAM_KEY', value: 'sk_live_0123456789abcdef0123456789abcdef' });
   const client = await createClient(ctx(), CreateClient.parse({ name: 'load', ip_address: '127.0.0.1' }));
   const settings = {
@@ -77,7 +75,7 @@ export async function makeWorkspace({ ports }: Installation, slug: string, upstr
     const { id, base_environment } = await createRoute(ctx(), CreateRoute.parse({ ...settings, name: route.slug, ...route }));
     await setRouteClients(ctx(), { id, env: base_environment ?? '', client_ids: [client.id] });
     const field = { id, direction: 'request', action, key_name: 'cards', selectors: ['$.card.number'] };
-    if (action) await createFieldAction(entitled(), CreateFieldAction.parse(field));
+    if (action) await createFieldAction(ctx(), CreateFieldAction.parse(field));
   }
   const { url: token_url } = await startTokenServer();
   const connection = { name: 'CONNECTION', provider: 'custom', grant_type: 'client_credentials', token_url };
