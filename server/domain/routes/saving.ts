@@ -12,7 +12,7 @@ import type { ConfigField } from './effective.ts';
 import { assertMayFill } from './fill-in.ts';
 import { forgetIcon, iconOrigin } from './icon/service.ts';
 import { confirmDraft } from './protections.ts';
-import { assertMaySend } from './secret-use.ts';
+import { assertMaySend, type Rewriting } from './secret-use.ts';
 import { storeDraft } from './store.ts';
 
 const WITH_TEMPLATES: readonly ConfigField[] = [
@@ -44,17 +44,54 @@ export async function saveDraft(
   const moved = collectionLeft(route) !== route.collection_id;
   const written = new Map([...after.locals.keys()].map((name) => [name, before ? changedFields(before, after, name) : WITH_TEMPLATES]));
   const removed = before ? [...before.locals.keys()].some((name) => !after.locals.has(name)) : false;
-  await assertMayFill(ctx, before, after, moved);
+  await assertMayStore(tx, ctx, [{ collection_id: route.collection_id, before, after, moved }]);
   await storeSettings(tx, ctx, route, before, after, ids);
   if (!moved && !removed && ![...written.values()].some((fields) => fields.some((f) => WITH_TEMPLATES.includes(f)))) return;
   const isWritten = (environment: string, field: ConfigField) => written.get(environment)?.includes(field) ?? false;
-  await assertMaySend(tx, ctx, route, { before, after, moved });
   await saveReferences(tx, ctx, route, after, (environment, field) => moved || isWritten(environment, field));
   await checkSigningKeys(tx, ctx, after, isWritten);
   warnOfLiterals(ctx, after, isWritten);
 }
 
-/** A crypto key that signs for the upstream is there, fits the algorithm, and is one that the writer may sign with. */
+/**
+ * What drafts let their routes do, whoever writes them must be able to do themselves: let callers name secrets, send secrets, sign for the upstream. Every door
+ * that writes settings of a route asks this. @throws Refusal forbidden, role_denied
+ */
+export async function assertMayStore(tx: Tx, ctx: Ctx, rewritings: readonly Rewriting[]): Promise<void> {
+  for (const { before, after, moved } of rewritings) {
+    await assertMayFill(ctx, before, after, moved);
+    await assertMaySign(tx, ctx, before, after);
+  }
+  await assertMaySend(
+    tx,
+    ctx,
+    rewritings.filter(({ before, after, moved }) => !before || moved || rewritesTemplates(before, after)),
+  );
+}
+
+/** What is not written is not read anew: it may have broken since. */
+const rewritesTemplates = (before: Draft, after: Draft): boolean =>
+  [...after.locals.keys()].some((name) => changedFields(before, after, name).some((field) => WITH_TEMPLATES.includes(field)));
+
+async function assertMaySign(tx: Tx, ctx: Ctx, before: Draft | null, after: Draft): Promise<void> {
+  for (const [environment, { upstream_auth: auth }] of after.locals) {
+    if (auth?.type !== 'jwt_bearer' || auth.key_name === undefined) continue;
+    if (before && !changedFields(before, after, environment).includes('upstream_auth')) continue;
+    if (!ctx.actor.capabilities.has('transit:sign'))
+      throw new Refusal(
+        ctx.actor.type === 'member' ? 'role_denied' : 'forbidden',
+        'Using a crypto key in upstream_auth requires the capability transit:sign.',
+      );
+    const key = await signingKey(tx, ctx, auth.key_name);
+    const policy = key && (await denyingPolicy(ctx, 'transit:sign', key));
+    if (policy) throw policyDenied(ctx, policy, 'transit:sign');
+  }
+}
+
+const signingKey = (tx: Tx, ctx: Ctx, name: string) =>
+  tx.crypto_keys.findFirst({ where: { ...own(ctx), name, deleted_at: null }, select: { id: true, name: true, key_type: true } });
+
+/** A crypto key that signs for the upstream is there and fits the algorithm. */
 async function checkSigningKeys(
   tx: Tx,
   ctx: Ctx,
@@ -63,18 +100,8 @@ async function checkSigningKeys(
 ): Promise<void> {
   for (const [environment, { upstream_auth: auth }] of draft.locals) {
     if (auth?.type !== 'jwt_bearer' || auth.key_name === undefined || !isWritten(environment, 'upstream_auth')) continue;
-    if (!ctx.actor.capabilities.has('transit:sign'))
-      throw new Refusal(
-        ctx.actor.type === 'member' ? 'role_denied' : 'forbidden',
-        'Using a crypto key in upstream_auth requires the capability transit:sign.',
-      );
-    const key = await tx.crypto_keys.findFirst({
-      where: { ...own(ctx), name: auth.key_name, deleted_at: null },
-      select: { id: true, name: true, key_type: true },
-    });
+    const key = await signingKey(tx, ctx, auth.key_name);
     if (!key) throw invalid('upstream_auth.key_name', 'no such key');
-    const policy = await denyingPolicy(ctx, 'transit:sign', key);
-    if (policy) throw policyDenied(ctx, policy, 'transit:sign');
     const { jwt } = KEY_TYPES[key.key_type as KeyType];
     if (!(jwt as readonly string[]).includes(auth.algorithm))
       throw invalid(

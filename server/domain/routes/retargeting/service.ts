@@ -5,7 +5,7 @@ import { confirmTargets } from '../actions/guarding.ts';
 import { draftOf, settingsOf } from '../config/draft.ts';
 import { type NewValues, targetsOf } from '../config/targets.ts';
 import { assertFills } from '../fill-in.ts';
-import { type Sender, secretsSent } from '../secret-use.ts';
+import { secretsSent } from '../secret-use.ts';
 
 /**
  * Variables are about to get other values, and these routes have them in their targets: what they send goes there from then on. Asks what a change of the
@@ -21,13 +21,20 @@ export async function confirmVariables(tx: Tx, ctx: Ctx, routeIds: readonly stri
   const routes = rows.map(({ id, collection_id, configs }) => ({ id, collection_id, draft: draftOf(configs) }));
   const targets = await targetsOf(tx, ctx, routes);
   const [was, is] = [targets(), targets(changed)];
-  const moved: Sender[] = [];
-  for (const [i, { id, draft, collection_id }] of routes.entries()) {
+  const moved: { route: number; environment: string }[] = [];
+  for (const [i, { id }] of routes.entries()) {
     const [before, after] = [was[i] ?? new Map(), is[i] ?? new Map()];
     const environments = [...after.keys()].filter((name) => before.get(name) !== after.get(name));
-    moved.push(...environments.map((environment) => ({ draft, collection_id, environment })));
+    moved.push(...environments.map((environment) => ({ route: i, environment })));
     await confirmTargets(tx, ctx, id, before, after);
   }
-  await assertUsesSecrets(ctx, await secretsSent(tx, ctx, moved), 'a route');
-  if (moved.some(({ draft, environment }) => settingsOf(draft, environment).body_placeholders !== 'off')) await assertFills(ctx);
+  const sent = await secretsSent(tx, ctx, routes);
+  await assertUsesSecrets(
+    ctx,
+    moved.flatMap(({ route, environment }) => [...(sent[route]?.get(environment) ?? [])]),
+    'a route',
+  );
+  const fills = ({ route, environment }: (typeof moved)[number]) =>
+    routes[route] !== undefined && settingsOf(routes[route].draft, environment).body_placeholders !== 'off';
+  if (moved.some(fills)) await assertFills(ctx);
 }

@@ -3,7 +3,6 @@ import { parseTemplate, printTemplate } from '#server/domain/templates/grammar.t
 import { mapTexts } from '#server/domain/templates/texts.shared.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { changedFields, checkDraft, columnsOf, type Draft, draftOf, type Local, rebase, settingsOf } from '../config/draft.ts';
-import { type Found, referencesOf } from '../config/references.ts';
 import { withTexts } from '../config/texts.ts';
 import { CONFIG_FIELDS } from '../effective.ts';
 
@@ -11,25 +10,11 @@ export { actionInWords, type UnusableActions, unusableActions } from '../actions
 export { confirmActions } from '../actions/guarding.ts';
 export { settingsOfAction, shown as shownAction } from '../actions/service.ts';
 export { configEntry, routeEntry } from '../audit.ts';
-export { storeSettings } from '../saving.ts';
+export { effectiveReferences, localReferences } from '../config/draft-references.ts';
+export { assertMayStore, storeSettings } from '../saving.ts';
 export { changedFields, columnsOf, type Draft, draftOf, settingsOf };
 
 /** Routes on their way into the other space (interface rule 64 §5): what they refer to, what becomes of what is there, and how that differs. */
-
-/** What each environment says for itself. */
-export const localReferences = (draft: Draft): Found[] => [...draft.locals].flatMap(([name, local]) => referencesOf(name, local));
-
-/** What calls need in each environment, the base's share included; every text is read once, however many inherit it. */
-export function effectiveReferences(draft: Draft): Map<string, Found[]> {
-  const local = Map.groupBy(localReferences(draft), (found) => found.environment);
-  const base = local.get(draft.base) ?? [];
-  return new Map(
-    [...draft.locals].map(([name, own]) => [
-      name,
-      name === draft.base ? base : [...(local.get(name) ?? []), ...base.filter(({ field }) => !(field in own))],
-    ]),
-  );
-}
 
 /** The draft with every id of a secret replaced by that of its counterpart; an id without one stays, and resolves nowhere. */
 export function withIds(draft: Draft, idOf: (id: string) => string | undefined): Draft {

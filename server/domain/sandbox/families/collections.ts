@@ -1,5 +1,6 @@
 import { MOST_DEFAULT_CLIENTS, MOST_EXPECTED } from '#server/domain/collections/schema.ts';
 import { bumpMembers, routesAimedBy } from '#server/domain/collections/service.ts';
+import { assertUsesSecrets } from '#server/domain/policies/service.ts';
 import { confirmVariables } from '#server/domain/routes/retargeting/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
@@ -111,6 +112,9 @@ export async function fillCollections(tx: Tx, ctx: Ctx, builder: PlanBuilder, st
   for (const step of steps) {
     const row = builder.source.collections.get(step.id) as CollectionRow;
     const held = builder.target.collections.find((one) => one.id === step.there);
+    const had = new Map(held?.variables.map((one) => [one.key, one.secret_id]));
+    const others = row.variables.flatMap(({ key, secret_id }) => (secret_id && had.get(key) !== id(secret_id) ? [id(secret_id)] : []));
+    await assertUsesSecrets(ctx, others, 'a variable');
     if (held) await confirmValues(tx, ctx, held, row);
     for (const { key, type, value, description, secret_id } of row.variables) {
       const data = { type, value, description, secret_id: secret_id && id(secret_id), updated_at: ctx.now };

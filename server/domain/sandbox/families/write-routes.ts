@@ -1,5 +1,6 @@
 import { type Admission, confirmAdmissions } from '#server/domain/clients/service.ts';
 import {
+  assertMayStore,
   changedFields,
   columnsOf,
   configEntry,
@@ -34,6 +35,15 @@ export async function applyRoutes(
     (await tx.environments.findMany({ where: own(ctx), select: { id: true, name: true } })).map((e) => [e.name, e.id]),
   );
   const before = new Map(builder.target.routes.map((row) => [row.id, row]));
+  await assertMayStore(
+    tx,
+    ctx,
+    steps.map((step) => {
+      const collection_id = targetCollectionId(builder, builder.source.routes.get(step.id) as RouteRow);
+      const left = before.get(step.there)?.collection_id ?? null;
+      return { ...draftsOf(drafts, step), collection_id, moved: step.exists && left !== collection_id };
+    }),
+  );
   await create(
     tx,
     ctx,
