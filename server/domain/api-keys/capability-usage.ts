@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { actingFor } from '#server/domain/authorities/service.ts';
 import { type Capability, capabilitiesOfKey, KEY_ROLES, keyCapabilities } from '#server/kernel/capabilities.ts';
 import { type Ctx, type HotCtx, keyBehind, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
@@ -33,7 +34,7 @@ export function recordCapabilityUse(ctx: HotCtx, capabilities: readonly Capabili
 }
 
 /**
- * What a key may do beside what it did, and the narrowest seeded roles that would still let it. Calls through routes come from the request log,
+ * What a key may do beside what it did, what acts in its name, and the narrowest seeded roles that would still let it. Calls through routes come from the request log,
  * the rest from the stamps of the management API.
  */
 export function apiKeyUses(ctx: Ctx, input: { id: string }): Promise<z.input<typeof ApiKeyUses>> {
@@ -53,7 +54,8 @@ export function apiKeyUses(ctx: Ctx, input: { id: string }): Promise<z.input<typ
       ...rows.filter((row) => row.capability !== 'proxy:invoke'),
       ...(called && held.includes('proxy:invoke') ? [{ capability: 'proxy:invoke', last_used_at: called }] : []),
     ].sort((a, b) => a.capability.localeCompare(b.capability));
-    return { held: held.length, used, narrower_role_ids: narrower(key.role_ids, new Set(used.map((use) => use.capability))) };
+    const acting = await actingFor(tx, ctx, key);
+    return { held: held.length, used, acting, narrower_role_ids: narrower(key.role_ids, new Set(used.map((use) => use.capability))) };
   });
 }
 

@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { namesOf } from '#server/domain/authorities/acting.shared.ts';
+import { actingFor, passOn } from '#server/domain/authorities/service.ts';
 import { requireFeature, withinPlan } from '#server/domain/plans/service.ts';
 import { bindSuccessor, forgetRules } from '#server/domain/policies/service.ts';
 import { capabilitiesOfKey } from '#server/kernel/capabilities.ts';
@@ -20,7 +22,7 @@ import { hasEnded, lockedKey } from './store.ts';
 /**
  * A new key with the old one's grants, and its expiry unless another is asked for; the old one works on until it is revoked or its time comes (interface rule 00, API key lifecycle). With
  * revoke_old_after_sec 0 the old one makes room for the new one: at the plan's limit a leaked key can still be replaced. Policies that name the old one name
- * the new one too.
+ * the new one too, and what calls routes in its name goes on in that of the new one.
  */
 export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey>) {
   recentSignIn(ctx);
@@ -62,6 +64,12 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
         },
       });
     const bound = await bindSuccessor(tx, ctx, { from: current.id, to: created.id, key_ids: [current.key_id, created.key_id] });
+    const acting = await actingFor(tx, ctx, current);
+    if (acting.length > 0)
+      ctx.warnings.push(
+        `The new key takes over what calls routes in the old key's name: ${namesOf(acting)}. If the old key leaked, check what they do.`,
+      );
+    const passed = await passOn(tx, ctx, { from: current.id, to: created.id });
     notify = await notifyKeyCreated(tx, ctx, created);
     return audited(
       { ...created, replaces_key_id: current.key_id },
@@ -72,7 +80,7 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
         name: created.name,
         details: { key_id: created.key_id, replaces_key_id: current.key_id, revoke_old_after_sec: input.revoke_old_after_sec },
       },
-      bound,
+      [...bound, ...passed],
     );
   });
   forgetRules(ctx.tenant_id);

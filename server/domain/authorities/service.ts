@@ -10,6 +10,8 @@ import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 
+export { actingFor, passOn } from './acting-for.ts';
+
 // What calls routes by itself (a workflow, an inbound webhook) calls them in the name of who set it up. They must be allowed to call the route themselves, at the
 // moment of each call: it is no way round a role, a key's scopes and addresses, or a tenant policy, and ends with what is behind it.
 
