@@ -50,7 +50,7 @@ export function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: Key; onCl
       open
       onOpenChange={(open) => !open && onClose()}
       title={`Rotate ${apiKey.name}`}
-      description="Creates a new key with the same roles, rate limit and allowed IP addresses. It’s shown once. Workflows and inbound webhooks that run in the name of the old key go on with the new one."
+      description="Creates a new key with the same roles, rate limit and allowed IP addresses. It’s shown once."
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -60,7 +60,14 @@ export function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: Key; onCl
         </>
       }
     >
-      <Field label="Old key" hint="Leave enough time to update everything that uses it.">
+      <Field
+        label="Old key"
+        hint={
+          overlap === '0'
+            ? 'For a key that leaked. Workflows and inbound webhooks that call routes in its name stop.'
+            : 'Leave enough time to update everything that uses it. Workflows and inbound webhooks that call routes in its name go on with the new key.'
+        }
+      >
         <Select options={OVERLAPS} value={overlap} onValueChange={setOverlap} />
       </Field>
       <MutationError error={rotate.error} />

@@ -23,7 +23,7 @@ export const descriptions: Descriptions = {
     },
     'api_keys.rotate': {
       description:
-        'Creates a replacement with the same roles, limits and expiry. The old key keeps working until `revoke_old_after_sec` has passed or you revoke it. Policies that name the old key name the new one, too. Workflows and inbound webhooks that call routes in the name of the old key go on in that of the new one, and `meta.warnings` names them.',
+        'Creates a replacement with the same roles, limits and expiry. The old key keeps working until `revoke_old_after_sec` has passed or you revoke it. Policies that name the old key name the new one, too. Workflows and inbound webhooks that call routes in the name of the old key go on in that of the new one, unless `revoke_old_after_sec` is 0: then they stop, as after a leak. `meta.warnings` names them.',
       success: 'The new API key, shown once.',
     },
     'api_keys.revoke': {

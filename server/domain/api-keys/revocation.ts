@@ -1,4 +1,4 @@
-import { namesOf } from '#server/domain/authorities/acting.shared.ts';
+import { type Acting, namesOf } from '#server/domain/authorities/acting.shared.ts';
 import { actingFor } from '#server/domain/authorities/service.ts';
 import { type Ctx, keyBehind, own, roleOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
@@ -16,10 +16,7 @@ export function revokeApiKey(ctx: Ctx, input: { id: string }) {
     const answer = { deleted: true as const, revoked: true as const };
     if (row.revoked_at) return unchanged(answer);
     const acting = await actingFor(tx, ctx, row);
-    if (acting.length > 0)
-      ctx.warnings.push(
-        `These called routes in the key's name and can't any more: ${namesOf(acting)}. Somebody who may call the routes has to publish the workflow again, or turn the inbound webhook off and on.`,
-      );
+    if (acting.length > 0) ctx.warnings.push(stopped(acting));
     await tx.api_keys.update({
       where: { id: row.id, ...own(ctx) },
       data: {
@@ -38,6 +35,10 @@ export function revokeApiKey(ctx: Ctx, input: { id: string }) {
     });
   });
 }
+
+/** What stops with a key, with the next step. */
+export const stopped = (acting: readonly Acting[]): string =>
+  `These called routes in the key's name and can't any more: ${namesOf(acting)}. Somebody who may call the routes has to publish the workflow again, or turn the inbound webhook off and on.`;
 
 /** Who ended a key, by id: the person behind a token, or the client. */
 export const doer = ({ actor }: Ctx) =>

@@ -324,7 +324,8 @@ test('what runs in the name of a key goes on after its rotation, and what stops 
     const acting = async (id: string) =>
       ((await made(owner, 'api_keys.uses', { id })).acting as { id: string }[]).map((one) => one.id).sort();
     assert.deepEqual(await acting(by.actor.id ?? ''), [first.id, second.id].sort());
-    const { id: heir } = await made(keyHolder(owner), 'api_keys.rotate', { id: by.actor.id, revoke_old_after_sec: 0 });
+    const { id: heir } = await made(keyHolder(owner), 'api_keys.rotate', { id: by.actor.id, revoke_old_after_sec: 3_600 });
+    await db().api_keys.update({ where: { id: by.actor.id ?? '' }, data: { active: false, revoked_at: new Date() } });
     assert.deepEqual(await acting(heir), [first.id, second.id].sort(), space);
     for (const { id } of [first, second]) assert.equal((await automatic(w, space, id)).status, 'completed', space);
     assert.equal(((await workflowOf(off.id)).authority as { id: string }).id, heir);
@@ -337,10 +338,17 @@ test('what runs in the name of a key goes on after its rotation, and what stops 
     const entry = await db().audit_logs.findFirstOrThrow({ where: { resource_id: first.id, action: 'update' }, orderBy: { seq: 'desc' } });
     const { changes, via, api_key_id } = entry.details as Record<string, unknown>;
     assert.deepEqual([changes, via, api_key_id], [[{ field: 'authority', changed: true }], 'key_rotated', heir]);
-    const revoker = { ...owners[space], warnings: [] as string[] };
-    await made(revoker, 'api_keys.revoke', { id: heir });
-    assert.match(revoker.warnings.join(), new RegExp(`can't any more: workflow .*${first.name}`));
-    assert.equal((await automatic(w, space, first.id)).error_code, 'route_forbidden');
+    const other = await withKey(w, { space });
+    const third = await published(other);
+    for (const [operation, id, name] of [
+      ['api_keys.rotate', heir, first.name],
+      ['api_keys.revoke', other.actor.id, third.name],
+    ] as const) {
+      const ending = { ...keyHolder(owner), warnings: [] as string[] };
+      await made(ending, operation, operation === 'api_keys.rotate' ? { id, revoke_old_after_sec: 0 } : { id });
+      assert.match(ending.warnings.join(), new RegExp(`can't any more: .*${name}`), operation);
+    }
+    for (const { id } of [first, second, third]) assert.equal((await automatic(w, space, id)).error_code, 'route_forbidden');
   }
 });
 
