@@ -17,6 +17,7 @@ import { counted, grouped } from '#components/ui/numbers.ts';
 import { Select } from '#components/ui/select.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
+import { namesOf } from '#server/domain/authorities/acting.shared.ts';
 import type { NewKey } from './created-card.tsx';
 import type { Key } from './key-labels.ts';
 
@@ -59,7 +60,14 @@ export function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: Key; onCl
         </>
       }
     >
-      <Field label="Old key" hint="Leave enough time to update everything that uses it.">
+      <Field
+        label="Old key"
+        hint={
+          overlap === '0'
+            ? 'For a key that leaked. Workflows and inbound webhooks that call routes in its name stop.'
+            : 'Leave enough time to update everything that uses it. Workflows and inbound webhooks that call routes in its name go on with the new key.'
+        }
+      >
         <Select options={OVERLAPS} value={overlap} onValueChange={setOverlap} />
       </Field>
       <MutationError error={rotate.error} />
@@ -79,6 +87,8 @@ export function RevokeDialog({ apiKey, open, onClose }: { apiKey: Key; open: boo
   const today = useQuery(trpc.requestLogs.stats.queryOptions({ api_key_id: apiKey.id }, { enabled: open }));
   // The row in the list may be older than the last call: nobody revokes a key that works because it "was never used".
   const latest = useQuery(trpc.apiKeys.get.queryOptions({ id: apiKey.id }, { enabled: open, staleTime: 0 }));
+  const uses = useQuery(trpc.apiKeys.uses.queryOptions({ id: apiKey.id }, { enabled: open, staleTime: 0 }));
+  const acting = uses.data?.acting ?? [];
   const used = latest.isFetching ? undefined : latest.data;
   const busiest = today.data?.top_routes.flatMap((route) => route.name ?? []).slice(0, 3) ?? [];
   const revoke = useMutation(
@@ -107,6 +117,11 @@ export function RevokeDialog({ apiKey, open, onClose }: { apiKey: Key; open: boo
               `${counted(month.calls_30d, 'call')} through routes in the last 30 days, ${grouped(month.calls_24h ?? 0)} in the last 24 hours${
                 busiest.length > 0 ? `, most to ${busiest.join(', ')}` : ''
               }. These callers will stop working.`,
+            ]
+          : []),
+        ...(acting.length > 0
+          ? [
+              `${counted(acting.length, 'workflow or inbound webhook', 'workflows and inbound webhooks')} will no longer call routes: ${namesOf(acting)}. Somebody who may call the routes has to publish or turn them on again.`,
             ]
           : []),
         used?.last_used_at ? (

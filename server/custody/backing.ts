@@ -1,6 +1,7 @@
 import { compileRanges } from '#server/kernel/address.ts';
 import { type Capability, capabilitiesOfKey, type MemberRole, memberCapabilities } from '#server/kernel/capabilities.ts';
-import { type Ctx, keyBehind, type MintedBy } from '#server/kernel/context.ts';
+import { type Ctx, keyBehind } from '#server/kernel/context.ts';
+import type { PolicyCaller } from '#server/kernel/policy-callers.ts';
 import { expandScopes } from '#server/kernel/scopes.ts';
 import type { Tx } from '#server/kernel/tx.ts';
 
@@ -73,7 +74,7 @@ function rangesOf(key: NonNullable<Backing['key']>): (ip: string) => boolean {
 }
 
 /** What tenant policies see of a caller whose token another credential minted: what binds that credential binds the token. */
-export function subjectOf(backing: Backing | null): NonNullable<MintedBy['subject']> {
+export function subjectOf(backing: Backing | null): PolicyCaller {
   if (backing === null) return {};
   const { key, client, person } = backing;
   return {

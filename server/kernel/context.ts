@@ -1,5 +1,6 @@
 import type { StepUp, StepUpDigest } from './action-scopes.ts';
 import type { Capability, MemberRole } from './capabilities.ts';
+import type { PolicyCallers } from './policy-callers.ts';
 import type { Expectation } from './precondition.ts';
 import type { Db, Tx } from './tx.ts';
 
@@ -10,7 +11,12 @@ export const spaceOf = (sandbox: boolean): Space => (sandbox ? 'test' : 'live');
  * Who is calling. Built by the credential readers of each plane, consumed by the domain, always an explicit argument.
  * `capabilities` is Effective(caller) before tenant policies (interface rule 24 §1); `label` is what an audit entry calls the caller.
  */
-export type Actor = { label: string; capabilities: ReadonlySet<Capability> } & (
+export type Actor = {
+  label: string;
+  capabilities: ReadonlySet<Capability>;
+  /** What tenant policies see of a caller that works for others, such as a token for what minted it; itself without it. */
+  acts_for?: PolicyCallers;
+} & (
   | {
       type: 'member';
       id: string;
@@ -58,19 +64,8 @@ export type Actor = { label: string; capabilities: ReadonlySet<Capability> } & (
   | { type: 'anonymous'; id: null }
 );
 
-/** The credential that minted a token, as an audit entry names it; `subject` is what tenant policies see of it. */
-export type MintedBy = {
-  type: AuditActorType;
-  id: string;
-  label: string;
-  subject?: {
-    role?: MemberRole;
-    user_id?: string | null;
-    api_key_id?: string | null;
-    key_role_ids?: readonly string[];
-    oauth_client_id?: string | null;
-  };
-};
+/** The credential that minted a token, as an audit entry names it. */
+export type MintedBy = { type: AuditActorType; id: string; label: string };
 
 /** What a client token opens, by its digest, or the vault that it puts a value into. */
 export type ClientTokenBinding = {

@@ -25,5 +25,5 @@ export async function assertBacked(ctx: Ctx, account: { id: string }): Promise<v
     throw unauthorized(
       'The credential that this account was created with has ended or may no longer sign certificates. Create a new ACME account with another one.',
     );
-  if (ctx.actor.type === 'acme_account') ctx.actor.minted_by.subject = subjectOf(row?.backing ?? null);
+  if (ctx.actor.type === 'acme_account') ctx.actor.acts_for = [subjectOf(row?.backing ?? null)];
 }

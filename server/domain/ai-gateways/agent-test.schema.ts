@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PolicyCallersOrder } from '#server/domain/policies/callers.schema.ts';
 import { pathId } from '#server/kernel/fields.ts';
 import { model } from './values.schema.ts';
 
@@ -13,6 +14,8 @@ export const AgentTestOrder = z.object({
   tenant_id: z.uuid(),
   space: z.enum(['live', 'test']),
   agent_id: z.uuid(),
+  /** Who tests, as tenant policies see them. */
+  callers: PolicyCallersOrder,
   /** Of the person's or key's own call, so that log and audit say the same. */
   request_id: z.uuid(),
   source_address: z.string(),

@@ -1,3 +1,4 @@
+import { callersOf } from '#server/domain/policies/service.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -31,6 +32,7 @@ export async function testAgent(ctx: Ctx, input: { id: string; message: string; 
     tenant_id: ctx.tenant_id,
     space: spaceOf(ctx.sandbox),
     agent_id: agent.id,
+    callers: callersOf(ctx.actor),
     request_id,
     source_address: ctx.ip ?? '',
     message: input.message,

@@ -23,11 +23,12 @@ export const descriptions: Descriptions = {
     },
     'api_keys.rotate': {
       description:
-        'Creates a replacement with the same roles, limits and expiry. The old key keeps working until `revoke_old_after_sec` has passed or you revoke it. Policies that name the old key name the new one, too.',
+        'Creates a replacement with the same roles, limits and expiry. The old key keeps working until `revoke_old_after_sec` has passed or you revoke it. Policies that name the old key name the new one, too. Workflows and inbound webhooks that call routes in the name of the old key go on in that of the new one, unless `revoke_old_after_sec` is 0: then they stop, as after a leak. `meta.warnings` names them.',
       success: 'The new API key, shown once.',
     },
     'api_keys.revoke': {
-      description: 'Revokes an API key permanently. The next request with it is refused. Revoking it again returns the same response.',
+      description:
+        'Revokes an API key permanently. The next request with it is refused. `meta.warnings` names the workflows and inbound webhooks that called routes in its name, which they no longer can. Revoking it again returns the same response.',
       success: 'The API key was revoked.',
     },
   },

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { operation } from '#server/kernel/operation.ts';
-import { apiKeyUses } from './capability-usage.ts';
 import {
   ApiKey,
   ApiKeyRef,
@@ -15,6 +14,7 @@ import {
   UpdateApiKey,
 } from './schema.ts';
 import * as keys from './service.ts';
+import { apiKeyUses } from './uses.ts';
 import { versionsSeen } from './versions/service.ts';
 
 export const list = operation({

@@ -1,3 +1,5 @@
+import { type Acting, namesOf } from '#server/domain/authorities/acting.shared.ts';
+import { actingFor } from '#server/domain/authorities/service.ts';
 import { type Ctx, keyBehind, own, roleOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
@@ -13,6 +15,8 @@ export function revokeApiKey(ctx: Ctx, input: { id: string }) {
       throw new Refusal(actor.type === 'member' ? 'role_denied' : 'forbidden', 'Editors can only revoke keys they created.');
     const answer = { deleted: true as const, revoked: true as const };
     if (row.revoked_at) return unchanged(answer);
+    const acting = await actingFor(tx, ctx, row);
+    if (acting.length > 0) ctx.warnings.push(stopped(acting));
     await tx.api_keys.update({
       where: { id: row.id, ...own(ctx) },
       data: {
@@ -27,10 +31,14 @@ export function revokeApiKey(ctx: Ctx, input: { id: string }) {
       resource_type: 'api_key',
       resource_id: row.id,
       name: row.name,
-      details: { key_id: row.key_id },
+      details: { key_id: row.key_id, ...(acting.length > 0 ? { stops: acting.length } : {}) },
     });
   });
 }
+
+/** What stops with a key, with the next step. */
+export const stopped = (acting: readonly Acting[]): string =>
+  `These called routes in the key's name and can't any more: ${namesOf(acting)}. Somebody who may call the routes has to publish the workflow again, or turn the inbound webhook off and on.`;
 
 /** Who ended a key, by id: the person behind a token, or the client. */
 export const doer = ({ actor }: Ctx) =>

@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { namesOf } from '#server/domain/authorities/acting.shared.ts';
+import { actingFor, passOn } from '#server/domain/authorities/service.ts';
 import { requireFeature, withinPlan } from '#server/domain/plans/service.ts';
 import { bindSuccessor, forgetRules } from '#server/domain/policies/service.ts';
 import { capabilitiesOfKey } from '#server/kernel/capabilities.ts';
@@ -12,7 +14,7 @@ import { callersBounds, withinBounds } from './bounds.ts';
 import { coveredGrants } from './grants.ts';
 import { insertKey, recentSignIn } from './minting.ts';
 import { notifyKeyCreated } from './notices.ts';
-import { doer } from './revocation.ts';
+import { doer, stopped } from './revocation.ts';
 import type { RotateApiKey } from './schema.ts';
 import { expiry, KEY_PROTECTIONS } from './settings.ts';
 import { hasEnded, lockedKey } from './store.ts';
@@ -20,7 +22,8 @@ import { hasEnded, lockedKey } from './store.ts';
 /**
  * A new key with the old one's grants, and its expiry unless another is asked for; the old one works on until it is revoked or its time comes (interface rule 00, API key lifecycle). With
  * revoke_old_after_sec 0 the old one makes room for the new one: at the plan's limit a leaked key can still be replaced. Policies that name the old one name
- * the new one too.
+ * the new one too, and what calls routes in its name goes on in that of the new
+ * one, unless the old one ends at once.
  */
 export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey>) {
   recentSignIn(ctx);
@@ -62,6 +65,11 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
         },
       });
     const bound = await bindSuccessor(tx, ctx, { from: current.id, to: created.id, key_ids: [current.key_id, created.key_id] });
+    const acting = await actingFor(tx, ctx, current);
+    // A key that is replaced at once may have leaked: what a thief set up in its name must not go on.
+    const ends = input.revoke_old_after_sec === 0;
+    if (acting.length > 0) ctx.warnings.push(ends ? stopped(acting) : takenOver(namesOf(acting)));
+    const passed = ends ? [] : await passOn(tx, ctx, { from: current.id, to: created.id });
     notify = await notifyKeyCreated(tx, ctx, created);
     return audited(
       { ...created, replaces_key_id: current.key_id },
@@ -72,12 +80,15 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
         name: created.name,
         details: { key_id: created.key_id, replaces_key_id: current.key_id, revoke_old_after_sec: input.revoke_old_after_sec },
       },
-      bound,
+      [...bound, ...passed],
     );
   });
   forgetRules(ctx.tenant_id);
   notify();
   return made;
 }
+
+const takenOver = (names: string): string =>
+  `The new key takes over what calls routes in the old key's name: ${names}. If the old key leaked, check what they do.`;
 
 const earlier = (a: Date | null, b: Date): Date => (a !== null && a < b ? a : b);

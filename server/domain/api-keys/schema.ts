@@ -128,6 +128,8 @@ export const ApiKeyUses = z
     used: z.array(z.object({ capability: z.string(), last_used_at: time() })),
     /** seeded roles that cover everything it used with fewer capabilities than it has; null when there are none */
     narrower_role_ids: z.array(z.uuid()).nullable(),
+    /** what is turned on and calls routes in its name: it stops when the key ends */
+    acting: z.array(z.object({ type: z.enum(['workflow', 'inbound_webhook']), id: z.uuid(), name: z.string() })),
   })
   .meta({ id: 'ApiKeyUses' });
 

@@ -1,13 +1,16 @@
 import { z } from 'zod';
-import { denyingPolicy, policyDenied, recordDenial } from '#server/domain/policies/service.ts';
+import { callersOf, denyingPolicy, policyDenied, recordDenial } from '#server/domain/policies/service.ts';
 import { compileRanges } from '#server/kernel/address.ts';
 import { type Capability, capabilitiesOfKey, type MemberRole, memberCapabilities } from '#server/kernel/capabilities.ts';
 import { type Actor, auditActor, type Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import type { PolicyCaller, PolicyCallers } from '#server/kernel/policy-callers.ts';
 import { expandScopes } from '#server/kernel/scopes.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
+
+export { actingFor, passOn } from './acting-for.ts';
 
 // What calls routes by itself (a workflow, an inbound webhook) calls them in the name of who set it up. They must be allowed to call the route themselves, at the
 // moment of each call: it is no way round a role, a key's scopes and addresses, or a tenant policy, and ends with what is behind it.
@@ -72,20 +75,26 @@ type Place = Pick<Ctx, 'tenant_id' | 'sandbox'>;
 /** `unknown`: nobody stands behind the call; `ended`: they may no longer call routes; `policy`: the tenant policy with this name denies them this route. */
 export type ReachProblem = { why: 'unknown' } | { why: 'ended'; label: string } | { why: 'policy'; label: string; policy: string };
 
-/** Why these authorities may not call the route with this ID now; null when each of them may. Counts what a policy denies. */
-export async function reachProblem(place: Place, authorities: readonly Authority[], id: string, now: Date): Promise<ReachProblem | null> {
-  if (authorities.length === 0) return { why: 'unknown' };
+/** `callers`: everybody behind the call as tenant policies see them. The gateway asks with them what else policies deny or hide. */
+export type Reach = { problem: ReachProblem } | { problem: null; callers: PolicyCallers };
+
+/** Whether each of these authorities may call the route with this ID now, and if not why. Counts what a policy denies. */
+export async function reachOf(place: Place, authorities: readonly Authority[], id: string, now: Date): Promise<Reach> {
+  const callers: PolicyCaller[] = [];
   for (const authority of authorities) {
     const { label } = authority;
     const actor = await actorOf(place, authority);
-    if (!actor) return { why: 'ended', label };
+    if (!actor) return { problem: { why: 'ended', label } };
     const ctx = { ...systemContext(db(), { ...place, now, label }), actor };
     const policy = await denyingPolicy(ctx, NEEDED, { id });
-    if (!policy) continue;
-    recordDenial(ctx, policy, NEEDED);
-    return { why: 'policy', label, policy: policy.name };
+    if (policy) {
+      recordDenial(ctx, policy, NEEDED);
+      return { problem: { why: 'policy', label, policy: policy.name } };
+    }
+    callers.push(...callersOf(actor));
   }
-  return null;
+  const [first, ...others] = callers;
+  return first ? { problem: null, callers: [first, ...others] } : { problem: { why: 'unknown' } };
 }
 
 /** An authority as policies see it; null when it has ended, or may not call routes any more. */

@@ -1,6 +1,6 @@
 import { type Backing, backingColumn, backingFault, subjectOf } from '#server/custody/backing.ts';
 import type { Capability } from '#server/kernel/capabilities.ts';
-import type { MintedBy } from '#server/kernel/context.ts';
+import type { PolicyCaller } from '#server/kernel/policy-callers.ts';
 
 export type { Backing };
 
@@ -15,4 +15,4 @@ export const isStillBacked = (backing: Backing | null, needs: Capability, now: D
   backing !== null && backingFault(backing, { needs, people: 'end' }, { now: now.getTime(), ip: undefined }) === null;
 
 /** What policies see of the token. */
-export const boundAs = (backing: Backing | null): NonNullable<MintedBy['subject']> => subjectOf(backing);
+export const boundAs = (backing: Backing | null): PolicyCaller => subjectOf(backing);

@@ -1,4 +1,4 @@
-import { allOf, reachProblem, storedAuthority } from '#server/domain/authorities/service.ts';
+import { allOf, reachOf, storedAuthority } from '#server/domain/authorities/service.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -87,10 +87,10 @@ async function toRoute(
   body: Uint8Array,
   took: () => number,
 ): Promise<Forwarded> {
-  if (await reachProblem(ctx, allOf(storedAuthority(authority)), route_id, new Date()))
-    return failed('target_route_forbidden', null, null, took());
+  const reach = await reachOf(ctx, allOf(storedAuthority(authority)), route_id, new Date());
+  if (reach.problem !== null) return failed('target_route_forbidden', null, null, took());
   const order: InboundOrder = {
-    ...{ kind: 'forward', ...own(ctx), request_id: newId(), receiver_id: id, name, route_id, query, headers },
+    ...{ kind: 'forward', ...own(ctx), request_id: newId(), receiver_id: id, name, route_id, callers: reach.callers, query, headers },
     source_address: ip ?? '',
     body: Buffer.from(body).toString('base64'),
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PolicyCallersOrder } from '#server/domain/policies/callers.schema.ts';
 
 /** What the web process asks of the gateway for a call that came to a receiver: the row of the request log, or a call of a route in its name. */
 export const InboundOrder = z.discriminatedUnion('kind', [
@@ -30,6 +31,8 @@ export const InboundOrder = z.discriminatedUnion('kind', [
     receiver_id: z.uuid(),
     name: z.string(),
     route_id: z.uuid(),
+    /** Who set the route, as tenant policies see them. */
+    callers: PolicyCallersOrder,
     query: z.string(),
     source_address: z.string(),
     headers: z.tuple([z.string(), z.string()]).array(),

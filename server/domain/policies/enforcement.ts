@@ -2,9 +2,10 @@ import type { Capability } from '#server/kernel/capabilities.ts';
 import { type Actor, type HotCtx, spaceOf } from '#server/kernel/context.ts';
 import { capabilitiesOf } from '#server/kernel/needs.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
+import type { PolicyCaller, PolicyCallers } from '#server/kernel/policy-callers.ts';
 import { listedResource, NARROWABLE, resourceOf, type Target, targetOf } from './narrowing.shared.ts';
 import { namesOf, resourcesNamed, rulesOf } from './rule-cache.ts';
-import { bindingRules, coversResource, type PolicyCaller, type PolicyResource, type Rule } from './rules.shared.ts';
+import { bindingRules, coversResource, type PolicyResource, type Rule } from './rules.shared.ts';
 
 /**
  * The tenant policy that denies a capability to this caller here, or null (interface rule 24 §6, §7). Deny always wins. Without a resource only rules
@@ -19,13 +20,6 @@ export async function denyingPolicy(ctx: HotCtx, capability: Capability, resourc
   const stored = resource.id === undefined ? [] : await resourcesNamed(ctx, resourceOf(capability), [resource.id]);
   return firstCovering(rules, [{ id: resource.id, names }, ...stored]);
 }
-
-/** The policy that denies a capability as a whole to a caller that the gateway knows by its token. @throws as above */
-export const denyingRule = async (
-  { tenant, sandbox }: { tenant: { id: string }; sandbox: boolean },
-  capability: Capability,
-  caller: PolicyCaller,
-): Promise<Rule | null> => bindingRules(await rulesOf(tenant.id), capability, caller, spaceOf(sandbox)).find(isWhole) ?? null;
 
 /**
  * The policy that denies a capability for one call of an operation. A rule narrowed to some resources is compared with the object that the call is
@@ -107,7 +101,7 @@ async function notCovered<Row>(ctx: HotCtx, resource: string, rules: readonly Ru
 }
 
 const rulesFor = async (ctx: HotCtx, capability: Capability): Promise<readonly Rule[]> =>
-  bindingRules(await rulesOf(ctx.tenant_id), capability, callerOf(ctx.actor), spaceOf(ctx.sandbox));
+  bindingRules(await rulesOf(ctx.tenant_id), capability, callersOf(ctx.actor), spaceOf(ctx.sandbox));
 
 const isWhole = ({ resources }: Rule): boolean => resources.length === 0;
 
@@ -120,8 +114,10 @@ async function resourcesOf(ctx: HotCtx, capability: Capability, { refs, names }:
   return names.length > 0 ? [...stored, { names }] : stored;
 }
 
-/** Tokens that work for another credential are bound by what binds it. */
-export function callerOf(actor: Actor): PolicyCaller {
+/** An actor as tenant policies see it. Tokens that work for another credential are bound by what binds it, and calls for several by what binds one of them. */
+export const callersOf = (actor: Actor): PolicyCallers => actor.acts_for ?? [callerOf(actor)];
+
+function callerOf(actor: Actor): PolicyCaller {
   switch (actor.type) {
     case 'member':
       return { role: actor.role, user_id: actor.id };
@@ -137,8 +133,7 @@ export function callerOf(actor: Actor): PolicyCaller {
     case 'client_token':
     case 'capability_token':
     case 'acme_account': {
-      const { type, id, subject } = actor.minted_by;
-      if (subject) return subject;
+      const { type, id } = actor.minted_by;
       return type === 'user'
         ? { user_id: id }
         : type === 'api_key'

@@ -312,7 +312,7 @@ export async function locksOwnersOut(tx: Tx, ctx: Ctx, rules: readonly Rule[]): 
   });
   const index = indexRules(rules);
   const denied = (user_id: string | null, space: 'live' | 'test') =>
-    bindingRules(index, 'policy:update', { role: 'owner', user_id }, space).length > 0;
+    bindingRules(index, 'policy:update', [{ role: 'owner', user_id }], space).length > 0;
   // Without an Owner on record the role as such counts.
   const people = owners.length > 0 ? owners.map((owner) => owner.user_id) : [null];
   return (['live', 'test'] as const).some((space) => people.every((user_id) => denied(user_id, space)));

@@ -9,8 +9,9 @@ import {
 } from '#server/kernel/capabilities.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
+import type { PolicyCaller } from '#server/kernel/policy-callers.ts';
 import { locksOwnersOut, ruleOf } from './management.ts';
-import { bindingRules, coversResource, indexRules, type PolicyCaller, type Rule } from './rules.shared.ts';
+import { bindingRules, coversResource, indexRules, type Rule } from './rules.shared.ts';
 import type { PolicyPreview, PreviewPolicy } from './schema.ts';
 import { draftRule } from './test-as.ts';
 
@@ -46,7 +47,7 @@ export async function previewPolicy(ctx: Ctx, { draft, days }: z.output<typeof P
 /** The capabilities of a set that a rule takes from a caller, in canonical order. */
 const lost = (rule: Rule, caller: PolicyCaller, held: Iterable<Capability>, space: 'live' | 'test'): Capability[] => {
   const index = indexRules([rule]);
-  return [...held].filter((capability) => bindingRules(index, capability, caller, space).length > 0).sort();
+  return [...held].filter((capability) => bindingRules(index, capability, [caller], space).length > 0).sort();
 };
 
 async function peopleWhoLose(tx: Tx, ctx: Ctx, rule: Rule): Promise<Preview['people']> {

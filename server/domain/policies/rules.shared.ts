@@ -1,4 +1,5 @@
-import type { Capability, MemberRole } from '#server/domain/roles/matrix.shared.ts';
+import type { Capability } from '#server/domain/roles/matrix.shared.ts';
+import type { PolicyCaller, PolicyCallers } from '#server/kernel/policy-callers.ts';
 
 /** Whom a rule binds: any of these, or everybody. `roles` holds member roles and IDs of key roles. */
 export type PolicySubjects = {
@@ -20,15 +21,6 @@ export type Rule = {
   space: string;
 };
 
-/** What rules see of a caller. */
-export type PolicyCaller = {
-  role?: MemberRole;
-  user_id?: string | null;
-  api_key_id?: string | null;
-  key_role_ids?: readonly string[];
-  oauth_client_id?: string | null;
-};
-
 /** The resource that a call is about. A rule names it by ID or by one of its names. */
 export type PolicyResource = { id?: string | undefined; names: readonly string[] };
 
@@ -43,18 +35,21 @@ export function indexRules(rules: readonly Rule[]): RuleIndex {
 
 const NONE: readonly Rule[] = [];
 
-/** The rules that name a capability, by itself or as `resource:*`, and bind this caller in this space. */
-export function bindingRules(index: RuleIndex, capability: Capability, caller: PolicyCaller, space: 'live' | 'test'): readonly Rule[] {
+/** The rules that name a capability, by itself or as `resource:*`, and bind one of these callers in this space. */
+export function bindingRules(index: RuleIndex, capability: Capability, callers: PolicyCallers, space: 'live' | 'test'): readonly Rule[] {
   if (index.size === 0) return NONE;
   const exact = index.get(capability);
   const family = index.get(`${capability.slice(0, capability.indexOf(':'))}:*`);
   if (!exact && !family) return NONE;
   return [...(exact ?? NONE), ...(family ?? NONE)].filter(
-    (rule) => (rule.space === 'both' || rule.space === space) && binds(rule.subjects, caller),
+    (rule) => (rule.space === 'both' || rule.space === space) && binds(rule.subjects, callers),
   );
 }
 
-export function binds(subjects: PolicySubjects, caller: PolicyCaller): boolean {
+/** Whether a rule with these subjects binds a call that is made for these callers: it does when it binds one of them. */
+export const binds = (subjects: PolicySubjects, callers: PolicyCallers): boolean => callers.some((caller) => bindsOne(subjects, caller));
+
+function bindsOne(subjects: PolicySubjects, caller: PolicyCaller): boolean {
   const { roles, user_ids, api_key_ids, oauth_client_ids } = subjects;
   return Boolean(
     subjects.all ||

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { PolicyCaller } from '#server/kernel/policy-callers.ts';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
 import { targetOf } from './narrowing.shared.ts';
-import { bindingRules, coversResource, globMatches, indexRules, type PolicyCaller, type Rule } from './rules.shared.ts';
+import { bindingRules, coversResource, globMatches, indexRules, type Rule } from './rules.shared.ts';
 
 const rule = (given: Partial<Rule>): Rule => ({
   id: 'r',
@@ -14,7 +15,7 @@ const rule = (given: Partial<Rule>): Rule => ({
   ...given,
 });
 const bound = (given: Partial<Rule>, caller: PolicyCaller = {}, space: 'live' | 'test' = 'live') =>
-  bindingRules(indexRules([rule(given)]), 'route:read', caller, space).length > 0;
+  bindingRules(indexRules([rule(given)]), 'route:read', [caller], space).length > 0;
 
 test('a rule matches its exact capability or the family of it, and nothing else', () => {
   assert.ok(bound({ actions: ['route:read'] }));

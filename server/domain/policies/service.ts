@@ -1,5 +1,5 @@
 export { countDenial, policyDenied, recordDenial, writeDenials } from './denials.ts';
-export { callerOf, denyingPolicy, documentsShown, policyDenyingCall, policyEscapedByHeirs, rowsShown } from './enforcement.ts';
+export { callersOf, denyingPolicy, documentsShown, policyDenyingCall, policyEscapedByHeirs, rowsShown } from './enforcement.ts';
 export { bindSuccessor } from './heirs.ts';
 export { forgetRules } from './rule-cache.ts';
 export { assertUsesSecrets, secretsScopeMissing } from './secret-use.ts';

@@ -16,11 +16,12 @@ import type { Family } from '#server/kernel/family.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { capabilitiesOf, sufficientSets } from '#server/kernel/needs.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
+import type { PolicyCaller } from '#server/kernel/policy-callers.ts';
 import { expandScopes } from '#server/kernel/scopes.ts';
 import { ruleOf } from './management.ts';
 import { isNarrowable, resourceOf, targetOf } from './narrowing.shared.ts';
 import { resourcesNamed } from './rule-cache.ts';
-import { bindingRules, coversResource, indexRules, type PolicyCaller, type PolicyResource, type Rule } from './rules.shared.ts';
+import { bindingRules, coversResource, indexRules, type PolicyResource, type Rule } from './rules.shared.ts';
 import type { PolicyTest, PreviewPolicy, TestPolicies } from './schema.ts';
 
 type Input = z.output<typeof TestPolicies>;
@@ -65,7 +66,7 @@ async function check(
   const base: Omit<Check, 'layer'> = { capability, held, roles: [...rolesWith(capability)], policy: null };
   if (forbidden) return { ...base, layer: 'person_forbidden' };
   if (held === 'no') return { ...base, layer: covered === 'literal_only' ? 'literal_only' : 'missing_capability' };
-  const bound = bindingRules(indexRules(rules), capability, tested.caller, space);
+  const bound = bindingRules(indexRules(rules), capability, [tested.caller], space);
   const policy = bound.find(({ resources }) => resources.length === 0) ?? (await narrowedMatch(there, bound, capability, resource, op));
   return policy
     ? { ...base, layer: 'policy', policy: { id: isUuid(policy.id) ? policy.id : null, name: policy.name } }

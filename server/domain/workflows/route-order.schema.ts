@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PolicyCallersOrder } from '#server/domain/policies/callers.schema.ts';
 
 // What a worker asks of the gateway beside it, over their private socket: one call of a route in the name of a workflow.
 
@@ -6,6 +7,8 @@ export const RouteOrder = z.object({
   tenant_id: z.uuid(),
   space: z.enum(['live', 'test']),
   workflow_id: z.uuid(),
+  /** Everybody behind the run, as tenant policies see them. */
+  callers: PolicyCallersOrder,
   request_id: z.uuid(),
   environment: z.string().nullable(),
   method: z.string(),

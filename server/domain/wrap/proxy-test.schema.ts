@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PolicyCallersOrder } from '#server/domain/policies/callers.schema.ts';
 import { METHODS } from '#server/domain/routes/config/schema.ts';
 import { WITHHELD } from '#server/domain/routes/trial/schema.ts';
 import { secret } from '#server/kernel/fields.ts';
@@ -32,6 +33,8 @@ export const ProxyTestOrder = TestProxyCall.extend({
   tenant_id: z.uuid(),
   space: z.enum(['live', 'test']),
   user_id: z.uuid().nullable(),
+  /** Who tests, as tenant policies see them. */
+  callers: PolicyCallersOrder,
   request_id: z.uuid(),
   source_address: z.string(),
 });

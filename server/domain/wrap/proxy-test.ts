@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { callersOf } from '#server/domain/policies/service.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
@@ -22,6 +23,7 @@ export async function testProxyCall(ctx: Ctx, input: z.output<typeof TestProxyCa
     tenant_id: ctx.tenant_id,
     space: spaceOf(ctx.sandbox),
     user_id: ctx.actor.type === 'member' ? ctx.actor.id : null,
+    callers: callersOf(ctx.actor),
     request_id,
     source_address: ctx.ip ?? '',
   };

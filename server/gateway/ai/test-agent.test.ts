@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { AgentTestReport } from '#server/domain/ai-gateways/agent-test.schema.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { UNNAMED } from '#server/kernel/policy-callers.ts';
 import { askGateway, controlSocketPath } from '#server/platform/gateway-control.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
@@ -18,6 +19,7 @@ const tried = async (w: Awaited<ReturnType<typeof workspace>>, agent: { id: stri
       tenant_id: w.tenant.id,
       space: 'live',
       agent_id: agent.id,
+      callers: UNNAMED,
       request_id: newId(),
       source_address: '127.0.0.1',
       message: 'ping',

@@ -121,6 +121,7 @@ function stand(call: AiCall, order: AgentTestOrder | undefined) {
       agentId: agent.id,
       expiresAt: Number.POSITIVE_INFINITY,
       createdBy: null,
+      subjects: order.callers,
       origin: 'test',
       window: null,
       allows: null,

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { type PolicyCallers, UNNAMED } from '#server/kernel/policy-callers.ts';
 import type { Verdict } from '#server/platform/counters.ts';
 import type { TlsMaterial } from '#server/platform/http-out/connector.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
@@ -54,7 +55,15 @@ export type Test = {
   /** Null when a machine credential made it. */
   readonly userId: string | null;
   readonly dry: boolean;
+  /** What tenant policies see of whoever makes it. */
+  readonly subjects: PolicyCallers;
 };
+
+/** Everybody whom a call is made for, as tenant policies see them: who tests, and whose credential it brings. All decisions by policies ask with them. */
+export function subjectsOf({ test, credential: { caller } }: { test: Test | null; credential: Credential }): PolicyCallers {
+  if (test !== null) return caller ? [...test.subjects, ...caller.subjects] : test.subjects;
+  return caller?.subjects ?? UNNAMED;
+}
 
 /**
  * One call, filled in by the phases in their order; a phase relies on what earlier phases filled in and on nothing else. One literal makes the

@@ -1,4 +1,6 @@
+import { subjectOf } from '#server/custody/backing.ts';
 import { compileRanges } from '#server/kernel/address.ts';
+import { UNNAMED } from '#server/kernel/policy-callers.ts';
 import { log } from '#server/platform/log.ts';
 import type { AgentSession } from '../credentials/agent-sessions.ts';
 import type { Busy } from '../credentials/keyed-lookup.ts';
@@ -40,6 +42,7 @@ function callerOf(session: AgentSession): Caller {
   const known = compiled.get(session);
   if (known) return known;
   const { agent_row_id, agent_id, name, mode, allowed_route_ids, allowed_cidrs, digest, expires_at } = session;
+  const [first, ...others] = session.backings;
   const caller: Caller = {
     id: agent_row_id,
     kind: 'agent',
@@ -52,7 +55,8 @@ function callerOf(session: AgentSession): Caller {
     allows: allowed_cidrs.length > 0 ? compileRanges(allowed_cidrs) : null,
     routes: allowed_route_ids.length > 0 ? new Set(allowed_route_ids) : null,
     endsAt: expires_at.getTime(),
-    subject: {},
+    // What binds whoever holds its secret binds the agent.
+    subjects: first ? [subjectOf(first), ...others.map(subjectOf)] : UNNAMED,
     used: [],
     apiKeyId: null,
     oauthClientId: null,

@@ -28,12 +28,14 @@ function compile(token: AccessToken): Caller {
     allows: ip_allowlist && ip_allowlist.length > 0 ? compileRanges(ip_allowlist) : null,
     routes: null,
     endsAt: Math.min(...ends),
-    subject: {
-      oauth_client_id: client_row_id,
-      user_id,
-      ...(role === null ? {} : { role }),
-      ...(key_row_id === null ? {} : { api_key_id: key_row_id, key_role_ids: role_ids ?? [] }),
-    },
+    subjects: [
+      {
+        oauth_client_id: client_row_id,
+        user_id,
+        ...(role === null ? {} : { role }),
+        ...(key_row_id === null ? {} : { api_key_id: key_row_id, key_role_ids: role_ids ?? [] }),
+      },
+    ],
     used: key_row_id === null ? [client_row_id] : [client_row_id, key_row_id],
     apiKeyId: key_row_id,
     oauthClientId: client_id,

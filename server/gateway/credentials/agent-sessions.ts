@@ -1,4 +1,5 @@
 import { classifyCredential } from '#server/crypto/tokens.ts';
+import { type Backing, backingColumn } from '#server/custody/backing.ts';
 import { sql } from '#server/platform/sql.ts';
 import { type KeyedLookup, keyedLookup } from './keyed-lookup.ts';
 
@@ -15,6 +16,8 @@ export type AgentSession = {
   allowed_route_ids: readonly string[];
   allowed_cidrs: readonly string[];
   expires_at: Date;
+  /** Whoever made the agent's working secrets, as they are now. */
+  backings: readonly Backing[];
 };
 
 /** Who holds something open for as long as a session lasts. */
@@ -85,5 +88,7 @@ async function sessionRow(digest: Uint8Array): Promise<AgentSession | undefined>
 }
 
 const QUERY = `select s.id, s.tenant_id, s.sandbox, s.token_digest as digest, a.id as agent_row_id, a.agent_id, a.name, a.mode,
-    a.allowed_route_ids::text[] as allowed_route_ids, a.allowed_cidrs, s.expires_at
+    a.allowed_route_ids::text[] as allowed_route_ids, a.allowed_cidrs, s.expires_at,
+    (select coalesce(jsonb_agg(m.backing), '[]') from (select ${backingColumn('k.made_by', 'a.tenant_id')} from agent_keys k
+      where k.agent_id = a.id and k.made_by is not null and coalesce(k.expires_at > now(), true)) m) as backings
   from agent_sessions s join agents a on a.id = s.agent_id where s.token_digest = $1 and s.revoked_at is null and a.status = 'active'`;

@@ -1,7 +1,8 @@
 import { randomBase62 } from '#server/crypto/random.ts';
 import { patientRedactor } from '#server/custody/redaction/redaction.ts';
 import { ProxyTestOrder, type ProxyTestReport } from '#server/domain/wrap/proxy-test.schema.ts';
-import { type Call, newCall } from '../core/call.ts';
+import { type Call, newCall, subjectsOf } from '../core/call.ts';
+import { deniedByPolicy } from '../core/denied-by-policy.ts';
 import type { GatewayResponse } from '../core/gateway-response.ts';
 import { limitWorkspaceRate } from '../core/limits.ts';
 import { inspectHead } from '../core/listener.ts';
@@ -53,6 +54,8 @@ export function proxyTests(runtime: Runtime, baseHost: string): Order {
       admit: (call: EphemeralCall) => {
         call.admitted = true;
         if (!call.snapshot.tenant.servable) return refused('subscription_inactive', "This workspace's subscription is not active.");
+        const policy = call.snapshot.policyDenying(subjectsOf(call), null);
+        if (policy) return deniedByPolicy(call, policy, 'proxy:invoke');
         return call.test?.dry ? undefined : limitWorkspaceRate(call, runtime);
       },
       address,
@@ -117,7 +120,7 @@ export function proxyTests(runtime: Runtime, baseHost: string): Order {
       }
       const [snapshot, otherSpace] = order.space === 'test' ? [entry.test, entry.live] : [entry.live, entry.test];
       const { target, host } = head;
-      const { request_id: requestId, source_address: sourceAddress, user_id: userId, dry_run: dry } = order;
+      const { request_id: requestId, source_address: sourceAddress, user_id: userId, dry_run: dry, callers: subjects } = order;
       const call = newCall({
         planeName: plane.name,
         state: newEphemeralState(),
@@ -129,7 +132,7 @@ export function proxyTests(runtime: Runtime, baseHost: string): Order {
         target,
         sourceAddress,
         host,
-        test: { userId, dry },
+        test: { userId, dry, subjects },
       });
       test.call = call;
       byCall.set(call as Call, test);

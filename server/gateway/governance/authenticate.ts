@@ -3,8 +3,7 @@ import { insideWindow } from '#server/ai/valid-window.ts';
 import { type CapabilityFault, capabilityHolds, parseCapability } from '#server/crypto/capability-tokens.ts';
 import type { TenantKey } from '#server/crypto/envelope.ts';
 import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
-import { backingFault, subjectOf } from '#server/custody/backing.ts';
-import { denyingRule } from '#server/domain/policies/enforcement.ts';
+import { backingFault } from '#server/custody/backing.ts';
 import { log } from '#server/platform/log.ts';
 import type { Runtime } from '../core/runtime.ts';
 import { CAPABILITY_BACKING, type CapabilityToken } from '../credentials/capability-tokens.ts';
@@ -159,26 +158,22 @@ function signatureOf(call: GovernedCall, { keyring }: Runtime, { row }: Presente
 /** Rows 8 to 12, once the row is believed. */
 function judgeUse(call: GovernedCall, runtime: Runtime, facts: PresentedToken): Result {
   if (call.receivedAt >= facts.expiresAt) return aiRefusal('expired', 'This token has expired.');
-  const { row } = facts;
-  const judged = judgeMinter(call, row);
-  if (!(judged instanceof Promise)) return judged ?? judgeHolder(call, runtime, facts);
-  return judged.then((refusal) => refusal ?? judgeHolder(call, runtime, facts));
+  return judgeMinter(call, facts) ?? judgeHolder(call, runtime, facts);
 }
 
 /** The token is worth no more than the credential that minted it is now: its end, its grants, its addresses and what policies deny it. */
-function judgeMinter(call: GovernedCall, { backing }: CapabilityToken): Result {
+function judgeMinter(call: GovernedCall, { row: { backing }, subjects }: PresentedToken): Outcome {
   if (backing === null) return undefined;
   const fault = backingFault(backing, CAPABILITY_BACKING, { now: call.receivedAt, ip: call.sourceAddress });
   if (fault === 'ended') return MINTER_ENDED;
   if (fault === 'address') return MINTER_ELSEWHERE;
-  return denyingRule(call.snapshot, CAPABILITY_BACKING.needs, subjectOf(backing)).then(
-    (rule) =>
-      rule ? aiRefusal('revoked', `The tenant policy ${rule.name} denies this to the credential that minted this token.`) : undefined,
-    (error: unknown) => {
-      log.debug({ err: error, request_id: call.requestId }, 'the policies of a capability token could not be read');
-      return UNDECIDED;
-    },
-  );
+  const rule = call.snapshot.policyAgainstMinting(subjects);
+  return rule
+    ? aiRefusal(
+        'revoked',
+        `The tenant policy ${rule.name} denies this to the credential that minted this token. Change the policy, or mint a token with another one.`,
+      )
+    : undefined;
 }
 
 const MINTER_ENDED = aiRefusal(

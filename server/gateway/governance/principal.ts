@@ -1,7 +1,9 @@
 import type { ValidWindow } from '#server/ai/valid-window.ts';
+import { subjectOf } from '#server/custody/backing.ts';
 import type { TokenKind, TokenScope } from '#server/domain/ai-gateways/tokens.schema.ts';
 import { compileRanges } from '#server/kernel/address.ts';
 import type { Space } from '#server/kernel/context.ts';
+import type { PolicyCallers } from '#server/kernel/policy-callers.ts';
 import type { CapabilityToken } from '../credentials/capability-tokens.ts';
 import type { AiAgentConfig, AiGatewayConfig } from '../snapshot/ai-config.ts';
 
@@ -18,6 +20,8 @@ export type TokenFacts = {
   /** Epoch milliseconds. */
   readonly expiresAt: number;
   readonly createdBy: string | null;
+  /** What tenant policies see of it: what minted it, or the person it acts for. */
+  readonly subjects: PolicyCallers;
   /** minted, exchange or oauth; `test` stands for no token */
   readonly origin: string;
   readonly window: ValidWindow | null;
@@ -63,6 +67,7 @@ export function factsOf(row: CapabilityToken): PresentedToken {
     agentId: row.agent_id,
     expiresAt: row.expires_at.getTime(),
     createdBy: row.created_by,
+    subjects: [subjectOf(row.backing)],
     origin: row.origin,
     window: scope.valid_window ?? null,
     allows: scope.ip_cidrs && scope.ip_cidrs.length > 0 ? compileRanges(scope.ip_cidrs) : null,

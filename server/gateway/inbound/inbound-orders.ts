@@ -2,11 +2,11 @@ import { hostname } from 'node:os';
 import { INBOUND_MODE } from '#server/domain/inbound-webhooks/formats.shared.ts';
 import { InboundOrder, type InboundRecord, type RouteAnswer } from '#server/domain/inbound-webhooks/order.schema.ts';
 import { scrub } from '#server/platform/log.ts';
+import { actingCaller } from '../core/acting-caller.ts';
 import type { InProcess } from '../core/in-process.ts';
 import type { LogRow } from '../core/log/row.ts';
 import type { Order } from '../core/orders.ts';
 import type { Runtime } from '../core/runtime.ts';
-import type { Caller } from '../snapshot/model.ts';
 
 type Options = {
   /** Calls of the route plane from within this process. */
@@ -41,7 +41,7 @@ export function inboundOrders({ snapshots }: Pick<Runtime, 'snapshots'>, { route
     const answer = await routes.send({
       snapshot,
       otherSpace,
-      caller: callerOf(order),
+      caller: actingCaller({ id: order.receiver_id, label: `Inbound webhook ${order.name}`, subjects: order.callers }),
       method: 'POST',
       target: `/${order.route_id}${order.query.length > 1 ? `/${order.query}` : ''}`,
       headers: order.headers.flat(),
@@ -63,15 +63,6 @@ export function inboundOrders({ snapshots }: Pick<Runtime, 'snapshots'>, { route
     };
   }
 }
-
-/** The receiver by name, with no rights but to call routes. */
-const callerOf = ({ receiver_id, name }: Extract<InboundOrder, { kind: 'forward' }>): Caller => ({
-  ...{ id: receiver_id, kind: 'api_key', ref: receiver_id, label: `Inbound webhook ${name}`, digest: NO_DIGEST },
-  ...{ mayInvoke: true, mayDetokenize: false, allows: null, routes: null, endsAt: Number.POSITIVE_INFINITY },
-  ...{ subject: { user_id: null }, used: [], apiKeyId: null, oauthClientId: null, userId: null },
-});
-
-const NO_DIGEST = new Uint8Array(32);
 
 /** No phase was run, so no plan counts the call; the route that it may go to has a row of its own. */
 const rowOf = ({ kind: _, verified, header_names, ...row }: InboundRecord): LogRow => ({

@@ -1,7 +1,9 @@
+import { UNNAMED } from '#server/kernel/policy-callers.ts';
 import { fault, type RpcFault } from '#server/mcp/errors.ts';
 import type { Params } from '#server/mcp/messages.ts';
 import { ArgumentProblem, type ToolOperation, toolRequest } from '#server/mcp/tool-operation.ts';
 import type { Reply } from '#server/mcp/upstream/reply.ts';
+import { actingCaller } from '../core/acting-caller.ts';
 import type { InProcessAnswer } from '../core/in-process.ts';
 import type { Caller } from '../snapshot/model.ts';
 import type { Sending } from './sending.ts';
@@ -54,30 +56,17 @@ function requestOf(operation: ToolOperation, args: Params): ReturnType<typeof to
   }
 }
 
-/** The gateway's principal: its token by name, with no rights but to call routes. */
+/** The token by name, bound by the policies of whom it calls for: the person with their role, or the credential that minted it. */
 function callerOf({ call, server }: Pick<Sending, 'call'> & { server: Sending['offer']['server'] }): Caller {
   const { principal, person } = call.state;
   const token = principal?.token;
-  return {
+  return actingCaller({
     id: token?.id ?? server.id,
-    kind: 'api_key',
-    ref: token?.id ?? server.id,
     label: `MCP server ${server.slug}`,
-    digest: NO_DIGEST,
-    mayInvoke: true,
-    mayDetokenize: false,
-    allows: null,
-    routes: null,
-    endsAt: Number.POSITIVE_INFINITY,
-    subject: { user_id: person },
-    used: [],
-    apiKeyId: null,
-    oauthClientId: null,
+    subjects: token?.subjects ?? UNNAMED,
     userId: person,
-  };
+  });
 }
-
-const NO_DIGEST = new Uint8Array(32);
 
 function resultOf({ status, header, body, cut }: InProcessAnswer, { result }: ToolOperation): Reply | RpcFault {
   const code = header('x-svc-error');

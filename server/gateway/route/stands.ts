@@ -1,6 +1,6 @@
 import { admission } from '../core/admission.ts';
 import { authenticate } from '../core/authenticate.ts';
-import { BAD_CREDENTIAL, type Credential } from '../core/call.ts';
+import { BAD_CREDENTIAL, type Credential, subjectsOf } from '../core/call.ts';
 import { ourAuthorization } from '../core/presented-credential.ts';
 import type { Runtime } from '../core/runtime.ts';
 import { callerOf } from '../core/token-caller.ts';
@@ -68,10 +68,13 @@ function credentialNow(
   return found instanceof Promise ? found.then(judge, () => credential) : judge(found);
 }
 
-function isAdmitted({ snapshot, client, sourceAddress, state: { environment, route } }: RouteCall, { state, caller }: Credential): boolean {
+function isAdmitted(again: RouteCall, credential: Credential): boolean {
+  const { snapshot, client, sourceAddress, test } = again;
+  const { environment, route } = again.state;
+  const { state, caller } = credential;
   const strict = snapshot.tenant.settings.proxy_require_credential;
   if (admission(environment?.requiresClients ?? false, state, client !== null, strict) !== 'admitted') return false;
   if (caller?.routes && !(route && caller.routes.has(route.id))) return false;
   if (caller && (!caller.mayInvoke || (caller.allows !== null && !caller.allows(sourceAddress)))) return false;
-  return !snapshot.policyDenying(caller, route);
+  return !snapshot.policyDenying(subjectsOf({ test, credential }), route);
 }

@@ -56,7 +56,7 @@ function compileKey(row: ApiKeyRow): Caller {
     allows: row.ip_allowlist.length > 0 ? compileRanges(row.ip_allowlist) : null,
     routes: null,
     endsAt: Math.min(row.expires_at ?? Infinity, row.revoke_at ?? Infinity),
-    subject: { api_key_id: row.id, key_role_ids: row.role_ids },
+    subjects: [{ api_key_id: row.id, key_role_ids: row.role_ids }],
     used: [row.id],
     apiKeyId: row.id,
     oauthClientId: null,

@@ -1,9 +1,9 @@
 import type { PlanName } from '#server/domain/plans/schema.ts';
-import type { PolicyCaller } from '#server/domain/policies/rules.shared.ts';
 import type { UpstreamAuth } from '#server/domain/routes/config/upstream-auth.schema.ts';
 import type { Reference, Template } from '#server/domain/templates/grammar.ts';
 import type { TenantSettings } from '#server/domain/tenants/schema.ts';
 import type { ConnectionStatus } from '#server/kernel/oauth2-providers.ts';
+import type { PolicyCallers } from '#server/kernel/policy-callers.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
 import type { FieldActions } from './field-actions.ts';
 
@@ -27,6 +27,8 @@ export type Tenant = {
 export type Caller = {
   /** What limits per caller count by: the tokens of a key count as the key, those of a person as the person's with that client. */
   readonly id: string;
+  /** Whom they count besides, in place of the ID, for a call that is made for somebody. */
+  readonly countsAs?: readonly string[];
   readonly kind: 'api_key' | 'oauth_client' | 'wrap_token' | 'agent';
   /** The key or the client, as lists of denials name it. */
   readonly ref: string;
@@ -41,8 +43,8 @@ export type Caller = {
   readonly routes: ReadonlySet<string> | null;
   /** Epoch milliseconds from which it is refused; Infinity when it has no end. */
   readonly endsAt: number;
-  /** What tenant policies see of it. */
-  readonly subject: PolicyCaller;
+  /** What tenant policies see of it: everybody whom it calls for. */
+  readonly subjects: PolicyCallers;
   /** Credentials whose last use is noted. */
   readonly used: readonly string[];
   /** What the log says of it. */

@@ -7,6 +7,7 @@ import { redactedMark } from '#server/custody/redaction/redaction.ts';
 import { MAX_PLACEHOLDERS, MAX_SECRETS, printReference, type Reference } from '#server/domain/templates/grammar.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { log } from '#server/platform/log.ts';
+import { subjectsOf } from '../core/call.ts';
 import { deniedByPolicy } from '../core/denied-by-policy.ts';
 import { type Refused, refused } from '../core/refusal.ts';
 import type { Runtime } from '../core/runtime.ts';
@@ -101,7 +102,7 @@ function secretValue(
 ): Found | Promise<Found> {
   if (!secret || (author === 'caller' && !opened(call, secret.collectionId)))
     return refused('secret_not_found', `The secret ${asked} doesn't exist.`);
-  const hidden = author === 'caller' ? call.snapshot.policyHiding(call.credential.caller, secret) : null;
+  const hidden = author === 'caller' ? call.snapshot.policyHiding(subjectsOf(call), secret) : null;
   if (hidden) return deniedByPolicy(call, hidden, 'secret:read');
   const { link } = secret;
   if (link && !(link.active && call.receivedAt < link.endsAt)) return shareRevoked(secret);

@@ -14,7 +14,7 @@ import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
-import { type Workspace, workspace } from '#server/testing/workspace.ts';
+import { keyActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 import { makeRoute, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 import { withKey, withPerson, withToken } from './callers.fixture.ts';
 
@@ -294,3 +294,64 @@ test('what a route answers with its secrets in it is stored without them', async
     }
   }
 });
+
+test('what runs in the name of a key goes on after its rotation, and what stops with it is named when it is revoked', async () => {
+  const { w, owners } = await place();
+  for (const space of SPACES) {
+    const by = await withKey(w, { space });
+    const mirror = await db().oauth_clients.findFirst({ where: { source_api_key_id: by.actor.id ?? '' } });
+    assert.ok(mirror, 'the application that mirrors the key');
+    const asMirror = await withToken(w, space);
+    const mirrored: Ctx = {
+      ...asMirror,
+      actor: {
+        ...asMirror.actor,
+        id: mirror.id,
+        client_id: mirror.client_id,
+        source_key: { id: by.actor.id ?? '', role_ids: [] },
+      } as Ctx['actor'],
+    };
+    const [first, second] = [await published(by), await published(mirrored)];
+    const off = await published(by);
+    await made(owners[space], 'workflows.update', { id: off.id, enabled: false });
+    await db().workflows.update({ where: { id: off.id }, data: { authority: (await workflowOf(first.id)).authority as object } });
+    const { authority } = await workflowOf(first.id);
+    assert.equal((await automatic(w, space, first.id)).status, 'completed');
+    const { id: waiting } = await db().workflow_executions.findFirstOrThrow({ where: { workflow_id: first.id } });
+    const stored = [authority, { ...(authority as object), id: owners[space].actor.id, type: 'user' }] as never;
+    await db().workflow_executions.update({ where: { id: waiting }, data: { authorities: stored, completed_at: null } });
+    const owner = { ...owners[space], warnings: [] as string[] };
+    const acting = async (id: string) =>
+      ((await made(owner, 'api_keys.uses', { id })).acting as { id: string }[]).map((one) => one.id).sort();
+    assert.deepEqual(await acting(by.actor.id ?? ''), [first.id, second.id].sort());
+    const { id: heir } = await made(keyHolder(owner), 'api_keys.rotate', { id: by.actor.id, revoke_old_after_sec: 3_600 });
+    await db().api_keys.update({ where: { id: by.actor.id ?? '' }, data: { active: false, revoked_at: new Date() } });
+    assert.deepEqual(await acting(heir), [first.id, second.id].sort(), space);
+    for (const { id } of [first, second]) assert.equal((await automatic(w, space, id)).status, 'completed', space);
+    assert.equal(((await workflowOf(off.id)).authority as { id: string }).id, heir);
+    const { authorities } = await db().workflow_executions.findUniqueOrThrow({ where: { id: waiting } });
+    assert.deepEqual(
+      (authorities as { id: string }[]).map(({ id }) => id),
+      [heir, owners[space].actor.id],
+      'a run that waits goes along, and only its place of the key changes',
+    );
+    const entry = await db().audit_logs.findFirstOrThrow({ where: { resource_id: first.id, action: 'update' }, orderBy: { seq: 'desc' } });
+    const { changes, via, api_key_id } = entry.details as Record<string, unknown>;
+    assert.deepEqual([changes, via, api_key_id], [[{ field: 'authority', changed: true }], 'key_rotated', heir]);
+    const other = await withKey(w, { space });
+    const third = await published(other);
+    for (const [operation, id, name] of [
+      ['api_keys.rotate', heir, first.name],
+      ['api_keys.revoke', other.actor.id, third.name],
+    ] as const) {
+      const ending = { ...keyHolder(owner), warnings: [] as string[] };
+      await made(ending, operation, operation === 'api_keys.rotate' ? { id, revoke_old_after_sec: 0 } : { id });
+      assert.match(ending.warnings.join(), new RegExp(`can't any more: .*${name}`), operation);
+    }
+    for (const { id } of [first, second, third]) assert.equal((await automatic(w, space, id)).error_code, 'route_forbidden');
+  }
+});
+
+const workflowOf = (id: string) => db().workflows.findUniqueOrThrow({ where: { id } });
+/** A machine may rotate keys of its own grants without confirming it. */
+const keyHolder = ({ actor: _, ...ctx }: Ctx): Ctx => ({ ...ctx, actor: keyActor('Key - Infrastructure') });

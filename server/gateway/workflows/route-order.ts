@@ -1,13 +1,14 @@
 import { RouteOrder } from '#server/domain/workflows/route-order.schema.ts';
+import { actingCaller } from '../core/acting-caller.ts';
 import type { InProcess } from '../core/in-process.ts';
 import type { Order } from '../core/orders.ts';
 import type { Runtime } from '../core/runtime.ts';
-import type { Caller } from '../snapshot/model.ts';
 
 const MOST_BYTES = 5 * 1024 * 1024;
 
 /**
- * Calls of routes that nodes of workflows make: through the route plane in this process, with everything that holds for its calls, in the name of the workflow.
+ * Calls of routes that nodes of workflows make: through the route plane in this process, with everything that holds for its calls, in the name of the workflow,
+ * bound by the policies of everybody behind the run.
  * The worker has asked whether everybody behind the run may call the route. A workflow comes from no address, so a route that lets in only its clients, or
  * only some addresses, lets in none.
  */
@@ -23,8 +24,10 @@ export function workflowRequests(runtime: Runtime, routes: InProcess, baseHost: 
       if (!entry) return { status: 404, body: {} };
       const test = order.space === 'test';
       const [snapshot, otherSpace] = test ? [entry.test, entry.live] : [entry.live, entry.test];
+      const { workflow_id: id, callers: subjects } = order;
+      const caller = actingCaller({ id, label: `workflow ${id}`, subjects });
       const answer = await routes.send({
-        ...{ snapshot, otherSpace, caller: callerOf(order), method: order.method, target: order.target, body: order.body },
+        ...{ snapshot, otherSpace, caller, method: order.method, target: order.target, body: order.body },
         headers: [
           ...order.headers.flat(),
           ...(order.environment === null ? [] : ['X-Svc-Environment', order.environment]),
@@ -46,25 +49,5 @@ export function workflowRequests(runtime: Runtime, routes: InProcess, baseHost: 
   };
 }
 
-/** The workflow, with no rights but to call routes. */
-const callerOf = ({ workflow_id }: RouteOrder): Caller => ({
-  id: workflow_id,
-  kind: 'api_key',
-  ref: workflow_id,
-  label: `workflow ${workflow_id}`,
-  digest: NO_DIGEST,
-  mayInvoke: true,
-  mayDetokenize: false,
-  allows: null,
-  routes: null,
-  endsAt: Number.POSITIVE_INFINITY,
-  subject: {},
-  used: [],
-  apiKeyId: null,
-  oauthClientId: null,
-  userId: null,
-});
-
 /** In no list of addresses but one that allows all (RFC 1122 §3.2.1.3). */
 const NOWHERE = '0.0.0.0';
-const NO_DIGEST = new Uint8Array(32);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PolicyCallersOrder } from '#server/domain/policies/callers.schema.ts';
 import { METHODS, SIGNATURE_SCHEMES } from '../config/schema.ts';
 
 // What web and gateway say to each other about a trial of a route, over their private socket.
@@ -8,6 +9,8 @@ export const TrialOrder = z.object({
   tenant_id: z.uuid(),
   space: z.enum(['live', 'test']),
   user_id: z.uuid().nullable(),
+  /** Who tests, as tenant policies see them. */
+  callers: PolicyCallersOrder,
   request_id: z.uuid(),
   route_id: z.uuid(),
   environment: z.string().nullable(),

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { callersOf } from '#server/domain/policies/service.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -37,6 +38,7 @@ export async function testRoute(ctx: Ctx, input: z.output<typeof TestRoute>) {
     tenant_id: ctx.tenant_id,
     space: spaceOf(ctx.sandbox),
     user_id: ctx.actor.type === 'member' ? ctx.actor.id : null,
+    callers: callersOf(ctx.actor),
     request_id,
     route_id: route.id,
     environment,

@@ -1,4 +1,4 @@
-import { type ReachProblem, reachProblem } from '#server/domain/authorities/service.ts';
+import { type ReachProblem, reachOf } from '#server/domain/authorities/service.ts';
 import { spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { askGateway } from '#server/platform/gateway-control.ts';
@@ -16,11 +16,11 @@ const MOST_BODY = 256 * 1024;
 /** One call of a route of the workspace, which injects its secrets itself: this node never has them (interface rule 62 §3.1). */
 export const routeRequest: NodeKind = async (call) => {
   const { order, routeId, shown } = await orderOf(call);
-  const problem = await reachProblem(call.place, call.authorities, routeId, call.now);
-  if (problem !== null) return failed('route_forbidden', forbidden(problem), { input: shown });
+  const reach = await reachOf(call.place, call.authorities, routeId, call.now);
+  if (reach.problem !== null) return failed('route_forbidden', forbidden(reach.problem), { input: shown });
   let answer: Answer;
   try {
-    answer = parsed(await askGateway(order, '/workflow-requests'));
+    answer = parsed(await askGateway({ ...order, callers: reach.callers } satisfies RouteOrder, '/workflow-requests'));
   } catch (error) {
     if (!(error instanceof Refusal) || call.signal.aborted) throw error;
     return failed('network', 'The gateway is not responding.', { input: shown, retry: { reason: 'network', afterMs: 0 } });
@@ -63,7 +63,7 @@ const parsed = (given: unknown): Answer => RouteAnswer.parse(isRecord(given) ? g
 
 type Shown = { method: string; url: string; headers: Record<string, string>; body?: unknown };
 
-async function orderOf(call: NodeCall): Promise<{ order: RouteOrder; routeId: string; shown: Shown }> {
+async function orderOf(call: NodeCall): Promise<{ order: Omit<RouteOrder, 'callers'>; routeId: string; shown: Shown }> {
   const { config, place } = call;
   const route = textOf(evaluated(call, config.route, true));
   const path = textOf(evaluated(call, config.path, true));
@@ -90,7 +90,7 @@ async function orderOf(call: NodeCall): Promise<{ order: RouteOrder; routeId: st
   if (body) headers['content-type'] ??= body.type;
   headers['idempotency-key'] ??= call.idempotencyKey;
   const { timeoutMs = TIMEOUT_MS } = config;
-  const order: RouteOrder = {
+  const order = {
     ...{ tenant_id: place.tenant_id, space: spaceOf(place.sandbox), workflow_id: call.execution.workflow_id },
     request_id: requestIdOf(call.runId, call.attempt),
     environment: textOf(evaluated(call, config.environment)) || call.environment,

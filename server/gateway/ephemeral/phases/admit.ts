@@ -1,3 +1,4 @@
+import { subjectsOf } from '../../core/call.ts';
 import { deniedByPolicy } from '../../core/denied-by-policy.ts';
 import { limitFailures, limitWorkspaceRate } from '../../core/limits.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
@@ -17,7 +18,7 @@ export function admit(call: EphemeralCall, runtime: Runtime): Refused | undefine
   call.admitted = true;
   if (!tenant.servable) return refused('subscription_inactive', "This workspace's subscription is not active.");
   if (!caller.mayInvoke) return refused('forbidden', "This credential can't call upstreams: it lacks the capability proxy:invoke.");
-  const policy = snapshot.policyDenying(caller, null);
+  const policy = snapshot.policyDenying(subjectsOf(call), null);
   if (policy) return deniedByPolicy(call, policy, 'proxy:invoke');
   if (caller.allows && !caller.allows(call.sourceAddress)) return refused('forbidden', `This ${word} can't be used from this IP address.`);
   return limitWorkspaceRate(call, runtime);

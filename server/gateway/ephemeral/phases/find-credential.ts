@@ -1,5 +1,7 @@
 import type { Reference } from '#server/domain/templates/grammar.ts';
 import { isUuid } from '#server/kernel/fields.ts';
+import { subjectsOf } from '../../core/call.ts';
+import { deniedByPolicy } from '../../core/denied-by-policy.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
 import type { Runtime } from '../../core/runtime.ts';
 import type { Secret } from '../../snapshot/model.ts';
@@ -47,6 +49,8 @@ export function useEscrowed(call: EphemeralCall, runtime: Runtime, secret: Secre
 }
 
 function fits(call: EphemeralCall, runtime: Runtime, secret: Secret): Refused | undefined {
+  const hidden = call.snapshot.policyHiding(subjectsOf(call), secret);
+  if (hidden) return deniedByPolicy(call, hidden, 'secret:read');
   const pins = [secret.allowedHosts, secret.link?.ownerHosts ?? null].filter((one) => one !== null);
   if (pins.length === 0 || !pins.every((one) => hostAllowed(call, runtime, one)))
     return refused('secret_host_not_allowed', `The secret ${secret.name} must not be sent to ${call.upstream?.host ?? 'this host'}.`);

@@ -34,7 +34,7 @@ const callerOf = ({ id, digest, backing }: NonNullable<EphemeralCall['state']['t
   allows: null,
   routes: null,
   endsAt: Infinity,
-  subject: subjectOf(backing),
+  subjects: [subjectOf(backing)] as const,
   used: [id],
   apiKeyId: null,
   oauthClientId: null,

@@ -104,6 +104,7 @@ function factsOf(token: AccessToken): TokenFacts {
     agentId: null,
     expiresAt: token.expires_at.getTime(),
     createdBy: token.user_id,
+    subjects: callerOf(token).subjects,
     origin: 'oauth',
     window: null,
     allows: token.ip_allowlist && token.ip_allowlist.length > 0 ? compileRanges(token.ip_allowlist) : null,

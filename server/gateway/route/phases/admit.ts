@@ -1,4 +1,5 @@
 import { admission } from '../../core/admission.ts';
+import { subjectsOf } from '../../core/call.ts';
 import { Capture } from '../../core/capture.ts';
 import { deniedByPolicy } from '../../core/denied-by-policy.ts';
 import { limitFailures, limitWorkspaceRate } from '../../core/limits.ts';
@@ -48,10 +49,11 @@ function afterAdmission(call: RouteCall, runtime: Runtime): Refused | undefined 
   if (!tenant.servable) return refused('subscription_inactive', "This workspace's subscription is not active.");
   const payloads = call.state.config?.logPayloads ?? tenant.settings.log_payloads_default;
   if (payloads !== 'off' && call.state.config && !test?.dry) call.capture = new Capture(payloads, tenant.id, runtime.captures);
-  if (test) return test.dry ? undefined : limitWorkspaceRate(call, runtime);
-  if (caller && !caller.mayInvoke) return refused('forbidden', "This credential can't call routes: it lacks the capability proxy:invoke.");
-  const policy = call.snapshot.policyDenying(caller, call.state.route);
+  if (!test && caller && !caller.mayInvoke)
+    return refused('forbidden', "This credential can't call routes: it lacks the capability proxy:invoke.");
+  const policy = call.snapshot.policyDenying(subjectsOf(call), call.state.route);
   if (policy) return deniedByPolicy(call, policy, 'proxy:invoke');
+  if (test) return test.dry ? undefined : limitWorkspaceRate(call, runtime);
   if (caller?.allows && !caller.allows(call.sourceAddress))
     return refused('forbidden', `This ${wordFor(caller)} can't be used from this IP address.`);
   return limitWorkspaceRate(call, runtime);

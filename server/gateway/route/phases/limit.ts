@@ -25,12 +25,17 @@ function rulesOf(call: RouteCall): readonly Rule[] {
   if (!rate) return NO_RULES;
   const rule = { key: rate.key, limit: rate.limit, windowMs: rate.windowMs, burst: rate.burst };
   if (!rate.perCaller) return [rule];
-  const caller = call.test?.userId ?? call.credential.caller?.id ?? call.client?.client.id ?? call.sourceAddress;
-  return [rule, { ...rule, key: `${rate.key}:c:${caller}` }];
+  return [rule, ...countedAs(call).map((caller) => ({ ...rule, key: `${rate.key}:c:${caller}` }))];
+}
+
+/** Whom the limit per caller counts: for a call that is made for somebody, everybody it is made for. */
+function countedAs({ test, credential: { caller }, client, sourceAddress }: RouteCall): readonly string[] {
+  if (test?.userId) return [test.userId];
+  return caller?.countsAs ?? [caller?.id ?? client?.client.id ?? sourceAddress];
 }
 
 /** The headers show the tier that refused, else the one with less left. */
-function judgeRoute(call: RouteCall, [route, caller]: readonly Verdict[]): Refused | undefined {
+function judgeRoute(call: RouteCall, [route, ...callers]: readonly Verdict[]): Refused | undefined {
   if (!route) return undefined;
   const seconds = (call.state.config?.rateLimit?.windowMs ?? 0) / 1000;
   const period = seconds === 1 ? 'second' : `${seconds} seconds`;
@@ -40,6 +45,7 @@ function judgeRoute(call: RouteCall, [route, caller]: readonly Verdict[]): Refus
       retryAfter: route.retryAfter,
     });
   }
+  const caller = callers.find(({ admitted }) => !admitted) ?? callers.toSorted((a, b) => a.remaining - b.remaining)[0];
   call.routeVerdict = caller && (!caller.admitted || caller.remaining < route.remaining) ? caller : route;
   if (caller && !caller.admitted)
     return refused('client_rate_limit_exceeded', `Route rate limit exceeded: ${caller.limit} calls per ${period} for each caller.`, {

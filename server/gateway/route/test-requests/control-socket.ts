@@ -77,7 +77,7 @@ export function createControlSocket({ pipeline, token, baseHost, handshakes, ord
     const entry = snapshots.byId(data.tenant_id);
     if (!entry) return answer(res, 404, {});
     const nonce = randomBase62(32);
-    const test = new TestRequest(data.user_id, data.dry_run);
+    const test = new TestRequest(data.user_id, data.dry_run, data.callers);
     const made: Made = { call: null };
     waiting.set(nonce, { order: data, test, made });
     try {

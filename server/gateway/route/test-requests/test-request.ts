@@ -1,3 +1,4 @@
+import type { PolicyCallers } from '#server/kernel/policy-callers.ts';
 import type { Test } from '../../core/call.ts';
 import type { SignatureRule } from '../../snapshot/model.ts';
 
@@ -20,6 +21,7 @@ export class TestRequest implements Test {
   /** Null when a machine credential made it. */
   readonly userId: string | null;
   readonly dry: boolean;
+  readonly subjects: PolicyCallers;
   readonly checks: Checks = {
     requires_clients: { required: false, met: true, client: null },
     ip_allowlist: { required: false, met: true },
@@ -31,8 +33,9 @@ export class TestRequest implements Test {
   shown: { headers: string[] | null; path: string; body: Buffer | null } | null = null;
   sent: Sent | null = null;
 
-  constructor(userId: string | null, dry: boolean) {
+  constructor(userId: string | null, dry: boolean, subjects: PolicyCallers) {
     this.userId = userId;
     this.dry = dry;
+    this.subjects = subjects;
   }
 }

@@ -8,7 +8,7 @@ import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { apiKeyUses, narrower } from './capability-usage.ts';
+import { apiKeyUses, narrower } from './uses.ts';
 
 await testDatabase();
 const roles = (...names: string[]) => KEY_ROLES.filter((role) => names.includes(role.name.replace('Key - ', ''))).map((role) => role.id);
