@@ -1,5 +1,5 @@
 import { revealing, route, withAction } from '#server/domain/routes/samples.fixture.ts';
-import { secretId } from '#server/domain/secrets/samples.fixture.ts';
+import { secret, secretId } from '#server/domain/secrets/samples.fixture.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
 
@@ -63,7 +63,14 @@ async function aimed(ctx: Ctx, host: string) {
   return { id: String(id), variableId: variable.id };
 }
 
+/** A secret that callers of the collection's routes may name, and no others. */
+async function closed(ctx: Ctx) {
+  const { id } = await collectionId(ctx);
+  return { id: String(id), secret: await made(ctx, 'secrets.create', { ...(await secret(ctx)), collection_id: id }) };
+}
+
 export const confirmedSamples: Record<string, Sample> = {
+  'collections.delete': async (ctx) => ({ id: (await closed(ctx)).id }),
   'collections.routes.reset protection.loosen': async (ctx) => {
     const { id, route } = await admitting(ctx, 'production');
     await made(ctx, 'routes.update', { id: route.id, collection_id: id });
@@ -89,6 +96,7 @@ export const confirmedSamples: Record<string, Sample> = {
   },
 };
 export const freeSamples: Record<string, Sample> = {
+  'collections.delete': collectionId,
   'collections.variables.update': async (ctx) => ({ ...(await aimed(ctx, '127.0.0.1')), value: '127.0.0.1', description: 'the same host' }),
   'collections.routes.reset': membership,
   'collections.members.move': samples['collections.members.move'] as Sample,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { withinPlan } from '#server/domain/plans/service.ts';
+import { confirmOpened } from '#server/domain/secrets/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -76,6 +77,12 @@ export function deleteCollection(ctx: Ctx, input: { id: string }) {
     const users = await usersOfVariables(tx, ctx, row);
     if (users.length > 0)
       throw new Refusal('in_use', `Variables of this collection are used by ${namesUsing(users)}. Remove those references first.`);
+    const held = await tx.secrets.findMany({ where: { ...own(ctx), collection_id: row.id }, select: { id: true } });
+    await confirmOpened(
+      tx,
+      ctx,
+      held.map(({ id }) => ({ id, from: row.id, to: null })),
+    );
     const members = {
       where: { ...own(ctx), collection_id: row.id },
       data: { collection_id: null, updated_at: ctx.now },

@@ -109,6 +109,20 @@ export const moving: Fixture['moving'] = {
   'secrets.update': { edits: { allowed_hosts: async (ctx) => ({ ...(await pinnedSecret(ctx)), allowed_hosts: ['collect.example.com'] }) } },
 };
 
+/** Out of a collection, where callers of any route may name it. */
+const leavingCollection = async (ctx: Ctx) => {
+  const collection = await made(ctx, 'collections.create', { name: fresh('Collection') });
+  const { id } = await made(ctx, 'secrets.create', { ...(await secret(ctx)), collection_id: collection.id });
+  return { id, collection_id: null };
+};
+export const confirmedSamples: Fixture['confirmedSamples'] = { 'secrets.update protection.loosen': leavingCollection };
+export const freeSamples: Fixture['freeSamples'] = {
+  'secrets.update': async (ctx) => ({
+    ...(await secretId(ctx)),
+    collection_id: (await made(ctx, 'collections.create', { name: fresh('Collection') })).id,
+  }),
+};
+
 /** One date, edited in place. */
 export const unguardedEdits = ['secrets.update_environment'];
 
@@ -131,7 +145,7 @@ export const harmless = {
     'passphrase',
     'if_match',
   ],
-  // Where a value may go is judged as a move of it, and who may store it anew may set its end.
+  // Where a value may go is judged as a move of it, its collection by `confirmOpened`, and who may store it anew may set its end.
   'secrets.update': [
     'name',
     'description',

@@ -13,6 +13,7 @@ import { pageOf } from '#server/kernel/page.ts';
 import { connectionSettings } from './connections/settings.ts';
 import { canonicalHostPin } from './hosts.ts';
 import { inSharingWorkspace, linkOf, requireOwn } from './links.ts';
+import { confirmOpened } from './opening.ts';
 import { confirmPins } from './pins.ts';
 import type { ForeignMaterial, ListSecrets, PutValue, StringSecret, UpdateSecret } from './schema.ts';
 import { environmentFor, lockedEnvironment, requireCollection } from './scope.ts';
@@ -35,6 +36,7 @@ export {
   type Shared,
   type ShareStatus,
 } from './links.ts';
+export { confirmOpened } from './opening.ts';
 export { confirmPins } from './pins.ts';
 export { lockedSecret, secretById } from './store.ts';
 export { whenSealed, wipeSuperseded } from './values.ts';
@@ -169,6 +171,8 @@ export function updateSecret(ctx: Ctx, { id, ...input }: z.output<typeof UpdateS
     const before = await lockedSecret(tx, ctx, id, { for: 'change' });
     if (Object.entries(input).some(([field, given]) => given !== undefined && !OF_LINKS.has(field))) requireOwn(before);
     await requireCollection(tx, ctx, input.collection_id);
+    if (input.collection_id !== undefined)
+      await confirmOpened(tx, ctx, [{ id: before.id, from: before.collection_id, to: input.collection_id }]);
     if (before.is_escrow && input.allowed_hosts !== undefined)
       throw invalid('allowed_hosts', 'are changed with PATCH /wrap/credentials/{secret_id}: this secret is a wrap credential');
     const { name, allowed_hosts, ...plain } = input;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import * as routes from '#server/domain/routes/membership/service.ts';
+import { confirmOpened } from '#server/domain/secrets/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
@@ -83,8 +84,14 @@ async function assign(tx: Tx, ctx: Ctx, collection_id: string, type: 'secret' | 
   if (rows.length !== ids.length) throw new Refusal('validation_error', `ids: contains a ${type} that doesn't exist in this space`);
   const moved = rows.filter((row) => row.collection_id !== collection_id);
   const change = { where: { ...own(ctx), id: { in: moved.map((row) => row.id) } }, data: { collection_id, updated_at: ctx.now } };
-  if (type === 'secret') await tx.secrets.updateMany(change);
-  else await tx.clients.updateMany(change);
+  if (type === 'secret') {
+    await confirmOpened(
+      tx,
+      ctx,
+      moved.map((row) => ({ id: row.id, from: row.collection_id, to: collection_id })),
+    );
+    await tx.secrets.updateMany(change);
+  } else await tx.clients.updateMany(change);
   return moved.map((row) => ({
     action: 'update',
     resource_type: type,

@@ -1,4 +1,4 @@
-import { confirmPins } from '#server/domain/secrets/service.ts';
+import { confirmOpened, confirmPins } from '#server/domain/secrets/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
@@ -75,6 +75,13 @@ export async function applySecrets(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps
       };
     }),
   });
+  const held = new Map(builder.target.secrets.map(({ id, collection_id }) => [id, collection_id]));
+  const leaving = steps.flatMap(({ id, there, exists }) =>
+    exists
+      ? [{ id: there, from: held.get(there) ?? null, to: targetCollectionId(builder, builder.source.secrets.get(id) as SecretRow) }]
+      : [],
+  );
+  await confirmOpened(tx, ctx, leaving);
   for (const step of steps.filter((one) => one.exists))
     await tx.secrets.update({
       where: { id: step.there, ...own(ctx) },
