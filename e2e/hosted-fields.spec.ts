@@ -280,8 +280,9 @@ test('a hostile script in the registered page gets no number out of the genuine 
       `${api}/elements/v1/card?${new URLSearchParams({ workspace: tenantId, keeps: 'name', origin: shop.url })}`,
     );
     await pay(page);
-    await expect.poll(() => page.evaluate('window.heard.at(-1)')).toContain('svc:result');
-    const { result } = JSON.parse((await page.evaluate('window.heard.at(-1)')) as string);
+    const told = () => page.evaluate("window.heard.find((message) => message.includes('svc:result')) ?? ''") as Promise<string>;
+    await expect.poll(told).not.toBe('');
+    const { result } = JSON.parse(await told());
     const opened = await json(`${api}/v1/decrypt`, { key, body: { data: result.ciphertext.number } });
     expect(opened.body.data.plaintext, 'only the workspace opens it').toBe(CARD);
   });
