@@ -16,7 +16,7 @@ import { asMember, sharedClient } from './members.fixture.ts';
 
 await testDatabase();
 
-type Thing = { kind: string; id: string; name: string; space: string; through: string | null; revoked?: boolean };
+type Thing = { kind: string; id: string; name: string; space: string; through: string | null; may_end: boolean; revoked?: boolean };
 const run = async (ctx: Ctx, id: string, input: Record<string, unknown>) =>
   (await perform(operationById(id), { ...ctx, warnings: [] }, input)).output as { made: Thing[] };
 const owner = async (w: Workspace) => asMember(w.member('owner'));
