@@ -263,14 +263,31 @@ test('a hostile script in the registered page gets no number out of the genuine 
   };
 
   await test.step('its own public key, before the page speaks', async () => {
-    for (const bundle of [stolen, forged]) {
+    for (const [bundle, refused] of [
+      [stolen, 'invalid_request'],
+      [forged, 'field_already_mounted'], // not used, and then the page is the second to speak
+    ] as const) {
       await page.goto(shop.url);
       await attack({ bundle }, 'first');
       await mount(page, 'mountCard', { workspace: slug });
       await ended();
-      await expect(page.locator('#result')).toContainText('"type":"invalid_request"');
+      await expect(page.locator('#result')).toContainText(`"type":"${refused}"`);
       await nothingStayed(page);
     }
+  });
+  await test.step('its own public key, in the way of the library of an earlier release', async () => {
+    await page.goto(shop.url);
+    await attack({ bundle: forged }, 'first');
+    await page.evaluate(
+      (src) => document.querySelector('#field')?.append(Object.assign(document.createElement('iframe'), { src, height: 260 })),
+      `${api}/elements/v1/card?${new URLSearchParams({ workspace: tenantId, keeps: 'name', origin: shop.url })}`,
+    );
+    await pay(page);
+    const told = () => page.evaluate("window.heard.find((message) => message.includes('svc:result')) ?? ''") as Promise<string>;
+    await expect.poll(told).not.toBe('');
+    const { result } = JSON.parse(await told());
+    const opened = await json(`${api}/v1/decrypt`, { key, body: { data: result.ciphertext.number } });
+    expect(opened.body.data.plaintext, 'only the workspace opens it').toBe(CARD);
   });
   await test.step('its own public key in the options of the library', async () => {
     await page.goto(shop.url);

@@ -10,8 +10,18 @@ import { SignInMethods } from './sign-in-methods.tsx';
 
 type Step = 'identify' | 'choose' | 'mailed-code';
 
-/** Signing in, one question at a time: who, then how. `next` is where the person wanted to go; `problem` why they are back here. */
-export function SignInView({ next, email, problem }: { next: string | null; email: string; problem: string | undefined }) {
+export type SignInViewProps = {
+  /** Where the person wanted to go. */
+  next: string | null;
+  email: string;
+  /** Why they are back here. */
+  problem: string | undefined;
+  /** Whether they are signed in, and something asks for a newer sign-in. */
+  again: boolean;
+};
+
+/** Signing in, one question at a time: who, then how. */
+export function SignInView({ next, email, problem, again }: SignInViewProps) {
   const [who, setWho] = useState<Identity>({ email, keep: false });
   const [step, setStep] = useState<Step>(email === '' ? 'identify' : 'choose');
   const answered = (answer: SignInAnswer) => {
@@ -21,15 +31,17 @@ export function SignInView({ next, email, problem }: { next: string | null; emai
   };
   return (
     <AuthLayout
-      title="Sign in"
-      description="Welcome back."
+      title={again ? 'Sign in again' : 'Sign in'}
+      description={again ? 'With the account that you use in the other tab.' : 'Welcome back.'}
       footer={
-        <>
-          No account yet?{' '}
-          <Link href="/signup" className="text-accent-ink underline underline-offset-2">
-            Sign up
-          </Link>
-        </>
+        again ? undefined : (
+          <>
+            No account yet?{' '}
+            <Link href="/signup" className="text-accent-ink underline underline-offset-2">
+              Sign up
+            </Link>
+          </>
+        )
       }
     >
       {step === 'identify' && (

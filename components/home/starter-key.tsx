@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import type { z } from 'zod';
+import { fetchWithStepUp } from '#components/step-up/with-step-up.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
@@ -34,8 +35,10 @@ export function StarterKey({ apiKey, onKey }: StarterKeyProps) {
   // Both answers hold a key that is shown once: neither stays in the cache of mutations.
   const take = useMutation({
     gcTime: 0,
-    mutationFn: async (_: 'on visit' | 'asked'): Promise<Taken> => {
-      const answer = await fetch('/auth/starter-key', {
+    mutationFn: async (why: 'on visit' | 'asked'): Promise<Taken> => {
+      // Nobody pressed anything on a visit, so nobody is asked for anything.
+      const send = why === 'asked' ? fetchWithStepUp : fetch;
+      const answer = await send('/auth/starter-key', {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-csrf-token': csrf },
         body: JSON.stringify({ tenant_id: slug }),

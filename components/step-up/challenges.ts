@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** What a refused call asks of its person: to prove who they are, to say why, or to enroll a factor they can prove who they are with. */
+/** What a refused call asks of its person: to prove who they are, to say why, to sign in again, or to enroll a factor they can prove who they are with. */
 export type Challenge = { key: number; message: string } & (
   | {
       kind: 'verify';
@@ -11,12 +11,20 @@ export type Challenge = { key: number; message: string } & (
       asks_reason: boolean;
       settle: (headers: ChallengeHeaders | null) => void;
     }
-  | { kind: 'reason'; settle: (headers: ChallengeHeaders | null) => void }
+  | { kind: 'reason' | 'sign_in'; settle: (headers: ChallengeHeaders | null) => void }
   | { kind: 'enroll' }
 );
 
+/** A challenge that says all in its message. */
+export type PlainChallenge = Challenge & { kind: 'reason' | 'sign_in' };
+
 /** What the repeated request carries besides. */
-export type ChallengeHeaders = { 'x-svc-stepup'?: string; 'x-reveal-reason'?: string };
+export type ChallengeHeaders = {
+  'x-svc-stepup'?: string;
+  'x-reveal-reason'?: string;
+  /** Of the session that began in another tab. */
+  'x-csrf-token'?: string;
+};
 
 // Calls wait here in the order they were refused; the dialog shows the first.
 let waiting: readonly Challenge[] = [];
@@ -78,12 +86,21 @@ export function askStepUp(refused: Refused, { reason_sent = false, signal }: { r
   });
 }
 
+/** Whether a refusal asks for a new sign-in, which no factor stands in for. */
+export const asksSignIn = (refused: Refused | null | undefined): boolean =>
+  refused?.code === 'step_up_required' && Array.isArray(refused.allowed_methods) && refused.allowed_methods.join() === 'sign_in';
+
 /** Asks the person why. @returns what the repeated call must carry, or null when they cancelled or `signal` aborted */
-export function askReason(refused: Refused, signal: AbortSignal) {
+export const askReason = (refused: Refused, signal: AbortSignal) => askPlainly('reason', refused, signal);
+
+/** Asks the person to sign in again in another tab, so that this one keeps what was typed. @returns as `askReason` */
+export const askSignIn = (refused: Refused, signal?: AbortSignal | null) => askPlainly('sign_in', refused, signal);
+
+function askPlainly(kind: 'reason' | 'sign_in', refused: Refused, signal: AbortSignal | null | undefined) {
   return new Promise<ChallengeHeaders | null>((settle) => {
-    const challenge: Challenge & { kind: 'reason' } = { key: ++counted, kind: 'reason', message: refused.message ?? '', settle };
+    const challenge: Challenge = { key: ++counted, kind, message: refused.message ?? '', settle };
     set([...waiting, challenge]);
-    signal.addEventListener('abort', () => settleChallenge(challenge, null), { once: true });
+    signal?.addEventListener('abort', () => settleChallenge(challenge, null), { once: true });
   });
 }
 
@@ -94,11 +111,17 @@ export function explainMissingFactor(refused: Refused): void {
 }
 
 /** What the caller of a cancelled call is told; `cancelled` tells it from a refusal that nobody answered. */
-export const cancelled = <R extends Refused>(refused: R) => ({
+export const cancelled = <R extends Refused>(refused: R, what: keyof typeof DECLINED = 'verify') => ({
   ...refused,
-  message: 'You didn’t confirm it’s you, so nothing was done.',
+  message: DECLINED[what],
   cancelled: true,
 });
+
+const DECLINED = {
+  verify: 'You didn’t confirm it’s you, so nothing was done.',
+  reason: 'You didn’t give a reason, so nothing was done.',
+  sign_in: 'You didn’t sign in again, so nothing was done.',
+};
 
 /** Whether a call failed because its person did not want to prove who they are. */
 export const isCancelled = (error: unknown): boolean =>

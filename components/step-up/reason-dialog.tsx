@@ -5,9 +5,9 @@ import { Button } from '#components/ui/button.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Input } from '#components/ui/input.tsx';
-import { type Challenge, settleChallenge } from './challenges.ts';
+import { type PlainChallenge, settleChallenge } from './challenges.ts';
 
-type ReasonDialogProps = { open: boolean; challenge: Challenge & { kind: 'reason' }; onCancel: () => void };
+type ReasonDialogProps = { open: boolean; challenge: PlainChallenge; onCancel: () => void };
 
 /** Where the workspace wants to know why, for calls whose page has no field for it. */
 export function ReasonDialog({ open, challenge, onCancel }: ReasonDialogProps) {

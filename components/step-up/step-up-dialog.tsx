@@ -6,6 +6,7 @@ import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
 import { type Challenge, settleChallenge, useChallenge } from './challenges.ts';
 import { ReasonDialog } from './reason-dialog.tsx';
+import { SignInDialog } from './sign-in-dialog.tsx';
 import { VerifyDialog } from './verify-dialog.tsx';
 
 /** The one dialog in which a person proves who they are, whichever page or call asked (interface rule 22 §5.4). One challenge at a time. */
@@ -17,12 +18,11 @@ export function StepUpDialog() {
   useCancelledBy(challenge);
   if (!last) return null;
   const cancel = () => challenge && settleChallenge(challenge, null);
-  if (last.kind === 'reason') return <ReasonDialog key={last.key} open={challenge?.key === last.key} challenge={last} onCancel={cancel} />;
-  return last.kind === 'enroll' ? (
-    <EnrollDialog open={challenge?.kind === 'enroll'} message={last.message} onClose={cancel} />
-  ) : (
-    <VerifyDialog key={last.key} open={challenge?.key === last.key} challenge={last} onCancel={cancel} />
-  );
+  const open = challenge?.key === last.key;
+  if (last.kind === 'enroll') return <EnrollDialog open={challenge?.kind === 'enroll'} message={last.message} onClose={cancel} />;
+  if (last.kind === 'verify') return <VerifyDialog key={last.key} open={open} challenge={last} onCancel={cancel} />;
+  const Ask = last.kind === 'reason' ? ReasonDialog : SignInDialog;
+  return <Ask key={last.key} open={open} challenge={last} onCancel={cancel} />;
 }
 
 /** Leaving the page gives the question up. So does Escape, and it stops here: the form behind has not been asked to close. */

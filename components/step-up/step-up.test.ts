@@ -102,6 +102,40 @@ test('a reason is asked for once, without a verification too, and never in place
   assert.deepEqual([reveal.seen.ended.length, firstChallenge()], [1, undefined]);
 });
 
+const oldSignIn = { ...refused('credential.mint'), requires_step_up: undefined, allowed_methods: ['sign_in'] };
+
+test('a call that takes a new sign-in waits for it, and is repeated once with what the new session is known by', async () => {
+  const { seen } = call([oldSignIn, oldSignIn, 'done'], { headers: { 'x-reveal-reason': 'ticket' } });
+  assert.deepEqual([firstChallenge()?.kind, firstChallenge()?.message], ['sign_in', oldSignIn.message]);
+  settleChallenge(firstChallenge() as Challenge, { 'x-csrf-token': 'new' });
+  await settled();
+  assert.deepEqual(seen.sent, [{ 'x-reveal-reason': 'ticket' }, { 'x-reveal-reason': 'ticket', 'x-csrf-token': 'new' }]);
+  assert.deepEqual([seen.ended.length, firstChallenge()], [1, undefined], 'a second refusal is told');
+  const given = call([oldSignIn, 'done']);
+  settleChallenge(firstChallenge() as Challenge, null);
+  await settled();
+  const failure = given.seen.ended[0] as TRPCClientError<AppRouter>;
+  assert.deepEqual([isCancelled(failure), failure.data?.code, given.seen.sent.length], [true, 'step_up_required', 1]);
+  assert.match(failure.message, /didn’t sign in again/);
+  const read = call([oldSignIn], { type: 'query' });
+  assert.deepEqual([read.seen.ended.length, firstChallenge()], [1, undefined], 'a page that only reads asks nothing');
+});
+
+test('so does a plain request, unless it only reads', async (t) => {
+  const sent: (string | null)[] = [];
+  t.mock.method(globalThis, 'fetch', async (_: string, init: RequestInit = {}) => {
+    const token = new Headers(init.headers).get('x-csrf-token');
+    sent.push(token);
+    return token === 'new' ? Response.json({ ok: true }) : Response.json(oldSignIn, { status: 403 });
+  });
+  const request = fetchWithStepUp('/auth/2fa/setup', { method: 'POST', headers: { 'x-csrf-token': 'old' } });
+  await settled();
+  assert.equal(firstChallenge()?.kind, 'sign_in');
+  settleChallenge(firstChallenge() as Challenge, { 'x-csrf-token': 'new' });
+  assert.deepEqual([(await request).status, sent], [200, ['old', 'new']]);
+  assert.deepEqual([(await fetchWithStepUp('/auth/me')).status, firstChallenge()], [403, undefined]);
+});
+
 test('two calls ask one after the other, each for itself, and what is cancelled is refused with its code', async () => {
   const [first, second] = [
     call([refused('api_key.create'), 'done']),

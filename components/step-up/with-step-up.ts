@@ -1,7 +1,7 @@
-import { askStepUp, asksStepUp, cancelled, explainMissingFactor, type Refused } from './challenges.ts';
+import { askSignIn, askStepUp, asksSignIn, asksStepUp, cancelled, explainMissingFactor, type Refused } from './challenges.ts';
 
 /**
- * `fetch` for calls that may need a verification: asks for it in the shared dialog and repeats the request exactly once. A cancelled one is answered
+ * `fetch` for calls that may need a verification or a new sign-in: asks for it in the shared dialog and repeats the request exactly once. A cancelled one is answered
  * with the refusal it got.
  */
 export async function fetchWithStepUp(input: string, init: RequestInit = {}): Promise<Response> {
@@ -12,10 +12,16 @@ export async function fetchWithStepUp(input: string, init: RequestInit = {}): Pr
     .json()
     .catch(() => null)) as Refused | null;
   if (refused?.code === 'mfa_required' && isChange(init)) explainMissingFactor(refused);
-  if (!refused || !asksStepUp(refused)) return first;
+  const signIn = isChange(init) && asksSignIn(refused);
+  if (!refused || !(signIn || asksStepUp(refused))) return first;
   const headers = new Headers(init.headers);
-  const proof = await askStepUp(refused, { reason_sent: headers.has('x-reveal-reason'), signal: init.signal ?? null });
-  if (!proof) return Response.json(cancelled(refused), { status: first.status, headers: { 'x-request-id': requestId(first) } });
+  const signal = init.signal ?? null;
+  const proof = await (signIn ? askSignIn(refused, signal) : askStepUp(refused, { reason_sent: headers.has('x-reveal-reason'), signal }));
+  if (!proof)
+    return Response.json(cancelled(refused, signIn ? 'sign_in' : 'verify'), {
+      status: first.status,
+      headers: { 'x-request-id': requestId(first) },
+    });
   for (const [name, value] of Object.entries(proof)) headers.set(name, value);
   return fetch(input, { ...init, headers });
 }

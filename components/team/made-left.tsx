@@ -19,7 +19,7 @@ export function useRevoking(made: readonly Thing[], you: boolean) {
   return {
     isChosen,
     choose: (kind: string, revoke: boolean) => setChosen((before) => ({ ...before, [kind]: revoke })),
-    kinds: [...new Set(made.filter((thing) => thing.ends !== null && isChosen(thing)).map(({ kind }) => kind))],
+    kinds: [...new Set(made.filter((thing) => thing.may_end && isChosen(thing)).map(({ kind }) => kind))],
   };
 }
 
@@ -30,10 +30,10 @@ export function MadeLeft({ made, you, revoking }: { made: readonly Thing[]; you:
       {byKind(made).map((things) => {
         const [first] = things as [Thing, ...Thing[]];
         const verb = first.ends === 'revoke' ? 'revoke' : 'turn off';
-        if (first.ends === null)
+        if (!first.may_end)
           return (
             <div key={first.kind} className="flex flex-col gap-1.5">
-              <p className="text-sm">{`${you ? 'You' : 'They'} set up ${counted(things.length, first.label)}. Check it in the settings of the workspace.`}</p>
+              <p className="text-sm">{unendable(first, things.length, you)}</p>
               <MadeList made={things} />
             </div>
           );
@@ -56,6 +56,12 @@ export function MadeLeft({ made, you, revoking }: { made: readonly Thing[]; you:
     </div>
   );
 }
+
+/** Why something is only listed, and who does something about it. */
+const unendable = ({ ends, label }: Thing, count: number, you: boolean): string =>
+  ends === null
+    ? `${you ? 'You' : 'They'} set up ${counted(count, label)}. Check it in the settings of the workspace.`
+    : `You created ${counted(count, label)}, which your role can’t ${ends === 'revoke' ? 'revoke' : 'turn off'}. To end ${count === 1 ? 'it' : 'them'}, ask an Owner to remove you instead.`;
 
 /** Names and last uses, for review. */
 export function MadeList({ made }: { made: readonly Thing[] }) {

@@ -3,7 +3,7 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createTRPCClient, httpBatchLink, httpLink, splitLink } from '@trpc/client';
 import { createTRPCContext } from '@trpc/tanstack-react-query';
-import { createContext, type ReactNode, useContext, useState } from 'react';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react';
 import { headersOf, stepUpLink } from '#components/step-up/step-up-link.ts';
 import { InTestContext } from '#components/ui/environment-label.ts';
 import type { Space } from '#components/ui/test-band.tsx';
@@ -48,6 +48,11 @@ export function useScope(): Scope {
 /** The same on pages that may stand outside, such as those of signing in. */
 export const useScopeIfAny = (): Scope | null => useContext(ScopeContext);
 
+const CsrfContext = createContext<(csrf: string) => void>(() => {});
+
+/** Goes on in this page with the session that its person began in another tab: later calls carry the CSRF token of that one. */
+export const useTakeCsrf = (): ((csrf: string) => void) => useContext(CsrfContext);
+
 /** `/acme/test/routes` from `/routes`. */
 export function usePath(): (path: string) => string {
   const { slug, space } = useScope();
@@ -60,9 +65,17 @@ export function usePath(): (path: string) => string {
  */
 export function DashboardData({ scope, children }: { scope: Scope; children: ReactNode }) {
   const [queryClient] = useState(newQueryClient);
+  const [taken, setTaken] = useState<{ after: string; csrf: string }>();
+  // What the server has said since counts again.
+  const csrf = taken?.after === scope.csrf ? taken.csrf : scope.csrf;
+  const current = useRef(csrf);
+  useEffect(() => {
+    current.current = csrf;
+  }, [csrf]);
+  const inUse = useMemo(() => ({ ...scope, csrf }), [scope, csrf]);
   const [client] = useState(() => {
     const url = '/admin/trpc';
-    const headers = { 'x-svc-space': scope.space, 'x-tenant-id': scope.slug, 'x-csrf-token': scope.csrf };
+    const headers = () => ({ 'x-svc-space': scope.space, 'x-tenant-id': scope.slug, 'x-csrf-token': current.current });
     return createTRPCClient<AppRouter>({
       links: [
         stepUpLink,
@@ -72,21 +85,23 @@ export function DashboardData({ scope, children }: { scope: Scope; children: Rea
         splitLink({
           // What one call carries of its own, a verification or a reason, is for that call alone.
           condition: (op) => headersOf(op) !== undefined,
-          true: httpLink({ url, headers: ({ op }) => ({ ...headers, ...headersOf(op) }) }),
+          true: httpLink({ url, headers: ({ op }) => ({ ...headers(), ...headersOf(op) }) }),
           false: httpBatchLink({ url, headers, maxURLLength: 4_000, maxItems: 50 }), // more are refused (server/trpc/handle.ts)
         }),
       ],
     });
   });
   return (
-    <ScopeContext.Provider value={scope}>
-      <InTestContext.Provider value={scope.space === 'test'}>
-        <QueryClientProvider client={queryClient}>
-          <TRPCProvider trpcClient={client} queryClient={queryClient}>
-            {children}
-          </TRPCProvider>
-        </QueryClientProvider>
-      </InTestContext.Provider>
+    <ScopeContext.Provider value={inUse}>
+      <CsrfContext.Provider value={(csrf) => setTaken({ after: scope.csrf, csrf })}>
+        <InTestContext.Provider value={scope.space === 'test'}>
+          <QueryClientProvider client={queryClient}>
+            <TRPCProvider trpcClient={client} queryClient={queryClient}>
+              {children}
+            </TRPCProvider>
+          </QueryClientProvider>
+        </InTestContext.Provider>
+      </CsrfContext.Provider>
     </ScopeContext.Provider>
   );
 }

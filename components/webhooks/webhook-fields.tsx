@@ -145,7 +145,7 @@ function CallOptions({ form, set }: { form: Props['form']; set: Set }) {
 
 function AuthFields({ form, kept }: Props) {
   const type = form.watch('auth_type');
-  const hint = kept ? 'Leave empty to keep what is set.' : undefined;
+  const hint = kept ? 'Leave empty to keep what is set. To send it to another host, confirm it’s you.' : undefined;
   if (type === 'basic')
     return (
       <div className="grid gap-3 sm:grid-cols-2">
@@ -180,7 +180,7 @@ function AuthFields({ form, kept }: Props) {
         label="Signing secret"
         optional
         error={fieldError(form, 'secret')}
-        hint={hint ?? '24 to 256 characters. Leave empty to have one made.'}
+        hint={kept ? 'Leave empty to keep what is set.' : '24 to 256 characters. Leave empty to have one made.'}
       >
         <Input type="password" autoComplete="new-password" {...form.register('secret')} />
       </Field>

@@ -10,9 +10,9 @@ import {
   writtenExpiry,
 } from './card-number.ts';
 import { SvcClient } from './client.ts';
-import { type SealingBundle, SvcEncryptor } from './encryptor.ts';
+import { SvcEncryptor } from './encryptor.ts';
 import { SvcError } from './error.ts';
-import { asSvcError, byId, checkToken, converse, written } from './frame.ts';
+import { asSvcError, byId, checkToken, converse, ownBundle, written } from './frame.ts';
 import type { CardResult, Init, SealedCard } from './messages.ts';
 
 // The card form. What is typed leaves this frame sealed for the workspace in its own address, or goes to a vault of that workspace; the page around it gets
@@ -34,7 +34,7 @@ const expiry = byId<HTMLInputElement>('expiry');
 const holder = byId<HTMLInputElement>('name');
 const button = byId<HTMLButtonElement>('submit');
 const status = byId('status');
-const bundle = JSON.parse(written('svc-bundle') || 'null') as SealingBundle | null;
+const bundle = ownBundle();
 /** A vault has no place for a name. */
 const keepsName = bundle !== null;
 

@@ -36,9 +36,23 @@ export class SvcClient {
     return (await this.#spend('tokenize', token, value, parentOrigin)) as VaultToken;
   }
 
-  /** Whether the token is of this workspace, for this action and page, and can be spent. Spends nothing. For hosted fields. @throws SvcError */
+  /**
+   * Whether the token is of this workspace, for this action and page, and can be spent. Spends nothing. For hosted fields. A machine of a release without this
+   * endpoint answers 404 while an upgrade goes on. That counts as "try again", not as checked: nothing is sent on the word of a machine that couldn't check,
+   * and a proxy that blocks the path doesn't quietly take the check away. @throws SvcError
+   */
   async check(token: string, of: { workspace: string; action: string }, parentOrigin: string): Promise<void> {
-    await this.#spend('check', token, of, parentOrigin);
+    await this.#spend('check', token, of, parentOrigin).catch((error: SvcError) => {
+      if (error.status !== 404) throw error;
+      throw new SvcError(
+        'dependency_unavailable',
+        "The client token can't be checked while the service is upgraded. Try again in a minute.",
+        {
+          status: 404,
+          request_id: error.request_id,
+        },
+      );
+    });
   }
 
   async #spend(action: string, token: string, body: object, parentOrigin?: string): Promise<Record<string, unknown>> {

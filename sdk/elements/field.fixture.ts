@@ -34,6 +34,18 @@ export class Element {
   focus() {}
 }
 
+/**
+ * The `svc:init` of `mountCard` in the release before fields had a key in their address, which pages with an integrity hash may keep for a year. The address
+ * of its field has `keeps=name` beside a bundle, and `keeps=` beside a client token.
+ */
+export const earlierInit = (given: { bundle: object; role?: string } | { token: string }) => ({
+  type: 'svc:init',
+  origin: PAGE,
+  role: undefined,
+  button: undefined,
+  ...given,
+});
+
 export type Requested = { path: string; authorization: string; parent: string; body: Record<string, unknown> };
 export type Answers = Record<string, { status: number; body: object }>;
 

@@ -6,7 +6,7 @@ import { openLeaf } from '#server/crypto/portable/seal.ts';
 import { requirePortable } from '#server/crypto/portable/text.ts';
 import { openMaterial } from '#server/crypto/transit/material.ts';
 import { until } from '#server/testing/until.ts';
-import { type Answers, field, PAGE, type Page } from './field.fixture.ts';
+import { type Answers, earlierInit, field, PAGE, type Page } from './field.fixture.ts';
 
 const CARD = '4242424242424242';
 const WORKSPACE = '0f8fad5b-d9cb-469f-a165-70867728950e';
@@ -14,10 +14,10 @@ const TOKEN = `kct_${'A'.repeat(43)}`;
 const FOREIGN = `kct_${'B'.repeat(43)}`;
 
 /** A key of a workspace: what its document has of it, and what only its owner has. */
-function keyOf(tenant_id: string) {
+function keyOf(tenant_id: string, app_key_id = '7c9e6679-7425-40de-944b-e07fc1f90ae7') {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const point = publicKey.export({ format: 'der', type: 'spki' }).subarray(-65);
-  const key_ref = { tenant_id, app_key_id: '7c9e6679-7425-40de-944b-e07fc1f90ae7', key_version: 1 };
+  const key_ref = { tenant_id, app_key_id, key_version: 1 };
   const open = (text: string) =>
     openLeaf(openMaterial('ecdh-p256', privateKey.export({ format: 'der', type: 'pkcs8' })), requirePortable(text), {
       tenant_id,
@@ -27,6 +27,8 @@ function keyOf(tenant_id: string) {
 }
 const own = keyOf(WORKSPACE);
 const thief = keyOf(WORKSPACE);
+const named = keyOf(WORKSPACE, '9f1c3a52-0d8e-4b1f-8a6f-2f5c2a1d7e90');
+const foreign = keyOf('5b7e4c1d-6a2f-4e3b-9c8d-1f0a2b3c4d5e');
 
 const sealing = () => field('card', { 'svc-workspace': WORKSPACE, 'svc-bundle': JSON.stringify(own.bundle) });
 const vault = (answers: Answers = {}) => field('card', { 'svc-workspace': WORKSPACE, 'svc-bundle': '' }, answers);
@@ -65,17 +67,66 @@ test('seals for the workspace in its own document, and tells the page four membe
   assert.equal(page.element('number').value, '');
 });
 
-test('takes no key from the page: an init with a bundle ends the field before anything is sealed', async () => {
-  for (const load of [sealing, vault]) {
-    const page = await load();
+test('a page with the library of an earlier release gets a card that was sealed with the key in the document, whatever key it sent', async () => {
+  const older = { ...own.bundle, key_ref: { ...own.bundle.key_ref, key_version: 7 } };
+  for (const bundle of [own.bundle, thief.bundle, older]) {
+    const page = await sealing();
+    page.post(earlierInit({ bundle }));
+    await until(() => !page.element('submit').disabled);
     type(page);
-    page.post(init({ bundle: thief.bundle, token: TOKEN }));
-    page.post({ type: 'svc:submit' });
-    await until(() => errorOf(page));
-    assert.equal(errorOf(page)?.type, 'invalid_request');
-    assert.match(errorOf(page)?.message ?? '', /takes no key from the page/);
-    nothingLeft(page);
+    page.element('form').fire('submit');
+    await until(() => page.heard.length > 1);
+    const message = page.heard.at(-1);
+    assert.ok(message?.type === 'svc:result', JSON.stringify(message));
+    assert.equal(own.open(message.result.ciphertext?.number ?? ''), CARD);
+    assert.equal(own.open(message.result.ciphertext?.name ?? ''), 'Ada Lovelace');
+    assert.equal(page.requested.length, 0);
   }
+});
+
+test('a page with the library of an earlier release still keeps cards in its vault', async () => {
+  const page = await vault({ ...VALID, ...KEPT });
+  page.post(earlierInit({ token: TOKEN }));
+  type(page);
+  page.element('form').fire('submit');
+  await until(() => page.heard.some((message) => message.type === 'svc:result'));
+});
+
+test('takes no key from the page: an init that names another key ends the field before anything is sealed', async () => {
+  const bundles = [
+    named.bundle,
+    foreign.bundle,
+    { public_key_raw: thief.bundle.public_key_raw },
+    { ...thief.bundle, key_ref: null },
+    null,
+    'kc',
+  ];
+  for (const load of [sealing, vault])
+    for (const bundle of load === vault ? [...bundles, own.bundle] : bundles) {
+      const page = await load();
+      type(page);
+      page.post(init({ bundle, token: TOKEN }));
+      page.post({ type: 'svc:submit' });
+      await until(() => errorOf(page));
+      assert.equal(errorOf(page)?.type, 'invalid_request');
+      assert.match(errorOf(page)?.message ?? '', /takes no key from the page/);
+      nothingLeft(page);
+    }
+});
+
+test('a machine that has no check, as one of an earlier release, gets no number: the person may try again', async () => {
+  const answers: Answers = { ...KEPT };
+  const page = await vault(answers);
+  page.post(init({ token: TOKEN }));
+  type(page);
+  page.element('form').fire('submit');
+  await until(() => /Try again in a minute/.test(page.element('status').textContent) && page.element('submit').disabled === false);
+  assert.ok(page.requested.every(({ path }) => path === '/v1/client/check'));
+  assert.equal(errorOf(page), undefined, 'the page needs no other field');
+  assert.equal(page.element('number').value, CARD);
+  Object.assign(answers, VALID);
+  page.element('form').fire('submit');
+  await until(() => page.heard.some((message) => message.type === 'svc:result'));
 });
 
 test('refuses a client token of another workspace before the number is sent anywhere', async () => {

@@ -1,4 +1,5 @@
 import type { SvcClient } from './client.ts';
+import type { SealingBundle } from './encryptor.ts';
 import { SvcError } from './error.ts';
 import type { FromField, Init, RevealAction, ToField } from './messages.ts';
 
@@ -7,6 +8,9 @@ import type { FromField, Init, RevealAction, ToField } from './messages.ts';
 /** What the service wrote into the document: the page's origin, which the workspace has registered, the workspace, the API of the space, and the key. */
 export const written = (name: 'svc-parent' | 'svc-base' | 'svc-workspace' | 'svc-bundle'): string =>
   document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
+
+/** The key that the service wrote into the document; null in a field that takes a client token. */
+export const ownBundle = (): SealingBundle | null => JSON.parse(written('svc-bundle') || 'null');
 
 export type Field = {
   /** The one `svc:init`. */
@@ -47,7 +51,7 @@ export function converse({ begin, submit, end }: Field): Conversation {
     if (data.origin !== page) return;
     if (state === 'begun') return fail(new SvcError('field_already_mounted', SECOND_INIT));
     state = 'begun';
-    if ('bundle' in data) return fail(new SvcError('invalid_request', OWN_KEY));
+    if ('bundle' in data && !namesOwnKey(data.bundle)) return fail(new SvcError('invalid_request', OTHER_KEY));
     begin(data);
   });
   new ResizeObserver(() =>
@@ -64,7 +68,18 @@ export function converse({ begin, submit, end }: Field): Conversation {
 
 const SECOND_INIT =
   'The field was given a second svc:init and has ended. Look for another script in the page that talks to it, then mount a new field.';
-const OWN_KEY = "A field takes no key from the page: it reads the workspace's own. Load the current seal.js and mount the field again.";
+const OTHER_KEY =
+  "A field takes no key from the page, and the page's sealing bundle is of another key than the field's. Load the current seal.js and name the key in the options.";
+
+/**
+ * Pages with the library of an earlier release send their sealing bundle. It's never used, so it does no harm as long as it names the key that the field
+ * seals for anyway; with another one the page would get values that it doesn't expect.
+ */
+function namesOwnKey(bundle: unknown): boolean {
+  const named = (bundle as Partial<SealingBundle> | null | undefined)?.key_ref;
+  const own = ownBundle()?.key_ref;
+  return own !== undefined && named?.tenant_id === own.tenant_id && named.app_key_id === own.app_key_id;
+}
 
 /** Refuses a client token that is of another workspace, for another action or page, or over, before anything but the token was sent. @throws SvcError */
 export const checkToken = (client: SvcClient, token: string, action: 'tokenize' | RevealAction): Promise<void> =>

@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
-import { isOwnPath } from '#components/auth/call.ts';
+import { isOwnPath, SIGNED_IN_AGAIN } from '#components/auth/call.ts';
 import { signInProblem } from '#components/auth/sign-in-problem.ts';
 import { SignInView } from '#components/auth/sign-in-view.tsx';
 import { personOf } from '#server/auth/person.ts';
@@ -13,6 +13,8 @@ type Query = Promise<Partial<Record<'next' | 'email' | 'ended' | 'sso', string |
 export default async function SignInPage({ searchParams }: { searchParams: Query }) {
   const { next, email, ended, sso } = await searchParams;
   const to = typeof next === 'string' && isOwnPath(next) ? next : null;
-  if (await personOf(await headers())) redirect(to ?? '/');
-  return <SignInView next={to} email={typeof email === 'string' ? email : ''} problem={signInProblem({ ended, sso })} />;
+  // Who comes to sign in again is signed in still.
+  const again = to === SIGNED_IN_AGAIN;
+  if (!again && (await personOf(await headers()))) redirect(to ?? '/');
+  return <SignInView again={again} next={to} email={typeof email === 'string' ? email : ''} problem={signInProblem({ ended, sso })} />;
 }

@@ -16,7 +16,7 @@ import { asMember, sharedClient } from './members.fixture.ts';
 
 await testDatabase();
 
-type Thing = { kind: string; id: string; name: string; space: string; through: string | null; revoked?: boolean };
+type Thing = { kind: string; id: string; name: string; space: string; through: string | null; may_end: boolean; revoked?: boolean };
 const run = async (ctx: Ctx, id: string, input: Record<string, unknown>) =>
   (await perform(operationById(id), { ...ctx, warnings: [] }, input)).output as { made: Thing[] };
 const owner = async (w: Workspace) => asMember(w.member('owner'));
@@ -189,6 +189,16 @@ test('somebody who leaves ends only what their role may end', async () => {
     ...admin,
     actor: { ...w.member('viewer').actor, id, session_id: (admin.actor as { session_id: string }).session_id } as Actor,
   };
+  const listed = async (by: Ctx) => (await run(by, 'team.impact', { id })).made;
+  assert.deepEqual([...new Set((await listed(viewer)).map(({ may_end }) => may_end))], [false], 'the dialog offers none of it');
+  assert.ok(
+    (await listed(boss)).every(({ may_end }) => may_end),
+    'whoever removes them may end it',
+  );
+  assert.ok(
+    (await listed(admin)).every(({ may_end }) => may_end),
+    'so might they with the role they had',
+  );
   for (const revoke of [true, ['oauth_client'], ['webhook']])
     await assert.rejects(run(viewer, 'team.delete', { id, revoke }), { type: 'role_denied', message: /ask an Owner to remove you/ });
   assert.equal((await db().oauth_clients.findUniqueOrThrow({ where: { id: row.id } })).active, true);

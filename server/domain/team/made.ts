@@ -19,6 +19,8 @@ export type MadeThing = {
   through: string | null;
   /** What `revoke` does to it: a credential is revoked, what only runs is turned off; null for what is only listed. */
   ends: 'revoke' | 'disable' | null;
+  /** Whether the caller may end it: somebody who leaves ends no more than their role may end. */
+  may_end: boolean;
   last_used_at: Date | null;
 };
 
@@ -47,6 +49,7 @@ export async function madeBy(tx: Tx, ctx: Ctx, makers: Makers, families: readonl
         space: spaceOf(ctx.sandbox),
         through: made_by === null ? null : (makers.get(made_by) ?? null),
         ends: entry.end?.action ?? null,
+        may_end: mayEnd(ctx, makers, entry),
       });
   }
   return things;
@@ -96,13 +99,14 @@ export function kindsNamed(revoke: true | readonly string[] | undefined, familie
   return new Set(revoke);
 }
 
-/**
- * Somebody who leaves ends no more than they may end as a member: what they made with a role they no longer have is an Owner's to end.
- * @throws Refusal role_denied
- */
+/** Somebody who leaves ends what they may end as a member: what they made with a role they no longer have is an Owner's to end. */
+const mayEnd = ({ actor }: Ctx, makers: Makers, { end }: Made): boolean =>
+  end !== undefined && (actor.id === null || !makers.has(actor.id) || actor.capabilities.has(end.needs));
+
+/** @throws Refusal role_denied for a kind that the caller may not end */
 export function assertMayEnd(ctx: Ctx, made: readonly MadeThing[], kinds: ReadonlySet<string>, families: readonly Family[]): void {
-  const present = new Set(made.map(({ kind }) => kind).filter((kind) => kinds.has(kind)));
-  const denied = entriesOf(families, ctx).filter(({ type, end }) => end && present.has(type) && !ctx.actor.capabilities.has(end.needs));
+  const present = new Set(made.filter(({ kind, may_end }) => kinds.has(kind) && !may_end).map(({ kind }) => kind));
+  const denied = entriesOf(families, ctx).filter(({ type, end }) => end && present.has(type));
   if (denied.length === 0) return;
   const names = new Intl.ListFormat('en').format(denied.map(({ label }) => label[1]));
   throw new Refusal(

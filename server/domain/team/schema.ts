@@ -64,6 +64,8 @@ const Made = z.object({
   through: z.string().nullable(),
   /** What `revoke` does to it; null for what is only listed. */
   ends: z.enum(['revoke', 'disable']).nullable(),
+  /** Whether the caller may end it: somebody who leaves ends no more than their role may end. */
+  may_end: z.boolean(),
   last_used_at: time().nullable(),
 });
 

@@ -122,8 +122,9 @@ test("a field's document has the public key of its own workspace and space, whic
     for (const [workspace, key] of [
       [w.tenant.id, 'kc-default'],
       [w.tenant.slug, bundle.key_ref.app_key_id],
+      [w.tenant.id, null], // the library of an earlier release, which names none
     ] as const) {
-      const page = await get(sealingFor(workspace, key), { plane });
+      const page = await get(key === null ? `${cardOf(workspace, SHOP)}&keeps=name` : sealingFor(workspace, key), { plane });
       assert.deepEqual(JSON.parse(metaOf(page, 'svc-bundle') ?? ''), bundle);
       assert.equal(metaOf(page, 'svc-workspace'), w.tenant.id);
     }
@@ -140,8 +141,12 @@ test("a field's document has the public key of its own workspace and space, whic
       bodies.add(refused.body.toString().replace(/nonce="[\w-]+"/, ''));
     }
     assert.equal(bodies.size, 1, 'one answer: a stranger learns of no key');
-    const vault = await get(cardOf(w.tenant.id, SHOP), { plane });
-    assert.equal(metaOf(vault, 'svc-bundle'), '', 'without a key the field takes a client token');
+    const both = await get(`${sealingFor(w.tenant.id, named.name)}&keeps=name`, { plane });
+    assert.equal(JSON.parse(metaOf(both, 'svc-bundle') ?? '').key_ref.app_key_id, named.id, 'a key that is named counts');
+    for (const more of ['', '&keeps=']) {
+      const vault = await get(`${cardOf(w.tenant.id, SHOP)}${more}`, { plane });
+      assert.equal(metaOf(vault, 'svc-bundle'), '', 'without a key the field takes a client token');
+    }
   }
 });
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SealingBundle } from '#server/crypto/portable/seal.ts';
 import { randomBase64url } from '#server/crypto/random.ts';
+import { DEFAULT_SEALING_KEY } from '#server/custody/default-key.ts';
 import type { Space } from '#server/kernel/context.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { codingFor } from '#server/platform/content-coding.ts';
@@ -42,7 +43,7 @@ export function createElements({ snapshots, apiOrigins, adminOrigin, bundleOf }:
     ['GET /elements/v1/reveal', field('reveal.js', revealPage, null)],
   ]);
 
-  /** `sealing` is null for a field that never seals. With `key` in its address a card field seals for that key, without it the field takes a client token. */
+  /** `sealing` is null for a field that never seals. With a key in its address a card field seals for that key, without it the field takes a client token. */
   function field(script: ElementFileName, write: (facts: FieldPage) => string, sealing: BundleOf | null): Endpoint {
     const path = `/elements/v1/${script}?v=${elementFile(script).version}`;
     return async (_, query, { space, standard, requestId }) => {
@@ -58,7 +59,7 @@ export function createElements({ snapshots, apiOrigins, adminOrigin, bundleOf }:
       };
       const refused = (status: number, text: string): Answer => ({ status, headers, body: refusalPage({ nonce, style, text }) });
       if (workspace === null) return refused(403, snapshots.fresh ? REFUSALS.unregistered : REFUSALS.starting);
-      const key = query.get('key');
+      const key = keyOf(query);
       const found =
         sealing === null || key === null ? null : await foundKey(sealing({ tenant_id: workspace, sandbox: space === 'test' }, key));
       if (found?.status) return refused(found.status, found.status === 404 ? REFUSALS.no_key : REFUSALS.unavailable);
@@ -124,6 +125,9 @@ const policyOf = (api: string, nonce: string, ancestors: readonly string[]): str
     "form-action 'none'",
     `frame-ancestors ${ancestors.length > 0 ? ancestors.join(' ') : "'none'"}`,
   ].join('; ');
+
+/** `keeps=name` is how the library of an earlier release, which pages may keep for a year, asks for a field that seals. It sealed for the default key. */
+const keyOf = (query: URLSearchParams): string | null => query.get('key') ?? (query.get('keeps') === 'name' ? DEFAULT_SEALING_KEY : null);
 
 const themeOf = (theme: string | null): FieldPage['theme'] => (theme === 'light' || theme === 'dark' ? theme : 'auto');
 
