@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { capabilitiesOfKey, KEY_ROLES } from '#server/kernel/capabilities.ts';
-import type { Actor, Ctx } from '#server/kernel/context.ts';
+import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { signedInLongAgo } from '#server/testing/step-up.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { ApiKey } from './schema.ts';
 import * as keys from './service.ts';
@@ -111,8 +112,7 @@ test('rotating a key takes what the key can do, not what its roles could', async
 
 test('a person whose sign-in is older than 12 hours makes and rotates no key', async () => {
   const w = await workspace();
-  const member = w.member('owner');
-  const stale = { ...member, actor: { ...member.actor, signed_in_at: new Date(Date.now() - 13 * 3_600_000) } as Actor };
+  const stale = signedInLongAgo(w.member('owner'));
   const key = await w.key('live', 'Key - Invoke');
   await assert.rejects(keys.createApiKey(stale, { name: 'late', key_type: 'standard' }), { type: 'step_up_required' });
   await assert.rejects(keys.rotateApiKey(stale, { id: key.row.id, revoke_old_after_sec: null }), { type: 'step_up_required' });

@@ -9,8 +9,8 @@ import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { ownerOf } from '#server/testing/owner.ts';
-import { enrolled, verified } from '#server/testing/step-up.ts';
-import { extraOf, signedInLongAgo } from '#server/testing/suites/step-up.ts';
+import { enrolled, signedInLongAgo, verified } from '#server/testing/step-up.ts';
+import { extraOf } from '#server/testing/suites/step-up.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 
 await testDatabase();
