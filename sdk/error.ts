@@ -81,6 +81,7 @@ const STEPS: Readonly<Record<string, string>> = {
   wrong_key_type: 'Live credentials work on the Live host and Test credentials on the Test host. Use the other host.',
   forbidden: 'Use a credential whose role allows this operation.',
   step_up_required: 'Sign in as the message says, then repeat the request.',
+  mfa_required: 'Add a second factor to your account as the message says, then repeat the request.',
   insufficient_scope: 'Ask for a token with the scope that the operation needs.',
   use_oauth: 'This operation needs an OAuth access token in place of an API key.',
   not_found: 'Check the ID, and that it belongs to the space of this credential.',

@@ -1,4 +1,5 @@
 import { ConnectionError, SallyportError } from '../error.ts';
+import { environmentSettings } from '../settings.ts';
 import { plain, type Terminal } from './terminal.ts';
 
 /** How a command ended. Scripts may rely on these numbers. */
@@ -16,8 +17,8 @@ export class CliError extends Error {
   }
 }
 
-/** Says what went wrong and what to do about it on standard error. @returns the exit code */
-export function report(error: unknown, terminal: Terminal): number {
+/** Says what went wrong and what to do about it on standard error; `profile` is the one that the command named. @returns the exit code */
+export function report(error: unknown, terminal: Terminal, profile?: string): number {
   if (terminal.signal.aborted) return EXIT.interrupted;
   const { red, dim } = terminal.style;
   const say = (message: string, details: readonly (string | undefined)[]) =>
@@ -31,7 +32,8 @@ export function report(error: unknown, terminal: Terminal): number {
   if (error instanceof SallyportError) {
     const request = error.request_id ? `${error.status} ${error.type}, request ${error.request_id}` : `${error.status} ${error.type}`;
     const code = codeOf(error);
-    say(error.message, [code === EXIT.not_signed_in ? 'Run: service-cli login' : error.next_step, request]);
+    const login = code === EXIT.not_signed_in ? 'service-cli login' : /service-cli login(?: --confirm)?/.exec(error.message)?.[0];
+    say(error.message, [login ? loginStep(login, terminal, profile) : error.next_step, request]);
     return code;
   }
   if (error instanceof ConnectionError) {
@@ -44,6 +46,13 @@ export function report(error: unknown, terminal: Terminal): number {
   }
   say(error instanceof Error ? (error.stack ?? error.message) : String(error), ['This is a defect of service-cli.']);
   return EXIT.refused;
+}
+
+/** The login that helps: of the profile that was used, and without the variable that would be used in its place. */
+function loginStep(login: string, { env }: Terminal, profile: string | undefined): string {
+  const { access_token, profile: ofEnvironment } = environmentSettings(env);
+  const instead = access_token && !profile && !ofEnvironment ? '. Then unset SERVICE_ACCESS_TOKEN, which is used in place of a login.' : '';
+  return `Run: ${login}${profile ? ` --profile ${profile}` : ''}${instead}`;
 }
 
 /** A message may quote a name that somebody else chose. */

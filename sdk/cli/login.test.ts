@@ -27,13 +27,18 @@ const service = () =>
     return refuse(403, 'step_up_required')(res, heard);
   });
 
-test('--confirm signs the current profile in again where it is, and asks for the second factor', async () => {
+/** A login of that service as the profile `work`, which is the current one. */
+async function signedIn(more: object = {}) {
   const { url, heard } = await service();
-  const file = path.join(home, 'credentials.json');
+  const file = path.join(fs.mkdtempSync(path.join(home, 'own-')), 'credentials.json');
   const old = { access_token: 'svc_live_old', refresh_token: 'old', scope: '', expires_at: new Date(Date.now() + 3_600_000).toISOString() };
-  const profile = { host: url, space: 'live', tenant: 'acme', kind: 'oauth', client_id: 'svc_cli_x', ...old };
+  const profile = { host: url, space: 'live', tenant: 'acme', kind: 'oauth', client_id: 'svc_cli_x', ...old, ...more };
   fs.writeFileSync(file, JSON.stringify({ version: 1, current: 'work', profiles: { work: profile } }), { mode: 0o600 });
-  const env = { SERVICE_CREDENTIALS_FILE: file };
+  return { url, heard, file, profile, env: { SERVICE_CREDENTIALS_FILE: file } };
+}
+
+test('--confirm signs the current profile in again where it is, and asks for the second factor', async () => {
+  const { url, heard, file, profile, env } = await signedIn();
 
   const refused = await cli(['crypto-keys', 'delete', 'k', '--yes'], { env });
   assert.equal(refused.code, 1);
@@ -54,4 +59,33 @@ test('--confirm signs the current profile in again where it is, and asks for the
   const plain = await cli(['login', '--no-browser', '--host', url], { env, signal: AbortSignal.timeout(500) });
   assert.ok(!plain.err.includes('acr_values'));
   assert.equal((await cli(['login', '--api-key', '--confirm'], { env, input: 'tk_live_x' })).code, 2);
+});
+
+test('login without an address goes where the profile goes, says so, and replaces no other workspace', async () => {
+  const { url, heard, file, env } = await signedIn();
+  const done = await cli(['login', '--device'], { env });
+  assert.equal(done.code, 0, done.err);
+  assert.ok(done.err.includes(`Signing in to ${url}, as profile "work" does. --host names another address.`), done.err);
+  assert.equal(heard.filter((one) => one.url === '/oauth/token').length, 1);
+  assert.deepEqual([readProfiles(file).current, Object.keys(readProfiles(file).profiles)], ['work', ['work']]);
+
+  const other = await signedIn({ tenant: 'other' });
+  assert.equal((await cli(['login', '--device'], { env: other.env })).code, 0);
+  const { current, profiles } = readProfiles(other.file);
+  assert.deepEqual([current, Object.keys(profiles)], ['acme', ['work', 'acme']], 'the person chose another workspace');
+
+  const key = await signedIn({ kind: 'api_key', api_key: 'tk_live_x' });
+  assert.equal((await cli(['login', '--device'], { env: key.env })).code, 0);
+  assert.deepEqual(Object.keys(readProfiles(key.file).profiles), ['work', 'acme'], 'the API key stays');
+});
+
+test('a refused login names the command for the profile that was used', async () => {
+  const message = "It wasn't confirmed. To confirm it, run service-cli login --confirm, or start the login again.";
+  const unconfirmed = await startServer(answer(403, { error: { type: 'step_up_required', message, request_id: 'r' } }));
+  const { env: other } = await signedIn({ host: unconfirmed.url });
+  const named = await cli(['routes', 'list', '--profile', 'work'], { env: other });
+  assert.match(named.err, /\nRun: service-cli login --confirm --profile work\n/);
+  assert.match((await cli(['routes', 'list'], { env: other })).err, /\nRun: service-cli login --confirm\n/);
+  const absent = await cli(['routes', 'list', '--profile', 'absent'], { env: other });
+  assert.match(absent.err, /\nRun: service-cli login --profile absent\n/);
 });

@@ -40,35 +40,44 @@ export function addLoginCommand(program: Command, { terminal }: Shared): void {
     .option('--confirm', 'sign in again and confirm with your second factor: for 8 hours the login can do what takes one')
     .option('--no-browser', 'print the address instead of opening it')
     .action(async (_flags, command: Command) => {
-      const given = command.optsWithGlobals<LoginFlags>();
-      const flags = given.confirm ? ofProfile(given, terminal) : given;
+      const flags = command.optsWithGlobals<LoginFlags>();
       if (flags.apiKey && flags.confirm) throw new CliError('--confirm is for the login of a person. An API key has no second factor.');
       if (flags.profile !== undefined && !PROFILE_NAME.test(flags.profile))
         throw new CliError('A profile name has up to 64 letters, digits, ".", "_" and "-", and starts with a letter or digit.');
-      await keep(flags.apiKey ? await byApiKey(flags, terminal) : await byPerson(flags, terminal), flags.profile, terminal);
+      const earlier = earlierLogin(flags, terminal);
+      const profile = flags.apiKey ? await byApiKey(flags, terminal, earlier) : await byPerson(flags, terminal, earlier);
+      await keep(profile, flags.profile ?? nameAgain(profile, earlier), terminal);
     });
 }
 
-/** `--confirm` without a host repeats the login of the profile, so that the command that a refusal names works as it is. */
-function ofProfile(flags: LoginFlags, terminal: Terminal): LoginFlags {
-  if (flags.host !== undefined || flags.test) return flags;
+type Earlier = { name: string; profile: Profile };
+
+/** The profile that commands use: a login without an address goes where it does, so that the command that a refusal names works as it is. */
+function earlierLogin(flags: LoginFlags, terminal: Terminal): Earlier | undefined {
+  if (flags.host !== undefined || flags.test) return undefined;
   const { profiles, current } = readProfiles(credentialsFile(terminal.env), terminal.error);
   const name = flags.profile ?? environmentSettings(terminal.env).profile ?? current;
   const profile = profiles[name];
-  if (profile?.kind !== 'oauth') return flags;
-  return { ...flags, profile: name, host: profile.host, tenant: flags.tenant ?? profile.tenant };
+  return profile && { name, profile };
 }
 
-async function byApiKey(flags: LoginFlags, terminal: Terminal): Promise<Profile> {
+/** The same workspace keeps its name; another one that the person chose, or another kind of credential, doesn't replace it. */
+const nameAgain = (profile: Profile, earlier: Earlier | undefined): string | undefined =>
+  earlier && (['tenant', 'space', 'kind', 'host'] as const).every((member) => profile[member] === earlier.profile[member])
+    ? earlier.name
+    : undefined;
+
+async function byApiKey(flags: LoginFlags, terminal: Terminal, earlier: Earlier | undefined): Promise<Profile> {
   const api_key = (terminal.canAsk ? await terminal.askSecret('API key: ') : withoutLineEnd(await terminal.readInput())).trim();
   if (!/^(?:tk_|AKE)[\x21-\x7e]+$/.test(api_key)) throw new CliError('This is not an API key. It starts with tk_live_, tk_test_ or AKE.');
-  const host = hostOf(flags, terminal, spaceOf(api_key));
+  const host = hostOf(flags, terminal, spaceOf(api_key), earlier);
   const { data } = await createSallyport({ base_url: host, credential: api_key, user_agent: CLI_USER_AGENT }).account.get();
   return { host, space: spaceOf(api_key), tenant: data.slug, kind: 'api_key', api_key };
 }
 
-async function byPerson(flags: LoginFlags, terminal: Terminal): Promise<Profile> {
-  const host = hostOf(flags, terminal, flags.test ? 'test' : 'live');
+async function byPerson(given: LoginFlags, terminal: Terminal, earlier: Earlier | undefined): Promise<Profile> {
+  const host = hostOf(given, terminal, given.test ? 'test' : (earlier?.profile.space ?? 'live'), earlier);
+  const flags = { ...given, tenant: given.tenant ?? earlier?.profile.tenant };
   // Bound to a key of this machine, a copied token is of no use by itself.
   const key = await createDpopKey();
   const tokens = flags.device ? await byDevice(host, flags, key, terminal) : await byBrowser(host, flags, key, terminal);
@@ -137,8 +146,15 @@ async function keep(profile: Profile, name: string | undefined, terminal: Termin
   );
 }
 
-function hostOf(flags: LoginFlags, terminal: Terminal, space: 'live' | 'test'): string {
+/** Says which address it is where nobody named one. */
+function hostOf(flags: LoginFlags, terminal: Terminal, space: 'live' | 'test', earlier: Earlier | undefined): string {
   if (flags.host !== undefined && flags.test)
     throw new CliError('--test is for an installation on this machine. With --host, name the host of the Test API.', { code: EXIT.usage });
+  if (earlier?.profile.space === space) {
+    terminal.error(
+      terminal.style.dim(`Signing in to ${earlier.profile.host}, as profile "${earlier.name}" does. --host names another address.`),
+    );
+    return earlier.profile.host;
+  }
   return originOf(flags.host ?? (flags.test ? LOCAL.test : (environmentSettings(terminal.env).base_url ?? LOCAL[space])));
 }

@@ -26,14 +26,15 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
       code = ended;
     },
   };
+  const program = programOf(shared);
   try {
-    await programOf(shared).parseAsync(args, { from: 'user' });
+    await program.parseAsync(args, { from: 'user' });
     return code ?? (terminal.signal.aborted ? EXIT.interrupted : EXIT.ok);
   } catch (error) {
     // Its message has been printed. Help that was asked for is no failure.
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? EXIT.ok : error.code === 'service-cli.refused' ? EXIT.refused : EXIT.usage;
-    return report(error, terminal);
+    return report(error, terminal, program.opts<{ profile?: string }>().profile);
   }
 }
 

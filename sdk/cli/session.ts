@@ -68,7 +68,7 @@ export function storedLogin(file: string, name: string, first: OAuthLogin): Cred
     changeProfiles(file, async ({ profiles }) => {
       const stored = profiles[name];
       if (stored?.kind !== 'oauth') throw signedOut(name);
-      if (!isUsable(stored, refused)) Object.assign(stored, await renewed(stored));
+      if (!isUsable(stored, refused)) Object.assign(stored, await renewed(name, stored));
       login = stored;
     });
   let pending: Promise<void> | undefined;
@@ -85,13 +85,13 @@ export function storedLogin(file: string, name: string, first: OAuthLogin): Cred
   };
 }
 
-async function renewed(profile: Profile & OAuthLogin): Promise<Partial<OAuthLogin>> {
+async function renewed(name: string, profile: Profile & OAuthLogin): Promise<Partial<OAuthLogin>> {
   const { refresh_token, client_id, dpop_key } = profile;
   try {
     const key = dpop_key ? { key: await importDpopKey(dpop_key) } : {};
     return loginOf(await refreshGrant({ origin: profile.host }, { refresh_token, client_id, ...key }));
   } catch (error) {
-    if (error instanceof SallyportError && error.type === 'invalid_grant') throw signedOut(profile.tenant);
+    if (error instanceof SallyportError && error.type === 'invalid_grant') throw signedOut(name);
     throw error;
   }
 }
@@ -109,4 +109,7 @@ export function loginOf(tokens: Tokens): Omit<OAuthLogin, 'kind' | 'dpop_key'> {
 }
 
 const signedOut = (name: string) =>
-  new CliError(`The login of ${name} has ended.`, { code: EXIT.not_signed_in, next_step: 'Run: service-cli login' });
+  new CliError(`The login of profile "${name}" has ended.`, {
+    code: EXIT.not_signed_in,
+    next_step: `Run: service-cli login --profile ${name}`,
+  });

@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { families } from '#server/domain/families.ts';
 import { requireFeature } from '#server/domain/plans/service.ts';
-import { ACTION_SCOPES } from '#server/kernel/action-scopes.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
-import { type AnyOperation, type Operation, takesRecentSignIn } from '#server/kernel/operation.ts';
+import type { AnyOperation, Operation } from '#server/kernel/operation.ts';
 import type { Expectation } from '#server/kernel/precondition.ts';
 import type { RawBody } from '#server/kernel/raw-body.ts';
-import { assertRecentSignIn } from '#server/kernel/recent-sign-in.ts';
 import { authorize } from './authorize.ts';
 import { parsedInput, parsedOutput } from './parse.ts';
 import { throughGate } from './reveal.ts';
@@ -54,8 +52,6 @@ export async function execute<I extends z.ZodType, O extends z.ZodType>(
     });
   const input = parsedInput(op.input, raw);
   if (op.feature) requireFeature(ctx, op.feature);
-  if (takesRecentSignIn(op as AnyOperation) && !op.any_session?.when?.(input))
-    assertRecentSignIn(ctx, 'credential.mint', ACTION_SCOPES['credential.mint'].to);
   const result: unknown = await shown(op, ctx, await confirmed(op, ctx, input, () => guarded(op, ctx, input, raw)));
   return { output: parsedOutput(op, ctx, result), result };
 }

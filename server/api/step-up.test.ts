@@ -17,14 +17,16 @@ import { perform } from './perform.ts';
 
 await testDatabase();
 
-/** A crypto key that may be deleted, and the token of an Owner whose login was not confirmed. */
+/** A crypto key that may be deleted, and the token of an Owner who has a factor and whose login was not confirmed. */
 async function unlatched(space: 'live' | 'test') {
   const w = await workspace();
   const { name } = await made(w[space], 'crypto_keys.create', { name: fresh('key') });
   await made(w[space], 'crypto_keys.update', { name, deletion_allowed: true });
-  const { text } = await w.token({ space, person: await ownerOf(w) });
+  const person = await ownerOf(w);
+  await enrolled(person.id);
+  const { text } = await w.token({ space, person });
   const left = () => db().crypto_keys.findMany({ where: { tenant_id: w.tenant.id, deleted_at: null } });
-  return { w, name, text, left };
+  return { w, name, text, left, person };
 }
 
 /** DELETE of the key through a row that somebody has changed. */
@@ -51,9 +53,8 @@ for (const space of ['live', 'test'] as const) {
   });
 
   test(`a stolen login of ${space} destroys no key, revokes no root and makes neither clients nor keys`, async () => {
-    const { w, name, left } = await unlatched(space);
+    const { w, name, left, person } = await unlatched(space);
     const { root } = await made(w[space], 'pki.create_root', { name: 'root', subject: { CN: 'Root' } });
-    const person = await ownerOf(w);
     const { text } = await w.token({ space, person, login_at: new Date(Date.now() - 13 * 3_600_000) });
     const attempts: [string, string, object?][] = [
       ['DELETE', `/crypto/keys/${name}`],
@@ -78,7 +79,9 @@ for (const space of ['live', 'test'] as const) {
 test('a verb that asks in single cases refuses such a change to an unconfirmed login, and no other', async () => {
   const w = await workspace();
   const client = await w.client('live', { name: 'before', allowed_scopes: ['routes:read'] });
-  const { text } = await w.token({ person: await ownerOf(w) });
+  const person = await ownerOf(w);
+  await enrolled(person.id);
+  const { text } = await w.token({ person });
   const patch = (body: object) => call('PATCH', `/oauth-clients/${client.id}`, { key: text, body });
   const stored = () => db().oauth_clients.findUniqueOrThrow({ where: { id: client.id } });
   await refusedUnconfirmed(() => patch({ allowed_scopes: ['routes:read', 'routes:write'] }), stored);
@@ -104,6 +107,22 @@ for (const space of ['live', 'test'] as const)
     assert.deepEqual([unconfirmed.status, unconfirmed.body.error?.type], [403, 'step_up_required'], unconfirmed.text);
     assert.match(unconfirmed.body.error.message, /service-cli login --confirm/);
   });
+
+test('a login of an account without a factor is told where to add one, as no login of it can be confirmed before', async () => {
+  const w = await workspace();
+  const { text } = await w.token({ person: await ownerOf(w) });
+  const client = await w.client('live', { name: 'before', allowed_scopes: ['routes:read'] });
+  const allowed_scopes = ['routes:read', 'routes:write'];
+  for (const [method, path] of [
+    ['POST', '/oauth-clients'], // its row asks in every case
+    ['PATCH', `/oauth-clients/${client.id}`], // its verb does
+  ] as const) {
+    const { status, body } = await call(method, path, { key: text, body: { name: 'mine', allowed_scopes } });
+    assert.deepEqual([status, body.error?.type], [403, 'mfa_required'], JSON.stringify(body));
+    assert.match(body.error.message, /http\S+\/me\/security, then run service-cli login --confirm/);
+  }
+  assert.equal(await db().oauth_clients.count({ where: { tenant_id: w.tenant.id, name: 'mine' } }), 0);
+});
 
 test('machines are judged by their scopes', async () => {
   const { name, w } = await unlatched('live');

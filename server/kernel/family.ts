@@ -78,7 +78,7 @@ export type Made = {
    * What ends it for good, or turns it off: assignments, what its audit entry calls it, and what doing so takes of somebody who leaves. Absent: it is listed
    * only, and somebody decides on its page.
    */
-  end?: { set: string; action: 'revoke' | 'disable'; needs: Capability };
+  end?: Ending;
   /** Runs in the transaction after rows ended, with their IDs. */
   ended?: (tx: Tx, ctx: Ctx, ids: readonly string[]) => Promise<unknown>;
   /** For a table of the whole workspace. */
@@ -86,6 +86,10 @@ export type Made = {
   /** What an audit entry names, where that isn't the row. */
   resource?: { type: string; id: string };
 };
+
+export type Ending = { set: string; action: 'revoke' | 'disable'; needs: Capability };
+/** Turns off a row that has `enabled`. */
+export const disabling = (needs: Capability): Ending => ({ set: 'enabled = false, updated_at = $3', action: 'disable', needs });
 
 /** `path` is below the space; with `scope` below the workspace. */
 export type Inspected = { title: string; subtitle: string | null; path: string; scope?: 'workspace' };

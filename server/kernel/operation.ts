@@ -57,10 +57,11 @@ export const statusOf = <Output>({ success = 200 }: Succeeding<Output>, output: 
  * Whether a person needs a sign-in of the last 12 hours for an operation: a session of any age must not become a credential that outlives it. One that
  * asks for a confirmation in every case needs none, and neither does one that says why.
  */
-export const takesRecentSignIn = ({ kind, needs, step_up, any_session }: AnyOperation): boolean =>
+export const takesRecentSignIn = ({ kind, needs, step_up, any_session }: AnyOperation | AnyPersonOperation): boolean =>
   kind === 'mint' &&
   needs !== 'anonymous' &&
   needs !== 'client_token' &&
+  needs !== 'visitor' &&
   (step_up === undefined || isByVerb(step_up)) &&
   (any_session === undefined || any_session.when !== undefined);
 

@@ -1,6 +1,7 @@
 import type { ActionScope } from './action-scopes.ts';
 import type { Ctx } from './context.ts';
 import { Refusal } from './errors.ts';
+import type { PersonCtx } from './person.ts';
 
 const RECENT_MS = 12 * 3_600_000;
 
@@ -11,7 +12,12 @@ export const isRecent = (at: Date | null | undefined, now: Date): boolean => !!a
  * A credential that outlives the session takes a sign-in of the last 12 hours; a person's access token stands for the login that it came from. Machines pass.
  * `purpose` completes "Sign in again to …". @throws Refusal step_up_required
  */
-export function assertRecentSignIn({ actor, now }: Pick<Ctx, 'actor' | 'now'>, scope: ActionScope, purpose: string): void {
+export function assertRecentSignIn(ctx: Pick<Ctx, 'actor' | 'now'> | PersonCtx, scope: ActionScope, purpose: string): void {
+  if ('session' in ctx) {
+    if (!isRecent(ctx.session?.created_at, ctx.now)) throw signInAgain(scope, purpose);
+    return;
+  }
+  const { actor, now } = ctx;
   if (actor.type === 'member' && !isRecent(actor.signed_in_at, now)) throw signInAgain(scope, purpose);
   if (actor.type === 'oauth_token' && actor.user_id !== null && !isRecent(actor.login_at, now))
     throw new Refusal(

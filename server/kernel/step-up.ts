@@ -42,8 +42,8 @@ export function confirmedLogin({ family_id, step_up_at }: PersonsToken, scope: A
     throw new Refusal('step_up_required', `${confirmationOf(scope)} ${CONFIRM_LOGIN}`);
   return { oauth_family_id: family_id, confirmed_at: step_up_at.toISOString() };
 }
-const CONFIRM_LOGIN =
-  "This login wasn't confirmed with a second factor in the last 8 hours. Run service-cli login --confirm, or start the login of your application again with acr_values=step_up.";
+const LOG_IN_CONFIRMED = 'run service-cli login --confirm, or start the login of your application again with acr_values=step_up';
+const CONFIRM_LOGIN = `This login wasn't confirmed with a second factor in the last 8 hours. To confirm it, ${LOG_IN_CONFIRMED}.`;
 
 /**
  * For a verb whose row says `by_verb`: this change needs the confirmation of `scope`, or of the only one that the row names. One confirmation is enough for a
@@ -54,9 +54,23 @@ export async function confirmChange(tx: Tx, ctx: Ctx, adminUrl: string, scope?: 
   if (!step_up?.by_verb || step_up.used) return;
   if (scope && !step_up.by_verb.includes(scope)) throw new Error(`the row does not say that its verb may ask for ${scope}`);
   step_up.scope = scope ?? step_up.scope;
-  if (!isPersonsToken(ctx.actor) && !(await hasFactor(tx, callerOf(ctx).user_id))) throw mfaRequired(adminUrl);
+  const token = isPersonsToken(ctx.actor) ? ctx.actor : undefined;
+  await assertCanConfirm(tx, { user_id: token?.user_id ?? callerOf(ctx).user_id, token, now: ctx.now }, adminUrl);
   // A transaction that runs again after a conflict was given its verification back, and asks again.
   await take(tx, ctx, step_up);
+}
+
+/**
+ * An account without a second factor is told to add one first: no confirmation, and no login that asks for one, can succeed before. A login that was
+ * confirmed passes. @throws Refusal mfa_required
+ */
+export async function assertCanConfirm(
+  tx: Db | Tx,
+  { user_id, token, now }: { user_id: string; token?: PersonsToken | undefined; now: Date },
+  adminUrl: string,
+): Promise<void> {
+  if (token && isConfirmed(token.step_up_at, now)) return;
+  if (!(await hasFactor(tx, user_id))) throw mfaRequired(adminUrl, token ? 'login' : 'session');
 }
 
 export type VerificationWanted = {
@@ -93,11 +107,15 @@ export const stepUpRequired = (scope: ActionScope): Refusal =>
     extra: { requires_step_up: true, action_scope: scope, allowed_methods: ['passkey', '2fa'] },
   });
 
-/** The account has nothing to confirm with. `adminUrl` is that of the dashboard. */
-export const mfaRequired = (adminUrl: string): Refusal =>
-  new Refusal('mfa_required', 'This requires a second factor. Add a passkey or an authenticator app to your account, then try again.', {
-    extra: { enroll_url: `${adminUrl}/me/security` },
-  });
+/** The account has nothing to confirm with. `adminUrl` is that of the dashboard; a `login` is one of service-cli or another application. */
+export function mfaRequired(adminUrl: string, by: 'session' | 'login' = 'session'): Refusal {
+  const enroll_url = `${adminUrl}/me/security`;
+  const next =
+    by === 'session'
+      ? 'Add a passkey or an authenticator app to your account, then try again.'
+      : `Add a passkey or an authenticator app to your account at ${enroll_url}, then ${LOG_IN_CONFIRMED}.`;
+  return new Refusal('mfa_required', `This requires a second factor. ${next}`, { extra: { enroll_url } });
+}
 
 function callerOf(ctx: Ctx | SignedInCtx): Pick<VerificationWanted, 'user_id' | 'session_id' | 'tenant_id'> {
   if ('user' in ctx) return { user_id: ctx.user.id, session_id: ctx.session.id, tenant_id: null };

@@ -56,6 +56,17 @@ const WAYS: Readonly<Record<string, (client: TestClient, userId: string) => Prom
   },
 };
 
+/** Over a connection of its own, which is closed whatever happens. */
+async function withOther(work: (other: pg.Client) => Promise<void>): Promise<void> {
+  const other = new pg.Client(connection());
+  await other.connect();
+  try {
+    await work(other);
+  } finally {
+    await other.end();
+  }
+}
+
 for (const [name, prepare] of Object.entries(WAYS)) {
   test(`${name} that runs while everything of its person ends leaves no token alive, whichever comes first`, async () => {
     const client = await makeClient(w, { type: 'public' });
@@ -77,9 +88,7 @@ for (const [name, prepare] of Object.entries(WAYS)) {
     const client = await makeClient(w, { type: 'public' });
     const { user } = await makePerson(w);
     const send = await prepare(client, user.id);
-    const other = new pg.Client(connection());
-    await other.connect();
-    try {
+    await withOther(async (other) => {
       // It gets as far as its refresh token.
       await other.query('begin');
       await other.query('lock table oauth_refresh in share mode');
@@ -91,18 +100,14 @@ for (const [name, prepare] of Object.entries(WAYS)) {
       const [{ status, body }] = await Promise.all([sending, ending]);
       assert.equal(status, 200);
       assert.deepEqual([await isLive(body.access_token), await isLive(body.refresh_token)], [false, false]);
-    } finally {
-      await other.end();
-    }
+    });
   });
 
   test(`${name} that comes while the end is not committed waits for it, and obtains nothing`, async () => {
     const client = await makeClient(w, { type: 'public' });
     const { user } = await makePerson(w);
     const send = await prepare(client, user.id);
-    const other = new pg.Client(connection());
-    await other.connect();
-    try {
+    await withOther(async (other) => {
       await other.query('begin');
       await other.query('select * from end_person($1, null, $2, now())', [user.id, 'password_reset']);
       let answered = false;
@@ -116,17 +121,13 @@ for (const [name, prepare] of Object.entries(WAYS)) {
       const { status, body } = await sending;
       assert.ok(status === 400 && ['invalid_grant', 'access_denied'].includes(body.error), JSON.stringify(body));
       assert.equal(await db().oauth_families.count({ where: { user_id: user.id, revoked_at: null } }), 0);
-    } finally {
-      await other.end();
-    }
+    });
   });
 }
 
 test('a sign-in whose password was judged before the end opens no session after it', async () => {
   const who = await createTestPerson({ signedIn: false });
-  const other = new pg.Client(connection());
-  await other.connect();
-  try {
+  await withOther(async (other) => {
     await other.query('begin');
     await other.query('select * from end_person($1, null, $2, now())', [who.id, 'password_reset']);
     const signingIn = browser().post('/auth/login', { email: who.email, password: PASSWORD });
@@ -134,9 +135,7 @@ test('a sign-in whose password was judged before the end opens no session after 
     await other.query('commit');
     assert.equal((await signingIn).body.code, 'invalid_credentials');
     assert.equal(await db().sessions.count({ where: { user_id: who.id, revoked_at: null } }), 0);
-  } finally {
-    await other.end();
-  }
+  });
 });
 
 /** What a thief's session does at the same time, to come back in another way. */
@@ -162,9 +161,7 @@ for (const [name, prepare] of Object.entries(BY_SESSION))
     const { id } = setting.who;
     const send = await prepare(setting);
     const before = await account(id);
-    const other = new pg.Client(connection());
-    await other.connect();
-    try {
+    await withOther(async (other) => {
       await other.query('begin');
       await other.query('select * from end_person($1, null, $2, now())', [id, 'password_reset']);
       const sending = send();
@@ -172,9 +169,7 @@ for (const [name, prepare] of Object.entries(BY_SESSION))
       await other.query('commit');
       await sending;
       assert.deepEqual(await account(id), before);
-    } finally {
-      await other.end();
-    }
+    });
   });
 
 const account = async (user_id: string) => ({

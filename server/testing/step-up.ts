@@ -60,6 +60,15 @@ export async function confirmedOwner(w: Pick<Workspace, 'member'>, scope: Action
   return ctx;
 }
 
+/** A sign-in of five days before. */
+export const daysAgo = (now = new Date()): Date => new Date(now.getTime() - 5 * 86_400_000);
+
+/** An acting member whose session is five days old. */
+export const signedInLongAgo = (ctx: Ctx): Ctx => ({ ...ctx, actor: { ...ctx.actor, signed_in_at: daysAgo(ctx.now) } as Ctx['actor'] });
+
+/** The session becomes one of five days. */
+export const ageSession = (session_id: string) => db().sessions.update({ where: { id: session_id }, data: { created_at: daysAgo() } });
+
 /** The rows behind an acting member. */
 export async function asPerson({ actor, now }: Ctx): Promise<Confirming> {
   if (actor.type !== 'member') throw new Error('only people confirm who they are');

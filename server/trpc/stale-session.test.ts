@@ -3,7 +3,7 @@ import test from 'node:test';
 import { db } from '#server/platform/db.ts';
 import { dashboardPerson } from '#server/testing/dashboard.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { enrolled, verified } from '#server/testing/step-up.ts';
+import { ageSession, enrolled, verified } from '#server/testing/step-up.ts';
 import { workspace } from '#server/testing/workspace.ts';
 
 await testDatabase();
@@ -12,8 +12,7 @@ await testDatabase();
 async function staleOwner() {
   const [w, person] = [await workspace(), await dashboardPerson()];
   await person.join(w.tenant.id, 'owner');
-  const created_at = new Date(Date.now() - 5 * 86_400_000);
-  await db().sessions.update({ where: { id: person.session.id }, data: { created_at } });
+  await ageSession(person.session.id);
   return { w, ...person, who: { user_id: person.user.id, session_id: person.session.id } };
 }
 const settingsOf = async (id: string) => (await db().tenants.findUniqueOrThrow({ where: { id } })).settings;

@@ -7,6 +7,7 @@ import { startGateway } from '#server/gateway/gateway.fixture.ts';
 import { startWeb } from '#server/gateway/v1/web.fixture.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { ownerOf } from '#server/testing/owner.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { cli } from '../cli.fixture.ts';
 
@@ -46,6 +47,27 @@ test('a key in an environment variable becomes an agent, a token and lines to pa
   assert.match(again.err, /Using the secret ai-gateway-support-key/);
   assert.equal(JSON.parse(again.out).token, undefined);
   assert.equal(await db().secrets.count({ where: own }), 1);
+});
+
+test('a login that may mint no token is told how to go on, and the same command then uses the agent that was made', async () => {
+  const { w, own, run } = await setUp();
+  const person = await ownerOf(w);
+  const attempt = async (hours: number) => {
+    const { text } = await w.token({ person, login_at: new Date(Date.now() - hours * 3_600_000) });
+    const env = { SERVICE_ACCESS_TOKEN: text, SERVICE_BASE_URL: `http://localhost:${port}`, HOME: directory, MY_KEY: KEY };
+    return cli(['ai', 'create-agent', 'support', '--provider', 'openai', '--secret-from-env', 'MY_KEY'], { env });
+  };
+  const refused = await attempt(13);
+  assert.equal(refused.code, 1, refused.out);
+  assert.match(refused.err, /has no token yet\. Correct the cause and run the command again: it goes on from here\./);
+  assert.match(refused.err, /\nRun: service-cli login\. Then unset SERVICE_ACCESS_TOKEN/);
+  const done = await attempt(1);
+  assert.equal(done.code, 0, done.err);
+  assert.match(done.err, /Using the agent support, which exists\./);
+  assert.match(done.out, /OPENAI_API_KEY='svcp_live_a_\w+'/);
+  assert.deepEqual([await db().ai_agents.count({ where: own }), await db().secrets.count({ where: own })], [1, 1]);
+  const other = await run('create-agent', 'support', '--provider', 'anthropic', '--secret-from-env', 'MY_KEY');
+  assert.deepEqual([other.code, await db().ai_agents.count({ where: own })], [1, 1], 'an agent of another provider is a conflict');
 });
 
 test('without a provider or a key nothing is made, and several gateways are named', async () => {

@@ -5,7 +5,7 @@ import { jsonOf } from '../output.ts';
 import { type Chosen, openSession } from '../session.ts';
 import type { Shared } from '../shared.ts';
 import { plain, type Terminal } from '../terminal.ts';
-import { chosenGateway, createGateway, createSecret, providerOf, secretByName } from './workspace.ts';
+import { type Agent, chosenGateway, createGateway, createSecret, ensureAgent, providerOf, secretByName } from './workspace.ts';
 
 type Flags = Chosen & {
   provider?: string;
@@ -18,7 +18,6 @@ type Flags = Chosen & {
   token: boolean;
   json?: boolean;
 };
-type Agent = { id: string; slug: string; provider: string | null; default_model: string | null; agent_url: string };
 type Minted = { token: string; expires_at: string };
 
 /** `ai create-agent`: a provider's key in, and what an SDK needs out (interface rule 50 §5.2). */
@@ -46,29 +45,32 @@ export function addCreateAgent(ai: Command, { terminal }: Shared): void {
       const existing = await chosenGateway(sallyport, flags.gateway);
       const secretId = await secretFor(sallyport, slug, flags, terminal);
       const gateway = existing ?? (await createGateway(sallyport, { name: 'Default', slug: 'default' }));
-      const agent = await sallyport.request<Agent>('POST', '/ai-gateway/gateways/{id}/agents', {
-        path: { id: gateway.id },
-        body: {
-          name: flags.name ?? slug,
-          slug,
-          provider: provider.id,
-          upstream_secret_id: secretId,
-          ...(flags.upstream === undefined ? {} : { upstream: flags.upstream }),
-          ...(flags.model === undefined ? {} : { default_model: flags.model }),
-        },
-      });
-      const minted = flags.token
-        ? (
-            await sallyport.request<Minted>('POST', '/ai-gateway/agents/{id}/tokens', {
-              path: { id: agent.data.id },
-              body: { name: 'service-cli' },
-            })
-          ).data
-        : undefined;
-      if (agent.warning) terminal.error(`${terminal.style.yellow('Warning:')} ${plain(agent.warning)}`);
-      if (flags.json) terminal.print(jsonOf({ agent: agent.data, gateway, ...(minted ? { token: minted } : {}) }, 2));
-      else printSetup(agent.data, minted, terminal);
+      const body = {
+        name: flags.name ?? slug,
+        slug,
+        provider: provider.id,
+        upstream_secret_id: secretId,
+        ...(flags.upstream === undefined ? {} : { upstream: flags.upstream }),
+        ...(flags.model === undefined ? {} : { default_model: flags.model }),
+      };
+      const agent = await ensureAgent(sallyport, gateway.id, body, terminal);
+      const minted = flags.token ? await mint(sallyport, agent, terminal) : undefined;
+      if (flags.json) terminal.print(jsonOf({ agent, gateway, ...(minted ? { token: minted } : {}) }, 2));
+      else printSetup(agent, minted, terminal);
     });
+}
+
+/** A token is refused to a login that is more than 12 hours old: the agent stays, and the same command goes on with it. */
+async function mint(sallyport: Sallyport, agent: Agent, terminal: Terminal): Promise<Minted> {
+  const request = { path: { id: agent.id }, body: { name: 'service-cli' } };
+  try {
+    return (await sallyport.request<Minted>('POST', '/ai-gateway/agents/{id}/tokens', request)).data;
+  } catch (error) {
+    terminal.error(
+      `The agent ${plain(agent.slug)} is ready, but has no token yet. Correct the cause and run the command again: it goes on from here.`,
+    );
+    throw error;
+  }
 }
 
 /** The secret that holds the key: named, or stored from the environment once; a command line is no place for a key. */

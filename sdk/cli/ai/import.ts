@@ -6,7 +6,7 @@ import { type Chosen, openSession } from '../session.ts';
 import type { Shared } from '../shared.ts';
 import { plain } from '../terminal.ts';
 import { type Plan, planOf } from './litellm.ts';
-import { chosenGateway, createGateway, createSecret, secretByName } from './workspace.ts';
+import { chosenGateway, createGateway, createSecret, ensureAgent, secretByName } from './workspace.ts';
 
 type Flags = Chosen & { from: string; file?: string; gateway?: string; apply?: boolean; json?: boolean };
 
@@ -70,11 +70,9 @@ export function addImport(ai: Command, { terminal }: Shared): void {
     for (const { key_from, model, upstream, ...agent } of plan.agents) {
       const name = `ai-gateway-${agent.slug}-key`;
       const secret = (await secretByName(sallyport, name)) ?? (await createSecret(sallyport, name, terminal.env[key_from ?? ''] ?? ''));
-      const { data } = await sallyport.request<{ slug: string; agent_url: string }>('POST', '/ai-gateway/gateways/{id}/agents', {
-        path: { id: gateway.id },
-        body: { ...agent, default_model: model, upstream_secret_id: secret.id, ...(upstream === null ? {} : { upstream }) },
-      });
-      made.push({ slug: data.slug, agent_url: data.agent_url });
+      const body = { ...agent, default_model: model, upstream_secret_id: secret.id, ...(upstream === null ? {} : { upstream }) };
+      const { slug, agent_url } = await ensureAgent(sallyport, gateway.id, body, terminal);
+      made.push({ slug, agent_url });
     }
     return made;
   }

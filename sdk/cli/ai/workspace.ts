@@ -1,6 +1,8 @@
 import type { Sallyport } from '../../client.ts';
+import { SallyportError } from '../../error.ts';
 import { paginate } from '../../paginate.ts';
 import { CliError } from '../exit.ts';
+import { plain, type Terminal } from '../terminal.ts';
 
 // What the commands of AI agents look up and make. Nothing here takes or prints a provider's key.
 
@@ -30,6 +32,32 @@ export const createGateway = async (
   gateway: { name: string; slug: string } & Record<string, unknown>,
 ): Promise<Gateway> => (await sallyport.request<Gateway>('POST', '/ai-gateway/gateways', { body: gateway })).data;
 
+export type Agent = { id: string; slug: string; status: string; provider: string | null; default_model: string | null; agent_url: string };
+
+/**
+ * Makes an agent, or goes on with the one of this slug and provider that an earlier run made before it was refused something. Any other agent of that slug
+ * is the service's conflict.
+ */
+export async function ensureAgent(
+  sallyport: Sallyport,
+  gateway: string,
+  body: { slug: string; provider: string } & Record<string, unknown>,
+  { error: say, style }: Terminal,
+): Promise<Agent> {
+  try {
+    const { data, warning } = await sallyport.request<Agent>('POST', '/ai-gateway/gateways/{id}/agents', { path: { id: gateway }, body });
+    if (warning) say(`${style.yellow('Warning:')} ${plain(warning)}`);
+    return data;
+  } catch (error) {
+    if (!(error instanceof SallyportError) || error.type !== 'conflict') throw error;
+    const agents = await allOf<Agent>(sallyport, '/ai-gateway/gateways/{id}/agents', {}, { id: gateway });
+    const made = agents.find(({ slug, provider, status }) => slug === body.slug && provider === body.provider && status === 'active');
+    if (!made) throw error;
+    say(style.dim(`Using the agent ${plain(made.slug)}, which exists. Its key and settings stay as they are.`));
+    return made;
+  }
+}
+
 /** A secret by its name; undefined when there is none. */
 export async function secretByName(sallyport: Sallyport, name: string): Promise<Named | undefined> {
   const found = await allOf<Named>(sallyport, '/secrets', { q: name });
@@ -47,9 +75,14 @@ export async function providerOf(sallyport: Sallyport, id: string): Promise<Prov
   return found;
 }
 
-export async function allOf<Row>(sallyport: Sallyport, path: string, query: Record<string, unknown>): Promise<Row[]> {
+export async function allOf<Row>(
+  sallyport: Sallyport,
+  address: string,
+  query: Record<string, unknown>,
+  path: Record<string, string> = {},
+): Promise<Row[]> {
   const rows: Row[] = [];
-  const pages = paginate((page) => sallyport.request<Row[]>('GET', path, { query: { ...query, ...page } }) as never);
+  const pages = paginate((page) => sallyport.request<Row[]>('GET', address, { path, query: { ...query, ...page } }) as never);
   for await (const row of pages) rows.push(row as Row);
   return rows;
 }

@@ -65,7 +65,8 @@ export const errorTypesOf = (op: AnyOperation): ErrorType[] => [...new Set([...o
 function pipelineTypes(op: AnyOperation): readonly ErrorType[] {
   return [
     ...PIPELINE,
-    ...(takesRecentSignIn(op) ? (['step_up_required'] as const) : []),
+    ...(op.step_up || takesRecentSignIn(op) ? (['step_up_required'] as const) : []),
+    ...(op.step_up ? (['mfa_required'] as const) : []),
     ...(op.feature ? (['plan_feature'] as const) : []),
     ...(op.needs === 'client_token' ? CLIENT_TOKEN : op.needs === 'anonymous' ? [] : AUTHENTICATED),
     ...(op.http.startsWith('GET ') ? [] : BODY),
@@ -92,8 +93,10 @@ export function refusals(op: AnyOperation, responses: Record<string, Json>): Rec
 
 /** `NotFound`, `ConflictOnChange`: the status, who gets the pipeline's types of it, and the types that the operation adds. */
 function nameOf(op: AnyOperation, status: number, types: readonly ErrorType[]): string {
-  // Of the pipeline's, the sign-in alone is asked for by some operations and not by others of their kind.
-  const common = pipelineTypes(op).filter((type) => ERROR_STATUS[type] === status && type !== 'step_up_required');
+  // Of the pipeline's, a confirmation or a sign-in is asked for by some operations and not by others of their kind.
+  const common = pipelineTypes(op).filter(
+    (type) => ERROR_STATUS[type] === status && type !== 'step_up_required' && type !== 'mfa_required',
+  );
   const own = types.filter((type) => !common.includes(type)).sort();
   const who =
     common.length === 0

@@ -1,4 +1,4 @@
-import { family } from '#server/kernel/family.ts';
+import { disabling, family } from '#server/kernel/family.ts';
 import { descriptions } from './descriptions.ts';
 import * as operations from './operations.ts';
 import { pruneClaims } from './pruning.ts';
@@ -24,7 +24,7 @@ export const aiTrust = family({
       label: ['AI trust binding', 'AI trust bindings'],
       name: `r.name || ' (' || r.issuer || ')'`,
       works: 'r.enabled',
-      end: { set: 'enabled = false, updated_at = $3', action: 'disable', needs: 'ai_gateway:update' },
+      end: disabling('ai_gateway:update'),
     },
   ],
 });

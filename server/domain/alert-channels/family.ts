@@ -1,5 +1,5 @@
 import { stopDeliveries } from '#server/domain/deliveries/service.ts';
-import { family } from '#server/kernel/family.ts';
+import { disabling, family } from '#server/kernel/family.ts';
 import * as operations from './operations.ts';
 
 export const alertChannels = family({
@@ -17,7 +17,7 @@ export const alertChannels = family({
       label: ['alert channel', 'alert channels'],
       name: `r.name || coalesce(' (' || r.host || ')', '')`,
       works: 'r.enabled',
-      end: { set: 'enabled = false, updated_at = $3', action: 'disable', needs: 'alert:update' },
+      end: disabling('alert:update'),
       ended: (tx, ctx, ids) => stopDeliveries(tx, ctx, ids),
     },
   ],

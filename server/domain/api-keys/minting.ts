@@ -2,7 +2,6 @@ import { mintAccessKey, mintApiKey } from '#server/crypto/tokens.ts';
 import { auditActor, type Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { assertRecentSignIn } from '#server/kernel/recent-sign-in.ts';
 
 const SHOWN_ONCE = "Store this API key now. It won't be shown again.";
 
@@ -66,6 +65,3 @@ function creator({ actor }: Pick<Ctx, 'actor'>) {
   if (user) return { kind: 'user', ...user };
   return { kind: type === 'system' ? 'signup' : type, id, label };
 }
-
-/** Making or rotating a key takes a person's sign-in of the last 12 hours (interface rule 20 §1.9). @throws Refusal step_up_required */
-export const recentSignIn = (ctx: Ctx): void => assertRecentSignIn(ctx, 'api_key.create', 'create a key');

@@ -12,7 +12,7 @@ import { audited, mutate } from '#server/kernel/mutate.ts';
 import { env } from '#server/platform/env.ts';
 import { callersBounds, withinBounds } from './bounds.ts';
 import { coveredGrants } from './grants.ts';
-import { insertKey, recentSignIn } from './minting.ts';
+import { insertKey } from './minting.ts';
 import { notifyKeyCreated } from './notices.ts';
 import { doer, stopped } from './revocation.ts';
 import type { RotateApiKey } from './schema.ts';
@@ -26,7 +26,6 @@ import { hasEnded, lockedKey } from './store.ts';
  * one, unless the old one ends at once.
  */
 export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey>) {
-  recentSignIn(ctx);
   let notify = () => {};
   const made = await mutate(ctx, async (tx) => {
     const current = await lockedKey(tx, ctx, input.id);

@@ -12,7 +12,7 @@ import { confirmChange } from '#server/kernel/step-up.ts';
 import { env } from '#server/platform/env.ts';
 import { callersBounds, withinBounds } from './bounds.ts';
 import { coveredGrants, coveredRoles, coveredScopes, grantsOf, inheritedRoles } from './grants.ts';
-import { insertKey, recentSignIn } from './minting.ts';
+import { insertKey } from './minting.ts';
 import { notifyKeyCreated } from './notices.ts';
 import type { CreateApiKey, UpdateApiKey } from './schema.ts';
 import { addressList, expiry, KEY_PROTECTIONS, limits } from './settings.ts';
@@ -35,7 +35,6 @@ export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey
   if (access && ctx.sandbox) throw invalid('key_type', 'access keys are only available in Live');
   if (access) requireFeature(ctx, 'access_key');
   if (!access && input.scopes) throw invalid('scopes', 'only access keys have scopes');
-  recentSignIn(ctx);
   const role_ids = input.role_ids ? await coveredRoles(ctx, input.role_ids) : await inheritedRoles(ctx);
   const scopes = input.scopes ? await coveredScopes(ctx, input.scopes) : null;
   await coveredGrants(ctx, role_ids, scopes);

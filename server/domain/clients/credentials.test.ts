@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash, createPrivateKey, createPublicKey, sign, verify, X509Certificate } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify, X509Certificate } from 'node:crypto';
 import test from 'node:test';
 import { perform } from '#server/api/perform.ts';
 import { ed25519Key } from '#server/crypto/client-credentials.fixture.ts';
@@ -11,6 +11,7 @@ import type { AnyOperation } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { signedInLongAgo } from '#server/testing/step-up.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import * as credentials from './credentials.ts';
 import * as operations from './operations.ts';
@@ -54,6 +55,27 @@ test('an issued certificate chains to the workspace authority, names the client,
   assert.deepEqual(Object.keys(made.data).sort(), ['not_after', 'serial', 'subject', 'thumbprint']);
   const stored = JSON.stringify(await db().client_credentials.findUniqueOrThrow({ where: { id: made.id } }));
   assert.ok(!stored.includes('PRIVATE KEY') && !stored.includes('BEGIN CERTIFICATE'));
+});
+
+test('an old session adds what holds no secret, and nothing that it is shown or brings along', async () => {
+  const w = await workspace();
+  const owner = w.member('owner');
+  const { id } = await aClient(owner);
+  const attempt = (kind: CredentialKind, data: object) =>
+    perform(operations.createCredential, { ...signedInLongAgo(owner), warnings: [] }, { id, kind, data });
+  await attempt('ip', { value: '198.51.100.0/24' });
+  await attempt('mtls_thumbprint', { thumbprint: 'ab'.repeat(32) });
+  await attempt('signature_ed25519', { public_key: generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }) });
+  for (const [kind, data] of [
+    ['mtls_thumbprint', { mode: 'issue' }],
+    ['signature_hmac', { mode: 'generate' }],
+    ['signature_hmac', { mode: 'import', secret: 'x'.repeat(40) }],
+    ['signature_ed25519', { mode: 'generate' }],
+  ] as const)
+    await assert.rejects(attempt(kind, data), {
+      type: 'step_up_required',
+      extra: { action_scope: 'credential.mint', allowed_methods: ['sign_in'] },
+    });
 });
 
 test('first issues at once share one authority, in both spaces, and its key is sealed', async () => {

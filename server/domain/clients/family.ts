@@ -1,5 +1,5 @@
 import { own } from '#server/kernel/context.ts';
-import { family } from '#server/kernel/family.ts';
+import { disabling, family } from '#server/kernel/family.ts';
 import { db } from '#server/platform/db.ts';
 import { descriptions } from './descriptions.ts';
 import { tellOfEndingCredentials } from './ending-notices.ts';
@@ -51,7 +51,7 @@ export const clients = family({
       label: ['client credential', 'client credentials'],
       name: `(select c.name from clients c where c.id = r.client_id) || ' (' || r.kind || ')'`,
       works: 'r.enabled and coalesce(r.expires_at > $3, true)',
-      end: { set: 'enabled = false, updated_at = $3', action: 'disable', needs: 'client:update' },
+      end: disabling('client:update'),
     },
   ],
 });

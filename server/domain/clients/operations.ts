@@ -90,6 +90,10 @@ export const createCredential = operation({
   summary: 'Create a credential',
   http: 'POST /clients/{id}/credentials',
   kind: 'mint',
+  any_session: {
+    why: 'an address, a certificate or a public key is no secret, and none is shown; what it admits is confirmed',
+    when: ({ data: { mode, secret } }) => mode !== 'issue' && mode !== 'generate' && secret === undefined,
+  },
   needs: ['client:update'],
   step_up: { by_verb: ['protection.loosen', 'capability.grant'] },
   refuses: ['not_found', 'conflict', 'tenant_sealed', 'mfa_required', 'step_up_required'],

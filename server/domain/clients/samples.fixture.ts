@@ -8,6 +8,7 @@ import { CLIENT_PROTECTIONS } from './service.ts';
 const client: Sample = async () => ({ name: fresh('client'), ip_address: '203.0.113.7' });
 const clientId = idOf('clients.create', client);
 const credential: Sample = async (ctx) => ({ ...(await clientId(ctx)), kind: 'ip', data: { value: '198.51.100.0/24' } });
+const signing: Sample = async (ctx) => ({ ...(await clientId(ctx)), kind: 'signature_hmac', data: { mode: 'generate' } });
 const credentialId: Sample = async (ctx) => {
   const input = await credential(ctx);
   return { id: input.id, credentialId: (await made(ctx, 'clients.create_credential', input)).id };
@@ -66,7 +67,7 @@ export const samples: Record<string, Sample> = {
   'clients.update': async (ctx) => ({ ...(await clientId(ctx)), description: 'changed' }),
   'clients.delete': clientId,
   'clients.list_credentials': clientId,
-  'clients.create_credential': credential,
+  'clients.create_credential': signing,
   'clients.update_credential': async (ctx) => ({ ...(await credentialId(ctx)), label: 'office' }),
   'clients.delete_credential': credentialId,
   'clients.assign': assignment,

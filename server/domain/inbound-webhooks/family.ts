@@ -1,5 +1,5 @@
 import { retentionWindows } from '#server/domain/retention/service.ts';
-import { family } from '#server/kernel/family.ts';
+import { disabling, family } from '#server/kernel/family.ts';
 import { pruneDeliveries } from './deliveries.ts';
 import * as operations from './operations.ts';
 
@@ -31,7 +31,7 @@ export const inboundWebhooks = family({
       label: ['inbound webhook', 'inbound webhooks'],
       name: 'r.name',
       works: 'r.enabled',
-      end: { set: 'enabled = false, updated_at = $3', action: 'disable', needs: 'inbound_webhook:update' },
+      end: disabling('inbound_webhook:update'),
     },
   ],
 });

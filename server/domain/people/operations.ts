@@ -117,6 +117,7 @@ export const deleteSessions = operation({
   summary: 'End all other sessions',
   http: 'DELETE /auth/sessions',
   kind: 'mint',
+  any_session: { why: 'the session gets a new token, and ends when it would have' },
   needs: 'session',
   vouched: 'workspace',
   refuses: [],

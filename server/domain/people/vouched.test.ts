@@ -106,6 +106,15 @@ test('such a session lists and ends sessions of its workspace alone, and renames
   assert.equal((await s.who.b.call('PATCH', '/auth/me', { full_name: 'Renamed' })).status, 200, 'nobody else sees it');
 });
 
+test('such a session collects no starter key of another workspace, whoever the person is there', async () => {
+  const s = await setting();
+  await db().memberships.updateMany({ where: { tenant_id: s.elsewhere.id, user_id: s.who.id }, data: { role: 'owner' } });
+  await vouch(s.who);
+  const refused = await s.who.b.post('/auth/starter-key', { tenant_id: s.elsewhere.slug });
+  assert.deepEqual([refused.status, refused.body.code], [403, 'session_scope_mismatch'], refused.text);
+  assert.equal(await db().api_keys.count({ where: { tenant_id: s.elsewhere.id } }), 0);
+});
+
 test('the check notices what ended elsewhere, as it did', async () => {
   const s = await setting();
   await vouch(s.who);

@@ -9,8 +9,8 @@ import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { fresh, made } from '#server/testing/factories.ts';
 import { ownerOf } from '#server/testing/owner.ts';
-import { enrolled, verified } from '#server/testing/step-up.ts';
-import { extraOf, signedInLongAgo } from '#server/testing/suites/step-up.ts';
+import { enrolled, signedInLongAgo, verified } from '#server/testing/step-up.ts';
+import { extraOf } from '#server/testing/suites/step-up.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 
 await testDatabase();
@@ -93,8 +93,7 @@ for (const space of ['live', 'test'] as const) {
     await made(machine, 'clients.assign', { id, assignments: [{ route_id, environment_name: 'production' }] });
     await assert.rejects(made(thief, 'clients.update', { id, ip_address: MINE }), asked('protection.loosen'));
     const another = (ctx: Ctx) => made(ctx, 'clients.create_credential', { id, kind: 'ip', data: { value: MINE } });
-    await assert.rejects(another(thief), { type: 'step_up_required', message: /^Sign in again/ });
-    await assert.rejects(another(owner), asked('protection.loosen'));
+    for (const ctx of [thief, owner]) await assert.rejects(another(ctx), asked('protection.loosen'));
     await made(thief, 'clients.update', { id, description: 'renamed', enabled: false });
     await assert.rejects(made(thief, 'clients.update', { id, enabled: true }), asked('protection.loosen'));
   });

@@ -1,4 +1,4 @@
-import { family } from '#server/kernel/family.ts';
+import { disabling, family } from '#server/kernel/family.ts';
 import { descriptions } from './descriptions.ts';
 import * as operations from './operations.ts';
 
@@ -19,7 +19,7 @@ export const trustBindings = family({
       label: ['trust binding', 'trust bindings'],
       name: `r.name || ' (' || r.issuer || ')'`,
       works: 'r.enabled and exists (select from oauth_clients c where c.id = r.client_row_id and c.active and c.revoked_at is null)',
-      end: { set: 'enabled = false, updated_at = $3', action: 'disable', needs: 'oauth_client:update' },
+      end: disabling('oauth_client:update'),
     },
   ],
 });

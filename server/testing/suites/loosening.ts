@@ -7,10 +7,10 @@ import { scopesByVerb } from '#server/kernel/action-scopes.ts';
 import { changed } from '#server/kernel/loosening.ts';
 import { type AnyOperation, isChange } from '#server/kernel/operation.ts';
 import type { Fixture } from '../factories.ts';
-import { asPerson, enrolled, verified } from '../step-up.ts';
+import { asPerson, enrolled, signedInLongAgo, verified } from '../step-up.ts';
 import { workspace } from '../workspace.ts';
 import { auditCount } from './audit.ts';
-import { extraOf, signedInLongAgo, withoutFactor } from './step-up.ts';
+import { extraOf, withoutFactor } from './step-up.ts';
 import type { Subject } from './subject.ts';
 
 /** Every setting was judged: taking a protection away asks its person, putting it back asks nobody (interface rule 22 §5.4). */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
 import { z } from 'zod';
 import { scopeFor } from '#server/kernel/action-scopes.ts';
-import { type AnyPersonOperation, isChange, successesOf } from '#server/kernel/operation.ts';
+import { type AnyPersonOperation, isChange, successesOf, takesRecentSignIn } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import { HARSH, NAUGHTY } from '../hostile/strings.ts';
 import { textPlaces, withTextAt } from '../hostile/text-places.ts';
@@ -98,7 +98,7 @@ function assertDeclared(op: AnyPersonOperation, answer: Answer, what: string): v
   assert.ok(answer.status < 500, `${what}: ${answer.status} ${answer.text}`);
   const { error, code, message, request_id } = answer.body as Record<string, unknown>;
   assert.ok(error === code && message && request_id, `${what}: ${answer.text}`);
-  const confirming = op.step_up ? ['step_up_required', 'mfa_required'] : [];
+  const confirming = op.step_up ? ['step_up_required', 'mfa_required'] : takesRecentSignIn(op) ? ['step_up_required'] : [];
   assert.ok([...OF_THE_PLANE, ...confirming, ...op.refuses].includes(String(error)), `${what}: ${error} is not declared`);
 }
 

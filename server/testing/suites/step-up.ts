@@ -3,7 +3,7 @@ import test, { describe } from 'node:test';
 import { perform } from '#server/api/perform.ts';
 import { answeringRow } from '#server/api/reveal.ts';
 import { ACTION_SCOPE_NAMES, type ActionScope, scopeFor, scopesByVerb } from '#server/kernel/action-scopes.ts';
-import type { Ctx, Space } from '#server/kernel/context.ts';
+import type { Space } from '#server/kernel/context.ts';
 import type { Refusal } from '#server/kernel/errors.ts';
 import { isSatisfied } from '#server/kernel/needs.ts';
 import { type AnyOperation, takesRecentSignIn } from '#server/kernel/operation.ts';
@@ -11,7 +11,7 @@ import { db } from '#server/platform/db.ts';
 import type { Answer } from '../calls.ts';
 import type { Fixture, Sample } from '../factories.ts';
 import { ownerOf } from '../owner.ts';
-import { asPerson, type Confirming, enrolled, verified } from '../step-up.ts';
+import { ageSession, asPerson, type Confirming, enrolled, signedInLongAgo, verified } from '../step-up.ts';
 import { createTestPerson } from '../test-person.ts';
 import { memberActor, workspace } from '../workspace.ts';
 import { auditCount, contentsOf } from './audit.ts';
@@ -63,10 +63,28 @@ export function stepUp(subject: Subject): void {
             const before = await contents();
             await assert.rejects(perform(op, { ...signedInLongAgo(ctx), warnings: [] }, input), {
               type: 'step_up_required',
-              extra: { action_scope: 'credential.mint', allowed_methods: ['sign_in'] },
+              extra: MINT_REFUSED,
             });
             assert.deepEqual(await contents(), before, 'a refused call changed something');
           });
+    });
+
+  const mintingOfPeople = ofPerson.filter(takesRecentSignIn);
+  if (mintingOfPeople.length > 0)
+    describe('a session of several days mints no credential that may outlive it, above workspaces too', () => {
+      for (const op of mintingOfPeople)
+        test(op.id, async () => {
+          const person = await createTestPerson({ signedIn: true });
+          const input = (await fixture.personSamples?.[op.id]?.(person)) ?? {};
+          const { session_id } = await person.who();
+          await ageSession(session_id);
+          const contents = async () => [await contentsOf(subject.tables, person.w), await auditCount(person.w)];
+          const before = await contents();
+          const refused = await person.b.call(...personRequest(op, input));
+          assert.deepEqual([refused.status, refused.body.error], [403, 'step_up_required'], refused.text);
+          assert.deepEqual({ ...refused.body, ...MINT_REFUSED }, refused.body);
+          assert.deepEqual(await contents(), before, 'a refused call changed something');
+        });
     });
 
   stepUpOfLogins(subject);
@@ -109,7 +127,6 @@ function stepUpOfLogins({ v1, tables, fixture }: Subject): void {
             assert.ok(sample, `needs a sample that asks: confirmedSamples['${title}']`);
             const input = await sample(ctx);
             const person = await ownerOf(w);
-            await enrolled(person.id);
             const login = (step_up_at?: Date) => w.token({ space, person, ...(step_up_at ? { step_up_at } : {}) });
             const [never, late, fresh] = [await login(), await login(new Date(Date.now() - 8 * 3_600_000)), await login(new Date())];
             const contents = async () => [await contentsOf(tables, w), await auditCount(w)];
@@ -117,6 +134,9 @@ function stepUpOfLogins({ v1, tables, fixture }: Subject): void {
             // A move takes what a reveal takes, which no machine passes.
             const refusal =
               scope === 'credential.move' ? 'validation_error' : (fixture.neverByLogin?.[title] ?? fixture.neverByLogin?.[op.id]);
+            // A verb that asks in single cases may take a recent login of an account without a factor.
+            if (scope === undefined) await refusedUnconfirmed(() => attempt(never.text), contents, refusal ?? 'mfa_required');
+            await enrolled(person.id);
             for (const { text } of [never, late]) await refusedUnconfirmed(() => attempt(text), contents, refusal);
             if (refusal) return refusedUnconfirmed(() => attempt(fresh.text), contents, refusal);
             const answer = await attempt(fresh.text);
@@ -138,7 +158,7 @@ export async function refusedUnconfirmed(attempt: () => Promise<Answer>, content
   const before = await contents();
   const answer = await attempt();
   assert.deepEqual([answer.status, answer.body.error?.type], [type === 'validation_error' ? 400 : 403, type], answer.text);
-  if (type === 'step_up_required') assert.match(answer.body.error.message, /service-cli login --confirm/);
+  if (type === 'step_up_required' || type === 'mfa_required') assert.match(answer.body.error.message, /service-cli login --confirm/);
   assert.deepEqual(await contents(), before, 'a refused call changed something');
 }
 
@@ -164,11 +184,7 @@ function askedBy(op: AnyOperation, { confirmedSamples: own = {}, samples, loosen
 const spacesOf = (scope: ActionScope | undefined, { ofWorkspace }: Fixture): readonly Space[] =>
   (scope === 'capability.grant' || scope === 'protection.loosen') && !ofWorkspace ? ['live', 'test'] : ['live'];
 
-/** A session of five days. */
-export const signedInLongAgo = (ctx: Ctx): Ctx => ({
-  ...ctx,
-  actor: { ...ctx.actor, signed_in_at: new Date(ctx.now.getTime() - 5 * 86_400_000) } as Ctx['actor'],
-});
+const MINT_REFUSED = { action_scope: 'credential.mint', allowed_methods: ['sign_in'] };
 
 /** An account without a factor adds one, or signs in again where that is enough. */
 export const withoutFactor = ({ type, extra }: Refusal): boolean =>
