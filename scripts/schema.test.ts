@@ -52,11 +52,15 @@ test('a migration that waits for a table lets other calls through, and is applie
   const waits = `select from pg_stat_activity where datname = $1 and wait_event_type = 'Lock' and query ilike '%alter table%confirm%'`;
   const waiting = () => admin.query(waits, [name]);
   await until(async () => (await waiting()).rowCount === 1, 'the migration waits');
-  // Both come after the migration in the queue of the lock.
-  await caller.query('select from oauth_device_codes limit 1');
-  await caller.query('select from oauth_auth_requests limit 1');
-  await reader.query('commit');
-  await applied;
+  // Both come after the migration in the queue of the lock; the limit is for a migration that never gives up.
+  await caller.query(`set statement_timeout = '60s'`);
+  try {
+    await caller.query('select from oauth_device_codes limit 1');
+    await caller.query('select from oauth_auth_requests limit 1');
+  } finally {
+    await reader.query('commit');
+    await applied;
+  }
   assert.deepEqual(await migrationState(url.toString()), { missing: [], unknown: [] });
   await Promise.all([reader.end(), caller.end()]);
 });
