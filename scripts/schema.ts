@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { AUTHORSHIP, FIRST_ID, fillAuthorship } from '../server/platform/authorship.ts';
 import { hashOf, Problem, refresh, root, run } from './command.ts';
 import { roleProblem } from './database-role.ts';
 
@@ -30,7 +32,9 @@ export async function migrate(url: string): Promise<void> {
   try {
     await client.query('select pg_advisory_lock(72707369)'); // two installers at once: the second finds nothing left to do
     await client.query(bookkeeping);
-    for (const name of (await migrationState(url)).missing.sort()) await apply(client, name);
+    const names = (await migrationState(url)).missing.sort();
+    for (const name of names) await apply(client, name);
+    if (names.includes(AUTHORSHIP)) await fillAuthorship((text, values) => client.query(text, values), FIRST_ID);
   } finally {
     await client.end();
   }
@@ -67,10 +71,33 @@ async function connectOrCreate(url: string): Promise<pg.Client> {
   return connect(withoutSchema(url));
 }
 
+/** All calls that need a table wait behind a migration that waits for its lock: it gives up soon, lets them through and tries again, for some minutes in all. */
+const LOCK_TIMEOUT = '1s';
+const [TRIES, PAUSE_MS, LONGEST_PAUSE_MS] = [40, 250, 5_000];
+/** lock_not_available, deadlock_detected, and query_canceled: a migration that locks many tables at once limits that statement. */
+const LOCKED = ['55P03', '40P01', '57014'];
+
 async function apply(client: pg.Client, name: string): Promise<void> {
   const sql = fs.readFileSync(path.join(root, 'prisma/migrations', name, 'migration.sql'), 'utf8');
+  for (let tries = 1; ; tries++) {
+    try {
+      return await applyOnce(client, name, sql);
+    } catch (error) {
+      const { code = '', message } = error as Error & { code?: string };
+      if (!LOCKED.includes(code)) throw new Problem(`Migration ${name} failed and was rolled back: ${message}`);
+      if (tries === TRIES)
+        throw new Problem(
+          `Migration ${name} was rolled back: other transactions hold its tables. End long transactions of the database (see pg_stat_activity), then try again.`,
+        );
+      await sleep(Math.min(PAUSE_MS * tries, LONGEST_PAUSE_MS));
+    }
+  }
+}
+
+async function applyOnce(client: pg.Client, name: string, sql: string): Promise<void> {
   await client.query('begin');
   try {
+    await client.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
     await client.query(sql);
     await client.query(
       'insert into _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count) values ($1, $2, $3, now(), 1)',
@@ -79,7 +106,7 @@ async function apply(client: pg.Client, name: string): Promise<void> {
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => {});
-    throw new Problem(`Migration ${name} failed and was rolled back: ${(error as Error).message}`);
+    throw error;
   }
 }
 

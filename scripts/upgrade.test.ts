@@ -15,7 +15,7 @@ import { root } from './command.ts';
 // releases work side by side on one database, and then the old ones stop. No call fails. The old code comes out of the history of this repository.
 
 /** The previous release. Choose another one when this release is out. */
-const PREVIOUS = 'e1dda256834b3907a9a6274f3b42e19e60c380d0';
+const PREVIOUS = '7bb08bb617c0edfdf1f715e6c9421491a8fe65e6';
 const SLUG = 'playground';
 const CALLERS = 6;
 
@@ -43,7 +43,7 @@ async function query<T extends pg.QueryResultRow>(text: string, on = url, values
   }
 }
 
-/** A checkout of the previous release, on the packages that are installed here: those that only it needs (qrcode) stand in devDependencies. */
+/** A checkout of the previous release, on the packages that are installed here. Its seed generates its client. */
 async function checkOut(): Promise<void> {
   fs.mkdirSync(old);
   const archive = path.join(directory, 'previous.tar');
@@ -54,11 +54,6 @@ async function checkOut(): Promise<void> {
   for (const entry of fs.readdirSync(path.join(root, 'node_modules')).filter((one) => !one.startsWith('.')))
     fs.symlinkSync(path.join(root, 'node_modules', entry), path.join(old, 'node_modules', entry));
   fs.cpSync('server/generated/elements', path.join(old, 'server/generated/elements'), { recursive: true });
-  // The generator is the same, but the command line that the previous release runs it by is no longer installed.
-  await run(root, ['scripts/client-generator.ts', old]);
-  const made = "hashOf('prisma/schema', 'prisma.config.ts', 'node_modules/prisma/package.json')";
-  const stamp = `fs.writeFileSync('server/generated/prisma/.made-from', (await import('./scripts/command.ts')).${made})`;
-  await run(old, ['--input-type=module', '-e', `import fs from 'node:fs'; ${stamp}`]);
 }
 
 /** Runs a script of a checkout against the database; answers what it printed. */
@@ -74,6 +69,55 @@ const createKey = async (at: string) =>
       api_key: string;
     }
   ).api_key;
+
+/**
+ * What a person does on a machine of a checkout, in Test: makes a workflow that calls a route, a run of it, and a receiver that forwards to a route; or gives a
+ * workflow that is there another definition. Answers with the IDs.
+ */
+async function act(
+  at: string,
+  email: string,
+  workflow?: string,
+): Promise<{ workflow: string; run: string; receiver: string; person: string }> {
+  const script = `
+    const { createWorkflow, updateWorkflow } = await import('./server/domain/workflows/service.ts');
+    const { executeWorkflow } = await import('./server/domain/workflows/runs.ts');
+    const { createInbound } = await import('./server/domain/inbound-webhooks/service.ts');
+    const { operatorCtx } = await import('./server/domain/operator/service.ts');
+    const { CAPABILITIES } = await import('./server/kernel/capabilities.ts');
+    const { closeDb, db } = await import('./server/platform/db.ts');
+    const { id: person } = await db().users.findFirstOrThrow({ where: { email: '${email}' } });
+    const { id: tenant } = await db().tenants.findFirstOrThrow({ where: { slug: '${SLUG}' } });
+    const route = await db().routes.findFirstOrThrow({ where: { tenant_id: tenant, sandbox: true, slug: 'echo' } });
+    const ctx = { ...operatorCtx(tenant, 'test'), ip: null };
+    ctx.actor = { type: 'member', id: person, label: '${email}', role: 'owner', reveal_secrets: true, migration_reviewer: false,
+      session_id: crypto.randomUUID(), signed_in_at: new Date(), mfa_at: new Date(), capabilities: new Set(CAPABILITIES) };
+    const node = (id, type, config) => ({ id, type, data: { config } });
+    const definition = (path) => ({ edges: [{ id: 'e', source: 'trigger-node', target: 'call' }],
+      nodes: [node('trigger-node', 'trigger', { triggerType: 'manual' }), node('call', 'route_request', { route: 'echo', method: 'GET', path })] });
+    let answer;
+    if (${workflow === undefined}) {
+      const { id } = await createWorkflow(ctx, { name: 'by ' + crypto.randomUUID(), definition: definition('/a'), enabled: true });
+      const run = await executeWorkflow(ctx, { id, input: null });
+      const receiver = await createInbound(ctx, { name: 'in-' + Date.now(), format: 'github', forward_route_id: route.id });
+      answer = { workflow: id, run: run.id, receiver: receiver.id, person };
+    } else {
+      await updateWorkflow(ctx, { id: '${workflow}', definition: definition('/b') });
+      answer = { person };
+    }
+    await closeDb();
+    console.log('answer ' + JSON.stringify(answer));
+    process.exit(0);`;
+  const [, json = ''] = /^answer (.*)$/m.exec(await run(at, ['--input-type=module', '-e', script])) ?? [];
+  return JSON.parse(json) as Awaited<ReturnType<typeof act>>;
+}
+
+/** Who stands behind them, as this release has it. */
+async function behind({ workflow, run, receiver }: { workflow: string; run: string; receiver: string }): Promise<(string | null)[]> {
+  const text = `select (select authority ->> 'id' from workflows where id = $1) as workflow, (select authorities -> 0 ->> 'id' from workflow_executions where id = $2) as run,
+    (select authority ->> 'id' from inbound_webhooks where id = $3) as receiver, (select made_by::text from inbound_webhooks where id = $3) as maker`;
+  return Object.values((await query<Record<string, string | null>>(text, url, [workflow, run, receiver]))[0] ?? {});
+}
 
 type Call = { at: number; status: number | string; id: string };
 const target = `/p/sandbox-${SLUG}`;
@@ -152,6 +196,15 @@ test('the migrations of this release are applied while the previous one serves, 
   await query(`update routes set enabled = false where slug = 'weather'`);
   for (const { ports } of [oldGateway, newGateway])
     await until(async () => (await call(ports.proxy, `${target}/weather/forecast`, key)).status === 404, 'a change reaches both');
+
+  // Who wrote something on a machine of the previous release, which has no columns for it, stands behind it on machines of this one.
+  const [byOld, byNew] = [await act(old, 'dana@example.com'), await act(root, 'sam@example.com')];
+  assert.deepEqual((await behind(byOld))[1], byOld.person, 'a run never starts in the name of nobody');
+  const all = (person: string) => [person, person, person, person];
+  await until(async () => String(await behind(byOld)) === String(all(byOld.person)), 'the previous release wrote');
+  assert.deepEqual(await behind(byNew), all(byNew.person));
+  const { person } = await act(old, 'dana@example.com', byNew.workflow);
+  await until(async () => (await behind(byNew))[0] === person, 'the previous release changed what a workflow does');
 
   await oldCallers.stop();
   assert.equal(await oldGateway.stop(), 0, oldGateway.log().slice(-2_000));

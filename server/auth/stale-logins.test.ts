@@ -75,6 +75,21 @@ for (const [name, begin] of Object.entries(WAYS))
       assert.deepEqual([family.user_id, family.step_up_at, family.sandbox], [who.id, null, space === 'test']);
     });
 
+    test(`${name}, ${space}: the word of an identity provider is not the second factor of the account`, async () => {
+      const who = await createTestPerson({ signedIn: true });
+      await enrolled(who.id);
+      await signedIn(who, { hours: 0, mfa: true });
+      const vouched = { auth_methods: ['sso'], scope_tenant_id: who.w.tenant.id, active_tenant_id: who.w.tenant.id };
+      await db().sessions.updateMany({ where: { user_id: who.id }, data: vouched });
+      const login = await begin(who, space);
+      const page = await login.page();
+      assert.ok(page.state === 'ask' && page.view.proof === 'confirm', JSON.stringify(page));
+      assert.match(await login.send('allow'), /problem=step_up_required/);
+      assert.equal(await grantsOf(who), 0);
+      await verified(await who.who(), 'oauth.consent');
+      assert.doesNotMatch(await login.send('allow'), /problem=/);
+    });
+
     test(`${name}, ${space}: with a second factor, a sign-in that used it within 12 hours or the factor now`, async () => {
       const who = await createTestPerson({ signedIn: true });
       await enrolled(who.id);

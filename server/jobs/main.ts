@@ -14,15 +14,17 @@ import { startWorkflows } from '#server/domain/workflows/engine/worker.ts';
 import { startScheduled } from '#server/domain/workflows/schedule-runs.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import type { LeaseHandlers } from '#server/kernel/lease.ts';
+import { FIRST_ID, fillAuthorship, upgradedSince } from '#server/platform/authorship.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { closeClickHouse, hasClickHouse } from '#server/platform/clickhouse.ts';
 import { closeDb, db } from '#server/platform/db.ts';
 import { EnvError } from '#server/platform/env.ts';
 import { wipeKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
-import { startLoop } from '#server/platform/loop.ts';
+import { type Loop, startLoop } from '#server/platform/loop.ts';
 import { closeMail } from '#server/platform/mail.ts';
 import { flushMeters } from '#server/platform/monthly-meter.ts';
+import { sql } from '#server/platform/sql.ts';
 import { startTelemetry } from '#server/platform/telemetry/start.ts';
 import { channels } from './channels.ts';
 import { leaseHandlers } from './leases.ts';
@@ -39,6 +41,8 @@ const SCHEDULE_TICK_MS = 2_000;
 /** How often alerts are looked at (interface rule 70 §7). */
 const ALERT_TICK_MS = 30_000;
 const NOTIFY_MS = 2_000;
+/** How late a machine of this release knows who stands behind what one of the release before wrote. */
+const AUTHORSHIP_MS = 10_000;
 /** How late calls get to ClickHouse, which wants few inserts of many rows. */
 const COPY_MS = 5_000;
 
@@ -68,6 +72,7 @@ try {
   const workflows = startWorkflows();
   const schedules = startLoop('starting scheduled workflows', SCHEDULE_TICK_MS, async () => (await startScheduled(db(), new Date())) > 0);
   const copying = hasClickHouse() ? [startLoop('copying calls to ClickHouse', COPY_MS, copyCalls)] : [];
+  const upgrading = startUpgrade();
   const notifying = startLoop('notifying people', NOTIFY_MS, () => runNotifications(db(), new Date()));
   let stopping = false;
   const stop = async (signal: string) => {
@@ -78,7 +83,7 @@ try {
       worker.stop(STOP_MS),
       Promise.race([
         Promise.all([
-          ...[...leases, ...copying].map((loop) => loop.stop()),
+          ...[...leases, ...copying, upgrading].map((loop) => loop.stop()),
           deliveries.stop(),
           workflows.stop(),
           schedules.stop(),
@@ -108,6 +113,21 @@ try {
   if (error instanceof EnvError) console.error(error.message);
   else log.fatal({ err: error }, error instanceof Error ? error.message : 'the worker failed to start');
   process.exit(1);
+}
+
+/** While machines of the release before may still write: in the first day after the migrations. */
+function startUpgrade(): Loop {
+  const query = sql().query.bind(sql()) as Parameters<typeof fillAuthorship>[0];
+  let [first, over] = [true, false];
+  return startLoop('filling what the release before leaves empty', AUTHORSHIP_MS, async () => {
+    const since = over ? null : await upgradedSince(query);
+    over = since === null;
+    if (since === null) return false;
+    const filled = await fillAuthorship(query, first ? FIRST_ID : since);
+    first = false;
+    if (filled > 0) log.info({ filled }, 'filled what the release before left empty');
+    return false;
+  });
 }
 
 /** Waits for the database as long as it takes; a key that does not fit ends the process at once. */

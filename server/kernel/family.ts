@@ -62,7 +62,7 @@ export type Resource = {
   actions?: readonly ResourceAction[];
 };
 
-/** Fragments of SQL speak of the row `r`; in them `$2` is the makers' IDs (uuid[]) and `$3` the time. `record_maker` keeps `made_by` of the table. */
+/** Fragments of SQL speak of the row `r`; in them `$1` is the workspace, `$2` the makers' IDs (uuid[]) and `$3` the time. `record_maker` keeps `made_by` of the table. */
 export type Made = {
   /** Its type in audit entries, and the kind that callers name. */
   type: string;
@@ -72,7 +72,7 @@ export type Made = {
   name: string;
   /** Whether it still acts. */
   works: string;
-  /** Whether one of the makers made it; `r.made_by` says so where this is absent. */
+  /** Whether one of the makers made it; `r.made_by` says so where this is absent. Written so that indexes answer it: `r.id = any(array(select …))`. */
   by?: string;
   /**
    * What ends it for good, or turns it off: assignments, what its audit entry calls it, and what doing so takes of somebody who leaves. Absent: it is listed

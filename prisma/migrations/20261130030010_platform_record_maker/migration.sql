@@ -22,6 +22,10 @@ BEGIN
   EXECUTE format('CREATE INDEX %I ON %I (tenant_id, made_by) WHERE made_by IS NOT NULL', tbl || '_made_by', tbl);
 END $$;
 
+-- All locks at once: what holds some of them while it waits for others holds up all traffic. The statement that takes too long is tried again (scripts/schema.ts).
+SET LOCAL statement_timeout = '3s';
+LOCK TABLE api_keys, oauth_clients, oauth_client_secrets, oauth_trust_bindings, scim_credentials, invitations, agents, agent_keys, agent_install_tokens, acme_accounts, ai_tokens, ai_oidc_bindings, wrap_tokens, webhooks, webhook_secrets, inbound_webhooks, log_streams, alert_channels, workflows, workflow_hooks, secret_shares, dyn_db_leases, client_credentials, sso_connections IN ACCESS EXCLUSIVE MODE;
+SET LOCAL statement_timeout = 0;
 SELECT record_maker('api_keys', '{digest}');
 -- The first maker of a client stays: who holds a secret or trust binding of it counts too, by their own tables.
 SELECT record_maker('oauth_clients', '{}');
@@ -47,20 +51,3 @@ SELECT record_maker('secret_shares', '{recipient_email}');
 SELECT record_maker('dyn_db_leases', '{}');
 SELECT record_maker('client_credentials', '{secret_ct,data,ip_range,thumbprint}');
 SELECT record_maker('sso_connections', '{issuer,client_id,value_ct,sso_url,certificates}');
-
--- What was made before: by whom the rows themselves say.
-UPDATE api_keys SET made_by = CASE WHEN created_by->>'id' ~ '^[0-9a-f-]{36}$' THEN (created_by->>'id')::uuid END;
-UPDATE oauth_clients SET made_by = CASE WHEN created_by->>'id' ~ '^[0-9a-f-]{36}$' THEN (created_by->>'id')::uuid END;
-UPDATE oauth_client_secrets SET made_by = (SELECT c.made_by FROM oauth_clients c WHERE c.id = client_row_id);
-UPDATE scim_credentials SET made_by = created_by;
-UPDATE invitations SET made_by = invited_by;
-UPDATE agents SET made_by = created_by;
-UPDATE agent_install_tokens SET made_by = created_by;
-UPDATE acme_accounts SET made_by = minted_by_id;
-UPDATE ai_tokens SET made_by = created_by;
-UPDATE ai_oidc_bindings SET made_by = created_by;
-UPDATE wrap_tokens SET made_by = CASE WHEN created_by ~ '^[0-9a-f-]{36}$' THEN created_by::uuid END;
-UPDATE webhooks SET made_by = created_by;
-UPDATE workflows SET made_by = created_by;
-UPDATE secret_shares SET made_by = created_by;
-UPDATE dyn_db_leases SET made_by = CASE WHEN minted_by_id ~ '^[0-9a-f-]{36}$' THEN minted_by_id::uuid END;

@@ -41,7 +41,7 @@ export const agents = family({
       name: `r.name || ' (' || r.mode || ')'`,
       works: `r.status <> 'revoked'`,
       // Whoever rotated its secret has seen it.
-      by: `r.made_by = any($2::uuid[]) or exists (select from agent_keys k where k.agent_id = r.id and k.made_by = any($2::uuid[]) and coalesce(k.expires_at > $3, true))`,
+      by: `r.made_by = any($2::uuid[]) or r.id = any(array(select k.agent_id from agent_keys k where k.tenant_id = $1::uuid and k.made_by = any($2::uuid[]) and coalesce(k.expires_at > $3, true)))`,
       end: { set: `status = 'revoked', revoked_at = $3, updated_at = $3`, action: 'revoke', needs: 'agent:revoke' },
       ended: async (tx, ctx, ids) => {
         for (const id of ids) await endWork(tx, ctx, id);

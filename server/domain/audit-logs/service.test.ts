@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import pg from 'pg';
 import { perform } from '#server/api/perform.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
@@ -10,6 +9,7 @@ import { textOf } from '#server/kernel/raw-body.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { observed } from '#server/testing/observed.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { appendCritical } from './critical.ts';
 import { exportAuditLogs } from './export.ts';
@@ -85,25 +85,6 @@ test('a hundred thousand entries deep, a page is still read in the order of an i
     assert.doesNotMatch(plan, /Seq Scan on audit_logs\b/, plan);
   }
 });
-
-type Statement = { text: string; values: unknown[] };
-/** What work answers, with the statements that it sent. */
-async function observed<T>(work: () => Promise<T>): Promise<{ rows: T; statements: Statement[] }> {
-  const { query } = pg.Client.prototype;
-  const statements: Statement[] = [];
-  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-    const [given, values] = args as [string | Statement, unknown[]];
-    statements.push(
-      typeof given === 'string' ? { text: given, values: values ?? [] } : { text: given.text, values: given.values ?? values ?? [] },
-    );
-    return Reflect.apply(query, this, args);
-  } as typeof query;
-  try {
-    return { rows: await work(), statements };
-  } finally {
-    pg.Client.prototype.query = query;
-  }
-}
 
 test('each space sees its own entries; what concerns the workspace is seen from Live', async () => {
   const w = await workspace();

@@ -11,6 +11,7 @@ import { made, operationById } from '#server/testing/factories.ts';
 import { verified } from '#server/testing/step-up.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { forgetRules } from './rule-cache.ts';
+import { MAX_NAMED } from './schema.ts';
 
 await ownDatabase();
 
@@ -278,4 +279,31 @@ test('while policies cannot be read nothing is allowed: reveals fail their check
   }
   assert.equal((await call('GET', '/routes', { key })).status, 200, 'a failed read is not kept');
   await perform(operationById('secrets.reveal'), admin, { id: secret.id });
+});
+
+test('a policy that names 100 keys still binds the successor of each, is saved as it is, and takes no other', async () => {
+  const w = await workspace();
+  const owner = w.member('owner');
+  const keys = await Promise.all(Array.from({ length: MAX_NAMED }, () => w.key('live', 'Key - Read-only')));
+  const ids = keys.map(({ row }) => row.id);
+  const { id } = await run('policies.create', owner, { ...POLICY, subjects: { api_key_ids: ids } });
+  const named = async () =>
+    ((await db().tenant_policies.findUniqueOrThrow({ where: { id } })).subjects as { api_key_ids: string[] }).api_key_ids;
+  const rotated = async (key: string, revoke_old_after_sec: number) =>
+    (await made(w.live, 'api_keys.rotate', { id: key, revoke_old_after_sec })).id as string;
+  const [first = '', second = ''] = ids;
+  const heir = await rotated(first, 3_600);
+  assert.deepEqual(await named(), [...ids, heir]);
+  await run('policies.update', owner, { id, subjects: { api_key_ids: await named() }, reason: 'the same keys' });
+  assert.equal((await named()).length, MAX_NAMED + 1);
+  const other = (await w.key('live', 'Key - Read-only')).row.id;
+  await assert.rejects(run('policies.update', owner, { id, subjects: { api_key_ids: [...(await named()), other] } }), {
+    type: 'validation_error',
+    message: /at most 100 entries\. Remove some/,
+  });
+  // Keys that have ended make room for their successors.
+  await rotated(second, 0);
+  const next = await rotated(heir, 3_600);
+  const after = await named();
+  assert.ok(after.includes(next) && after.includes(first) && !after.includes(second), String(after));
 });

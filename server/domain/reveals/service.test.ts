@@ -13,6 +13,7 @@ import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { verified } from '#server/testing/step-up.ts';
+import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { exportReveals } from './log.ts';
 import { notifyManyReveals } from './notices.ts';
@@ -120,6 +121,35 @@ test('a person whose other reveal does not end waits two seconds at most', async
     holder.release();
   }
   assert.deepEqual([shown(), await usable(owner)], [0, 1]);
+});
+
+test('reveals of a person queue up for their budget before they hold anything else', async () => {
+  const { owner, reveal } = await arranged();
+  await verified(owner, 'plaintext.reveal');
+  const holder = await sql().connect();
+  const [state, lock] = [{ over: false }, `reveal:${owner.actor.id}`];
+  await holder.query('begin');
+  await holder.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
+  const { rows } = await holder.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const reveals = (async () => {
+    while (!state.over) await reveal().catch(() => {}); // one waits for two seconds
+  })();
+  try {
+    const waiting = `select l.pid, (select count(*)::int from pg_locks o where o.pid = l.pid and o.granted and (o.locktype = 'advisory' or o.mode = 'RowExclusiveLock')) as held
+      from pg_locks l where l.locktype = 'advisory' and not l.granted and $1 = any(pg_blocking_pids(l.pid))`;
+    const found: number[] = [];
+    await until(async () => {
+      const [row] = (await sql().query<{ held: number }>(waiting, [rows[0]?.pid])).rows;
+      if (row) found.push(row.held);
+      return row !== undefined;
+    }, 'a reveal waits');
+    assert.deepEqual(found, [0], 'row locks and the chain come after the budget');
+  } finally {
+    state.over = true;
+    await holder.query('rollback');
+    holder.release();
+    await reveals;
+  }
 });
 
 test('when verifications or policies cannot be read the check fails closed', async () => {

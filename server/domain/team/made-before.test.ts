@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import test from 'node:test';
+import { FIRST_ID, fillAuthorship } from '#server/platform/authorship.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
@@ -24,12 +24,8 @@ test('what was made before the register is found by the audit log', async () => 
   const holder = await made(boss, 'clients.create', { name: fresh('c'), ip_address: '203.0.113.7' });
   const credential = await made(admin, 'clients.create_credential', { id: holder.id, kind: 'ip', data: { value: '198.51.100.0/24' } });
   const tables = ['oauth_client_secrets', 'inbound_webhooks', 'webhook_secrets', 'client_credentials'];
-  for (const table of tables)
-    await sql().query(
-      `update ${table} set made_by = ${table === 'oauth_client_secrets' ? '$2' : 'null'} where tenant_id = $1 and ($2::uuid is not null)`,
-      [w.tenant.id, boss.actor.id],
-    );
-  await sql().query(readFileSync('prisma/migrations/20261130035001_platform_made_before/migration.sql', 'utf8'));
+  for (const table of tables) await sql().query(`update ${table} set made_by = null where tenant_id = $1`, [w.tenant.id]);
+  await fillAuthorship((text, values) => sql().query(text, values), FIRST_ID);
   const makers = async (table: string) =>
     (
       await sql().query<{ made_by: string }>(`select made_by from ${table} where tenant_id = $1 order by created_at, id`, [w.tenant.id])

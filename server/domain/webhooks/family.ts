@@ -41,7 +41,7 @@ export const webhooks = family({
       name: `r.name || ' (' || coalesce(substring(r.url from '^https?://([^/?#]+)'), r.url) || ')'`,
       works: 'r.enabled',
       // It sends to an address of theirs, or they have seen the secret that it signs with.
-      by: `r.made_by = any($2::uuid[]) or exists (select from webhook_secrets s where s.webhook_id = r.id and s.made_by = any($2::uuid[]) and coalesce(s.expires_at > $3, true))`,
+      by: `r.made_by = any($2::uuid[]) or r.id = any(array(select s.webhook_id from webhook_secrets s where s.tenant_id = $1::uuid and s.made_by = any($2::uuid[]) and coalesce(s.expires_at > $3, true)))`,
       end: {
         set: `enabled = false, disabled_reason = 'manual', disabled_at = $3, updated_at = $3`,
         action: 'disable',

@@ -56,7 +56,7 @@ export const workflows = family({
       label: ['workflow', 'workflows'],
       name: `r.name || coalesce(' (' || r.trigger_type || ')', '')`,
       works: `r.enabled and r.trigger_type is distinct from 'manual'`,
-      by: 'r.made_by = any($2::uuid[]) or exists (select from workflow_hooks h where h.workflow_id = r.id and h.made_by = any($2::uuid[]))',
+      by: 'r.made_by = any($2::uuid[]) or r.id = any(array(select h.workflow_id from workflow_hooks h where h.tenant_id = $1::uuid and h.made_by = any($2::uuid[])))',
       end: { set: `enabled = false, disabled_reason = 'manual', updated_at = $3`, action: 'disable', needs: 'workflow:update' },
       ended: async (tx, ctx, ids) => {
         await tx.workflow_schedules.deleteMany({ where: { ...own(ctx), workflow_id: { in: [...ids] } } });

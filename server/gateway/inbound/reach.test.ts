@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { handleInboundWebhook } from '#server/api/inbound-webhooks.ts';
 import { signDelivery, webhookMaterial } from '#server/crypto/transit/webhook-formats.ts';
@@ -7,6 +6,7 @@ import { forgetRules } from '#server/domain/policies/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { FIRST_ID, fillAuthorship } from '#server/platform/authorship.ts';
 import { db } from '#server/platform/db.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -157,7 +157,6 @@ test('a receiver calls its route for as long as who set it may', async () => {
 });
 
 test('a receiver from before is migrated to who set its route, with the person behind an application', async () => {
-  const text = readFileSync('prisma/migrations/20261130032001_inbound_webhooks_authority/migration.sql', 'utf8');
   for (const space of SPACES) {
     const { w, route, owner } = await place(space);
     for (const by of [owner, await withKey(w, { space }), armed(await withToken(w, space)), armed(await withToken(w, space, owner))]) {
@@ -167,7 +166,7 @@ test('a receiver from before is migrated to who set its route, with the person b
       const stored = async () => (await db().inbound_webhooks.findUniqueOrThrow({ where: { id } })).authority;
       const authority = await stored();
       await db().inbound_webhooks.update({ where: { id }, data: { authority: Prisma.DbNull } });
-      await sql().query(text.slice(text.indexOf('-- Who did')));
+      await fillAuthorship((text, values) => sql().query(text, values), FIRST_ID);
       assert.deepEqual(await stored(), authority, `${by.actor.type} in ${space}`);
     }
   }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { forgetRules } from '#server/domain/policies/service.ts';
 import { testNode } from '#server/domain/workflows/engine/node-test.ts';
@@ -9,6 +8,7 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
+import { FIRST_ID, fillAuthorship } from '#server/platform/authorship.ts';
 import { db } from '#server/platform/db.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -190,14 +190,13 @@ test('a workflow is no client of a route, and comes from none of its addresses',
 
 test('a migrated workflow ends with the person behind the application that published it', async () => {
   const { w, owners } = await place();
-  const text = readFileSync('prisma/migrations/20261130021100_workflows_authority/migration.sql', 'utf8');
   for (const space of SPACES) {
     const callers = [owners[space], await withKey(w, { space }), await withToken(w, space), await withToken(w, space, owners[space])];
     for (const by of callers) {
       const { id } = await published({ ...by, ip: '203.0.113.9' });
       const { authority } = await db().workflows.findUniqueOrThrow({ where: { id } });
       await db().workflows.update({ where: { id }, data: { authority: Prisma.DbNull } });
-      await sql().query(text.slice(text.indexOf('-- Who made it live')));
+      await fillAuthorship((text, values) => sql().query(text, values), FIRST_ID);
       assert.deepEqual((await db().workflows.findUniqueOrThrow({ where: { id } })).authority, authority, `${by.actor.type} in ${space}`);
     }
   }
