@@ -175,6 +175,7 @@ function DeleteCollection({ collection, onClose }: { collection: Doomed | undefi
           collection.variable_count > 0
             ? `${counted(collection.variable_count, 'variable')} will be permanently deleted. Deletion is refused while a route uses one.`
             : 'It has no variables.',
+          ...(collection.secret_count > 0 ? ['Callers of other routes that fill in placeholders can name its secrets from then on.'] : []),
         ]
       }
       onConfirm={() => collection && remove.mutate({ id: collection.id })}
