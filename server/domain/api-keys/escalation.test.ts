@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { capabilitiesOfKey, KEY_ROLES } from '#server/kernel/capabilities.ts';
+import { capabilitiesOfKey, KEY_ROLES, memberCapabilities } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { type Workspace, workspace } from '#server/testing/workspace.ts';
+import { memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 import { ApiKey } from './schema.ts';
 import * as keys from './service.ts';
 
@@ -107,6 +107,25 @@ test('rotating a key takes what the key can do, not what its roles could', async
   await assert.rejects(keys.rotateApiKey(w.member('editor'), { id: infra.row.id, revoke_old_after_sec: null }), {
     type: 'privilege_escalation',
   });
+});
+
+test('an Editor who may not reveal makes no key that reads access tokens of connected accounts, and gets the widest of the others', async () => {
+  const w = await workspace();
+  const actor = memberActor('editor');
+  const asEditor = (reveal_secrets: boolean) =>
+    w.ctx('live', { ...actor, reveal_secrets, capabilities: memberCapabilities('editor', { reveal_secrets }) } as typeof actor);
+  const input = { name: 'heir', key_type: 'standard' as const, role_ids: roleIds('Key - Editor') };
+  await assert.rejects(keys.createApiKey(asEditor(false), input), {
+    type: 'privilege_escalation',
+    message: /secret:read_oauth_token.*ask an Owner or Admin/,
+  });
+  const inherited = await keys.createApiKey(asEditor(false), { name: 'inherits', key_type: 'standard' });
+  assert.deepEqual(inherited.role_ids, roleIds('Key - Read-only'));
+  await assert.rejects(
+    keys.createApiKey(asEditor(true), input),
+    /does not say that its verb may ask/,
+    'who may reveal is asked to confirm',
+  );
 });
 
 test('a caller changes no key that holds more than itself: not its addresses, its roles, its end', async () => {

@@ -10,6 +10,7 @@ import {
 } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { isPersonsToken } from '#server/kernel/step-up.ts';
 
 /** What Owners and Admins may hand to a machine although they reach it only through reveals, or not at all (interface rule 24 §3). */
 const handedOn = (role: MemberRole, capability: Capability): boolean =>
@@ -25,7 +26,7 @@ export async function coveredRoles(ctx: Ctx, roleIds: readonly string[]): Promis
   for (const id of unique) {
     const role = KEY_ROLES.find((r) => r.id === id);
     if (!role) throw new Refusal('forbidden', `The role ${id} can't be assigned to an API key.`);
-    for (const capability of [...role.capabilities].sort()) if (!(await covers(ctx, capability))) throw escalation(capability);
+    for (const capability of [...role.capabilities].sort()) if (!(await covers(ctx, capability))) throw escalation(ctx, capability);
   }
   return unique;
 }
@@ -35,7 +36,7 @@ export async function coveredScopes(ctx: Ctx, scopes: readonly string[], noun = 
   const unique = [...new Set(scopes)].sort();
   for (const scope of unique) {
     for (const capability of [...scopeCapabilities([scope])].sort())
-      if (!(await covers(ctx, capability))) throw escalation(capability, scope, noun);
+      if (!(await covers(ctx, capability))) throw escalation(ctx, capability, scope, noun);
   }
   return unique;
 }
@@ -48,7 +49,7 @@ export async function coveredScopes(ctx: Ctx, scopes: readonly string[], noun = 
 export async function coveredGrants(ctx: Ctx, roleIds: readonly string[], scopes: readonly string[] | null): Promise<void> {
   const narrowed = scopes && scopeCapabilities(scopes);
   for (const capability of [...keyCapabilities(roleIds)].sort())
-    if ((!narrowed || narrowed.has(capability)) && !(await covers(ctx, capability))) throw escalation(capability);
+    if ((!narrowed || narrowed.has(capability)) && !(await covers(ctx, capability))) throw escalation(ctx, capability);
 }
 
 /** What a key of these roles, narrowed to these scopes, is made with. */
@@ -95,13 +96,19 @@ async function covers(ctx: Ctx, capability: Capability): Promise<boolean> {
   const held =
     actor.capabilities.has(capability) ||
     (actor.type === 'member' && handedOn(actor.role, capability)) ||
-    (actor.type === 'member' && capability === 'secret:read_oauth_token' && actor.capabilities.has('secret:create'));
+    // People see the same access tokens by revealing them.
+    (actor.type === 'member' && capability === 'secret:read_oauth_token' && actor.capabilities.has('secret:reveal'));
   return held && !(await policyEscapedByHeirs(ctx, capability));
 }
 
-/** Names the grant as it was asked for, and the capability behind it. */
-const escalation = (capability: Capability, scope?: string, noun = 'key') =>
+/** Names the grant as it was asked for, the capability behind it, and who could make it. */
+const escalation = ({ actor }: Ctx, capability: Capability, scope?: string, noun = 'key') =>
   new Refusal(
     'privilege_escalation',
-    `The ${noun} would have ${scope === undefined ? '' : `the scope ${scope} with `}the capability ${capability}, which the caller doesn't have.${LITERAL_ONLY.has(capability) ? ' It must be granted explicitly.' : ''}`,
+    `The ${noun} would have ${scope === undefined ? '' : `the scope ${scope} with `}the capability ${capability}, which the caller doesn't have.${LITERAL_ONLY.has(capability) ? ' It must be granted explicitly.' : ''} ${nextStep(actor)}`,
   );
+
+function nextStep(actor: Ctx['actor']): string {
+  if (actor.type === 'member') return 'Choose a narrower role or scopes, or ask an Owner or Admin.';
+  return isPersonsToken(actor) ? 'Choose narrower scopes, or use the dashboard.' : 'Choose a narrower role or scopes.';
+}
