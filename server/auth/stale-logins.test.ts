@@ -126,7 +126,7 @@ for (const [name, begin] of Object.entries(WAYS))
       const plain = await begin(who, space);
       await plain.page();
       const refused = await widen((await plain.tokens(await plain.send('allow'))).access_token);
-      assert.equal(refused.body.error?.type, 'step_up_required', refused.text);
+      assert.equal(refused.body.error?.type, 'mfa_required', refused.text);
       const login = await begin(who, space, { acr_values: 'unknown step_up' });
       const page = await login.page();
       assert.ok(page.state === 'ask' && page.view.proof === 'confirm');

@@ -4,6 +4,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { ownerOf } from '#server/testing/owner.ts';
+import { enrolled } from '#server/testing/step-up.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { operations } from '../operations.ts';
 import { serveManagementMcp } from './serve.ts';
@@ -133,6 +134,7 @@ test('a model that acts for a person changes nothing that takes a confirmed logi
     const w = await workspace();
     const client = await w.client(space, { allowed_scopes: ['routes:read'] });
     const person = await ownerOf(w);
+    await enrolled(person.id);
     const { text } = await w.token({ space, person });
     const update = (key: string, body: object) =>
       rpc(key, 'tools/call', { name: 'oauth_clients_update', arguments: { id: client.id, body } }, { query: '?mode=write', space });
