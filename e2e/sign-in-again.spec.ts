@@ -24,7 +24,7 @@ async function signInThere(page: Page, { email, password }: { email: string; pas
   await hydrated(tab);
   await expect(tab.getByRole('heading', { level: 1, name: 'Sign in again' })).toBeVisible();
   await accessible(tab, 'the page that signs in again');
-  if (email !== person.email) await tab.goto(`/signin?${new URLSearchParams({ next: '/signed-in', email })}`);
+  if (email !== person.email) await tab.goto(`/signin?${new URLSearchParams({ next: '/signin/again', email })}`);
   await tab.getByLabel('Password', { exact: true }).fill(password);
   await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
   await expect(tab.getByRole('heading', { level: 1, name: 'You’re signed in' })).toBeVisible();

@@ -43,7 +43,7 @@ export function go(to: string): void {
 export { isOwnPath };
 
 /** Where a tab ends that was opened to sign in again for another one. As the `next` of the page that signs in it says so through every way of signing in. */
-export const SIGNED_IN_AGAIN = '/signed-in';
+export const SIGNED_IN_AGAIN = '/signin/again';
 
 export type SignedIn = { status: 'ok'; redirect_to: string };
 /** The first factor was right and the account has a second one, which `redirect_to` asks for. */

@@ -37,7 +37,7 @@ export async function confirmMove(
   const { moved, kept, route } = move;
   if (moved.length === 0 || kept.length === 0) return {};
   const member = await personWhoMayReveal(ctx, move);
-  if (!member) throw refused(move);
+  if (!member) throw refused(ctx, move);
   await confirmChange(tx, ctx, env.PUBLIC_ADMIN_URL, 'credential.move');
   if (!ctx.step_up?.used) throw new Error(`the row of ${route} does not let its verb ask for credential.move`);
   const reason = reasonOf(ctx, await asksForReason(tx, ctx), reasonWanted(move));
@@ -53,16 +53,17 @@ async function personWhoMayReveal(ctx: Ctx, { reveal, about }: Move): Promise<Me
   return ctx as MemberCtx;
 }
 
-function refused({ moved, kept, again }: Move): Refusal {
-  const instead = `${again.length > 0 ? `Send ${listOf(again)} again in the same request, or make` : 'Make'} this change in the dashboard as somebody who may reveal it.`;
+function refused({ actor }: Ctx, { moved, kept, again }: Move): Refusal {
+  const others = actor.type === 'member' ? 'ask an Owner or Admin to make it' : 'make it in the dashboard as an Owner or Admin';
+  const instead = again.length > 0 ? `Send ${listOf(again)} again with this change, or ${others}.` : `For this change, ${others}.`;
   return new Refusal(
     'validation_error',
-    `${moved[0]}: can't be changed here while ${listOf(kept)} stays stored: a stored credential isn't sent to another place. ${instead}`,
+    `${moved[0]}: can't be changed here while ${listOf(kept)} ${kept.length > 1 ? 'stay' : 'stays'} stored: a stored credential isn't sent to another place. ${instead}`,
     { extra: { moved, again } },
   );
 }
 
 const reasonWanted = ({ kept, again }: Move): string =>
-  `This workspace asks why ${listOf(kept)} is sent to another place. Give a reason${again.length > 0 ? `, or send ${listOf(again)} again` : ''}.`;
+  `This workspace asks why ${listOf(kept)} ${kept.length > 1 ? 'go' : 'goes'} to another place. Give a reason${again.length > 0 ? `, or send ${listOf(again)} again` : ''}.`;
 
 const listOf = (names: readonly string[]) => new Intl.ListFormat('en').format(names);

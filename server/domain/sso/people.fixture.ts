@@ -4,6 +4,7 @@ import { acceptPassword, addMembership, createUser } from '#server/domain/people
 import type { MemberRole } from '#server/kernel/capabilities.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
+import { fresh } from '#server/testing/factories.ts';
 import { quickPasswords } from '#server/testing/quick-passwords.ts';
 import { enrolled } from '#server/testing/step-up.ts';
 import { PASSWORD } from '#server/testing/test-person.ts';
@@ -11,12 +12,11 @@ import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import type { CreateSsoConnection } from './schema.ts';
 import * as sso from './service.ts';
 
-let count = 0;
 /** A workspace with a verified domain of its own. */
 export async function verifiedWorkspace(options: Parameters<typeof workspace>[0] = {}) {
   quickPasswords();
   const w = await workspace(options);
-  const domain = `s${process.pid}-${++count}.example`;
+  const domain = `${fresh('s')}.example`;
   await verifyDomain(w, domain);
   return { w, domain };
 }
