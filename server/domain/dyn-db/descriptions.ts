@@ -50,7 +50,8 @@ export const descriptions: Descriptions = {
       success: 'The name of the role.',
     },
     'dyn_db.delete_role': {
-      description: 'Deletes a role. Refused while it has live leases.',
+      description:
+        'Deletes a role. Refused while it has live leases. A person confirms it: another role of the same name could have other statements.',
       success: 'The role was deleted.',
     },
     'dyn_db.templates': { description: 'Lists the built-in templates of roles for every engine.', success: 'The templates.' },

@@ -126,12 +126,13 @@ export const updateRole = (ctx: Ctx, input: z.output<typeof UpdateDynDbRole>) =>
     );
   });
 
-/** @throws Refusal not_found, in_use */
+/** Keys mint by the name of a role, and a new one of the same name may have other statements. @throws Refusal not_found, in_use, step_up_required */
 export const deleteRole = (ctx: Ctx, { connection, role }: { connection: string; role: string }) =>
   mutate(ctx, async (tx) => {
     const { id: connection_id, name } = await lockedConnection(tx, ctx, connection);
     const row = await roleByName(tx, ctx, connection_id, role);
     await assertNoLiveLeases(tx, ctx, { connection_id, role_id: row.id });
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, row.creation_sql_template === null ? [] : ['role']);
     await tx.dyn_db_roles.delete({ where: { id: row.id, ...own(ctx) } });
     return audited(
       { deleted: true as const, name: row.name },

@@ -159,6 +159,22 @@ export const harmless = {
   ],
 };
 
+export const freeSamples: Fixture['freeSamples'] = {
+  // It has no statements.
+  'dyn_db.delete_role': async (ctx) => {
+    const iam = {
+      engine: 'postgres',
+      execution_mode: 'iam',
+      host: (await target()).host,
+      iam_region: 'eu-west-1',
+      iam_db_user: 'app_user',
+    };
+    const connect_options = { role_arn: 'arn:aws:iam::123456789012:role/tokens' };
+    const connection = await created(ctx, { ...iam, name: fresh('db'), database_name: 'shop', connect_options });
+    return { connection, role: (await made(ctx, 'dyn_db.create_role', { connection, name: 'app' })).name };
+  },
+};
+
 export const loosening: Fixture['loosening'] = {
   'dyn_db.update_role': {
     rules: ROLE_PROTECTIONS,

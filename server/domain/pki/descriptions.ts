@@ -53,7 +53,11 @@ export const descriptions: Descriptions = {
     },
     'pki.get_role': { description: 'Returns a role of a root.', success: 'The role.' },
     'pki.update_role': { description: 'Changes a role. Certificates that were issued stay as they are.', success: 'The updated role.' },
-    'pki.delete_role': { description: 'Deletes a role. Certificates that were issued stay valid.', success: 'The role was deleted.' },
+    'pki.delete_role': {
+      description:
+        'Deletes a role. Certificates that were issued stay valid. A person confirms it: another role of the same name could allow more.',
+      success: 'The role was deleted.',
+    },
     'pki.issue': {
       description:
         'Issues a certificate with a new private key. The key is in this answer and nowhere else: it is not stored. A certificate never outlives its intermediate; `meta.warnings` says so when it is cut. Never allowed to the token of a person.',

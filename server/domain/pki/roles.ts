@@ -74,11 +74,12 @@ export const updateRole = (ctx: Ctx, { name, role, ...input }: z.output<typeof U
     });
   });
 
-/** @throws Refusal not_found */
+/** Keys issue by the name of a role, and a new one of the same name may allow more: one that issued nothing is nobody's guard. @throws Refusal not_found, step_up_required */
 export const deleteRole = (ctx: Ctx, { name, role }: Ref) =>
   mutate(ctx, async (tx) => {
     const root = await rootByRef(tx, ctx, name);
     const row = await lockedRole(tx, ctx, { name, role });
+    await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, row.allowed_domains.length > 0 ? ['role'] : []);
     await tx.pki_roles.delete({ where: { id: row.id, ...own(ctx) }, select: { id: true } });
     return audited({ deleted: true as const }, { ...entryOf(row, root.name, 'delete'), details: { root: root.name } });
   });

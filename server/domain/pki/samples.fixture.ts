@@ -71,6 +71,10 @@ export const samples: Record<string, Sample> = {
 export const confirmedSamples: Fixture['confirmedSamples'] = {
   'pki.update_root': async (ctx) => ({ ...(await rootName(ctx)), status: 'revoked' }),
 };
+export const freeSamples: Fixture['freeSamples'] = {
+  // It issued nothing.
+  'pki.delete_role': (ctx) => roleOfRoot(ctx, { allowed_domains: [] }),
+};
 /** Names are judged by the role, requests by their signature. */
 export const dependsOnState = [
   /must be a host name, in which/,

@@ -19,6 +19,10 @@ export function loosening({ name, operations, fixture }: Subject): void {
     assert.deepEqual(unjudgedSettings(operations, fixture), []);
   });
 
+  test(`${name}: what others know by a name is not deleted unasked, if its edits ask`, () => {
+    assert.deepEqual(deletedUnasked(operations), []);
+  });
+
   for (const [id, { rules, of, pairs }] of Object.entries(fixture.loosening ?? {})) {
     const op = operations.find((one) => one.id === id);
     test(`${id}: every rule has a strict and a loose value`, () => {
@@ -68,12 +72,27 @@ export const unjudgedSettings = (operations: readonly AnyOperation[], fixture: P
   operations.filter(isEdit).flatMap((op) => {
     if (typeof op.step_up === 'string' || fixture.loosening?.[op.id]) return [];
     const judged = fixture.harmless?.[op.id];
-    if (!judged && typeof op.step_up === 'object' && 'by_verb' in op.step_up && scopesByVerb(op.step_up).includes('protection.loosen'))
-      return [`${op.id} asks before it loosens: add its pairs to loosening`];
+    if (!judged && asksToLoosen(op)) return [`${op.id} asks before it loosens: add its pairs to loosening`];
     return settingsOf(op).flatMap((field) =>
       judged?.includes(field) ? [] : [`${op.id} has ${field}: does changing it loosen a protection?`],
     );
   });
+
+/**
+ * Deletions that go around the edit's question: whoever refers to a thing by its name gets the next one of that name, however loose it is. A reference by ID
+ * fails instead.
+ */
+export const deletedUnasked = (operations: readonly AnyOperation[]): string[] =>
+  operations.filter(isEdit).flatMap((edit) => {
+    const path = edit.http.slice(edit.http.indexOf(' ') + 1);
+    const removal = operations.find(({ http }) => http === `DELETE ${path}`);
+    const named = /\{(?!\w*id\})\w+\}$/i.test(path);
+    if (!removal || !named || !asksToLoosen(edit) || typeof removal.step_up === 'string' || asksToLoosen(removal)) return [];
+    return [`${removal.id} loosens what ${edit.id} asks about: call confirmLoosening`];
+  });
+
+const asksToLoosen = ({ step_up }: AnyOperation): boolean =>
+  typeof step_up === 'object' && 'by_verb' in step_up && scopesByVerb(step_up).includes('protection.loosen');
 
 const isEdit = (op: AnyOperation): boolean => /^(?:PATCH|PUT) /.test(op.http) && (isChange(op) || op.kind === 'reveal');
 
