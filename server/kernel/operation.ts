@@ -57,8 +57,8 @@ export const statusOf = <Output>({ success = 200 }: Succeeding<Output>, output: 
  * Whether a person needs a sign-in of the last 12 hours for an operation: a session of any age must not become a credential that outlives it. One that
  * asks for a confirmation in every case needs none, and neither does one that says why.
  */
-export const takesRecentSignIn = ({ kind, needs, step_up, any_session }: AnyOperation | AnyPersonOperation): boolean =>
-  kind === 'mint' &&
+export const takesRecentSignIn = ({ kind, needs, step_up, any_session, trusts }: AnyOperation | AnyPersonOperation): boolean =>
+  (kind === 'mint' || trusts === true) &&
   needs !== 'anonymous' &&
   needs !== 'client_token' &&
   needs !== 'visitor' &&
@@ -103,6 +103,8 @@ export type Operation<
   step_up?: StepUpRule<z.output<I>>;
   /** Of a mint: why a session of any age may call it, or those calls that `when` names. Absent: `takesRecentSignIn`. */
   any_session?: { why: string; when?: (input: z.output<I>) => boolean };
+  /** The change makes tokens of an issuer outside valid here: a credential that nobody is shown, so it takes the sign-in of a mint. */
+  trusts?: true;
   /** The edit may change where a stored credential is sent; its verb calls `confirmMove` and its step_up names credential.move. */
   moves?: Moves;
   /**

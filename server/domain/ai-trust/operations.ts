@@ -23,6 +23,7 @@ export const create = operation({
   summary: 'Create an OIDC binding',
   http: 'POST /ai-gateway/oidc-bindings',
   kind: 'change',
+  trusts: true,
   needs: { all: ['ai_gateway:create', 'ai_gateway:mint'] },
   refuses: ['conflict'],
   input: schema.CreateAiOidcBinding,

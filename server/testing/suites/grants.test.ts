@@ -3,7 +3,8 @@ import test from 'node:test';
 import { z } from 'zod';
 import { type AnyOperation, operation } from '#server/kernel/operation.ts';
 import { unaskedGrants } from './grants.ts';
-import { unjudgedSettings } from './loosening.ts';
+import { deletedUnasked, unjudgedSettings } from './loosening.ts';
+import { trustingUnasked } from './step-up.ts';
 
 const row = (more: object): AnyOperation =>
   ({
@@ -42,6 +43,27 @@ test('a door that asks, says why it grants nothing, or names none, is not', () =
   assert.deepEqual(unaskedGrants([row({}), row({ kind: 'read', input })], {}), []);
   // A rule by the input alone doesn't see what else it grants: that was the fault of access keys.
   assert.deepEqual(unaskedGrants([row({ input, step_up: () => undefined })], {}), ['robots.create names role_ids']);
+});
+
+test('a planted deletion that goes around the question of an edit is found, unless others refer to the thing by its ID', () => {
+  const edit = (path: string) => row({ id: 'robots.update', http: `PATCH ${path}`, step_up: { by_verb: 'protection.loosen' } });
+  const removal = (path: string, more = {}) => row({ id: 'robots.delete', http: `DELETE ${path}`, ...more });
+  const named = '/fleets/{fleet}/robots/{robot}';
+  assert.deepEqual(deletedUnasked([edit(named), removal(named)]), [
+    'robots.delete loosens what robots.update asks about: call confirmLoosening',
+  ]);
+  assert.deepEqual(deletedUnasked([edit(named), removal(named, { step_up: { by_verb: 'protection.loosen' } })]), []);
+  for (const path of ['/robots/{id}', '/fleets/{id}/robots/{robotId}', '/robots/{robot_id}'])
+    assert.deepEqual(deletedUnasked([edit(path), removal(path)]), [], path);
+});
+
+test('a planted door that trusts another issuer unasked is found', () => {
+  const input = z.object({ issuer: z.string() });
+  assert.deepEqual(trustingUnasked([row({ input })]), ['robots.create takes an issuer: give its row `trusts`']);
+  assert.deepEqual(
+    trustingUnasked([row({ input, trusts: true }), row({ input, step_up: 'sso.change' }), row({ input, kind: 'read' })]),
+    [],
+  );
 });
 
 test('a planted setting without a rule is found, and one that asks needs its pairs', () => {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
+import { z } from 'zod';
 import { perform } from '#server/api/perform.ts';
 import { answeringRow } from '#server/api/reveal.ts';
 import { ACTION_SCOPE_NAMES, type ActionScope, scopeFor, scopesByVerb } from '#server/kernel/action-scopes.ts';
 import type { Space } from '#server/kernel/context.ts';
 import type { Refusal } from '#server/kernel/errors.ts';
 import { isSatisfied } from '#server/kernel/needs.ts';
-import { type AnyOperation, takesRecentSignIn } from '#server/kernel/operation.ts';
+import { type AnyOperation, isChange, takesRecentSignIn } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import type { Answer } from '../calls.ts';
 import type { Fixture, Sample } from '../factories.ts';
@@ -49,6 +50,10 @@ export function stepUp(subject: Subject): void {
             assert.equal(await unused(who, scope), 0);
           });
     });
+
+  test(`${subject.name}: nothing trusts tokens of another issuer without asking`, () => {
+    assert.deepEqual(trustingUnasked(operations), []);
+  });
 
   const minting = operations.filter((op) => takesRecentSignIn(op) && isSatisfied(op.needs, memberActor('owner').capabilities));
   if (minting.length > 0)
@@ -183,6 +188,13 @@ function askedBy(op: AnyOperation, { confirmedSamples: own = {}, samples, loosen
 /** What one space asks for, the other does too. */
 const spacesOf = (scope: ActionScope | undefined, { ofWorkspace }: Fixture): readonly Space[] =>
   (scope === 'capability.grant' || scope === 'protection.loosen') && !ofWorkspace ? ['live', 'test'] : ['live'];
+
+/** Operations that store an issuer whose tokens count here from now on, and ask neither for a confirmation nor for the sign-in of a mint. */
+export const trustingUnasked = (operations: readonly AnyOperation[]): string[] =>
+  operations
+    .filter((op) => op.http.startsWith('POST ') && isChange(op) && !op.step_up && !takesRecentSignIn(op))
+    .filter(({ input }) => input instanceof z.ZodObject && 'issuer' in input.shape)
+    .map(({ id }) => `${id} takes an issuer: give its row \`trusts\``);
 
 const MINT_REFUSED = { action_scope: 'credential.mint', allowed_methods: ['sign_in'] };
 
