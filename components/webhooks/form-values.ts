@@ -51,7 +51,7 @@ export const EMPTY: Values = {
     methods: '',
     environments: '',
     audit: '',
-    include_request_body: true,
+    include_request_body: false,
     include_response_body: false,
     include_headers: false,
   },

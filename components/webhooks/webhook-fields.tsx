@@ -129,7 +129,7 @@ function CallOptions({ form, set }: { form: Props['form']; set: Set }) {
       >
         <Input mono {...form.register('environments')} />
       </Field>
-      <Field group label="Of calls, send also">
+      <Field group label="Of calls, send also" hint="Owners and Admins can turn these on, and confirm it’s them.">
         <Checkbox label="Request body" checked={values.include_request_body} onCheckedChange={(on) => set('include_request_body', on)} />
         <Checkbox label="Response body" checked={values.include_response_body} onCheckedChange={(on) => set('include_response_body', on)} />
         <Checkbox

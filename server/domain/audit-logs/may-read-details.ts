@@ -14,6 +14,11 @@ export async function mayReadDetails(tx: Tx, ctx: Ctx): Promise<boolean> {
   if (role === null) return true;
   // No scope carries the capability, so that of a token's person counts.
   if (!memberCapabilities(role, { reveal_secrets: false }).has('audit_log:read_details')) return false;
+  return !(await detailsWithheld(tx, ctx));
+}
+
+/** Whether people see details only by a reveal. */
+export async function detailsWithheld(tx: Tx, ctx: Ctx): Promise<boolean> {
   const tenant = await tx.tenants.findUnique({ where: { id: ctx.tenant_id }, select: { settings: true } });
-  return !settingsOf(tenant?.settings).details_withheld;
+  return settingsOf(tenant?.settings).details_withheld;
 }

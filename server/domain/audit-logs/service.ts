@@ -22,6 +22,7 @@ export { actorsOfBothSpaces, type LocatedView, pageOfBothSpaces } from './both-s
 export { OPERATOR_CHAIN } from './chain-ids.ts';
 export { appendAllCritical, appendCritical } from './critical.ts';
 export { verifyAllChains } from './failures.ts';
+export { detailsWithheld } from './may-read-details.ts';
 export { provenEntry } from './proven.ts';
 
 /** Seconds the event feed trails, so that ordinary transactions have ended. */

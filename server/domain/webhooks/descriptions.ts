@@ -75,7 +75,8 @@ export const descriptions: Descriptions = {
     methods: 'Of `request.*` events: HTTP methods.',
     environments: 'Of `request.*` events: names of environments.',
     audit: 'Of `audit.event`: patterns over resource type and action, such as `secret.*`.',
-    include_request_body: 'Whether `request.*` events have the body of the request.',
+    include_request_body:
+      'Whether `request.*` events have the body of the request. When left out, true for API keys and false for people, who confirm it as Owner or Admin.',
     include_response_body: 'Whether `request.*` events have the body of the response.',
     include_headers: 'Whether `request.*` events have the headers of request and response. Credentials are redacted.',
     timeout_seconds: 'How long the receiver may take to answer.',

@@ -54,6 +54,16 @@ export const moving: Fixture['moving'] = {
     again: { auth_config: { token: 'another token' }, request_headers: null },
   },
 };
+/** Events of calls, with what the log keeps of them. */
+const withBodies = { event_types: ['request.completed'], include_request_body: true };
+export const confirmedSamples: Fixture['confirmedSamples'] = {
+  'webhooks.create capability.grant': async (ctx) => ({ ...(await webhook(ctx)), ...withBodies }),
+  'webhooks.update capability.grant': async (ctx) => ({ ...(await existing(ctx)), ...withBodies }),
+};
+export const freeSamples: Fixture['freeSamples'] = {
+  'webhooks.create': async (ctx) => ({ ...(await webhook(ctx)), event_types: ['request.completed', 'audit.event'] }),
+  'webhooks.update': async (ctx) => ({ ...(await existing(ctx)), event_types: ['request.completed'], include_request_body: false }),
+};
 export const shownOnce = { 'webhooks.create': ['secret_key'], 'webhooks.rotate_secret': ['secret_key'] };
 export const dependsOnState = [
   /must use https|can only be called|must not use port|is not a public|points to an address|must contain|must be an absolute|must be ASCII/,

@@ -31,11 +31,21 @@ export const workflowChannel = (): Channel => ({
     const { id, type, occurred_at, data } = attempt.event;
     await startAutomatically(ctx, workflow, {
       ...{ id: uuidOf(`workflow ${workflow.id} event ${id}`), trigger_type: 'proxy_event', label: type, chain: origin },
-      input: { type, data, timestamp: occurred_at.toISOString() },
+      input: { type, data: withoutPayload(data), timestamp: occurred_at.toISOString() },
     });
     return { result: 'delivered' };
   },
 });
+
+/** Headers and bodies of calls are read by a reveal, and whoever sees runs sees what started them. */
+const withoutPayload = (data: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(data).map(([name, side]) => [name, name === 'request' || name === 'response' ? facts(side) : side]));
+
+function facts(side: unknown): unknown {
+  if (!isRecord(side)) return side;
+  const { headers: _, body: __, ...rest } = side;
+  return rest;
+}
 
 /** The workflows behind the call of an event, the first first; none for a call from outside. */
 async function originOf(tx: Tx, ctx: Ctx, { event: { data } }: Attempt): Promise<string[]> {

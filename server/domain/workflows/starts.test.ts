@@ -9,7 +9,7 @@ import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import type { Definition } from './definition.shared.ts';
-import { definitionOf, started, stored } from './engine/running.fixture.ts';
+import { definitionOf, ended, runsOf, started, stored, working } from './engine/running.fixture.ts';
 import { workflowChannel } from './event-channel.ts';
 import { requestIdOf, runsBehind } from './nodes/request-ids.ts';
 import { startScheduled } from './schedule-runs.ts';
@@ -152,4 +152,18 @@ test('a workflow that starts more than 600 times in a minute is turned off and a
   const [entry] = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id, resource_id: row.id } });
   assert.deepEqual([entry?.action, entry?.actor_type], ['disable', 'system']);
   assert.equal(systemContext(db(), { tenant_id: w.tenant.id, now: new Date(), label: 'x' }).actor.type, 'system');
+});
+
+test('a workflow is started without headers and bodies of the call, which people read by a reveal', async () => {
+  const { live } = await workspace();
+  const row = await stored(live, listening(), on);
+  const kept = { headers: { 'x-patient': 'kept of the call' }, body: { patient: 'kept of the call' } };
+  await deliver(row, { route_name: 'r', request: { method: 'GET', ...kept }, response: { status: 502, ...kept } });
+  const [run] = await executionsOf(row.id);
+  assert.ok(run);
+  const { stop } = working();
+  await ended(run.id);
+  await stop();
+  const shown = JSON.stringify(await runsOf(live, run.id));
+  assert.ok(shown.includes('"status":502') && !shown.includes('kept of the call'), shown);
 });
