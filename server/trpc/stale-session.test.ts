@@ -47,7 +47,7 @@ test('a session of five days loosens nothing and grants nothing without a factor
   for (const [http, body, scope] of [
     ['PATCH /admin/settings', { details_withheld: false }, 'protection.loosen'],
     ['POST /admin/invitations', { email: 'a@example.test', role: 'editor', reveal_secrets: true }, 'capability.grant'],
-    ['POST /admin/invitations', { email: 'a@example.test', role: 'viewer' }, 'member.role'],
+    ['POST /admin/invitations', { email: 'a@example.test', role: 'viewer' }, 'capability.grant'],
   ] as const) {
     const answer = await call(http, body);
     const { error, requires_step_up, action_scope } = answer.body;

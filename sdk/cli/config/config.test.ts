@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test from 'node:test';
+import { forgetRules } from '#server/domain/policies/service.ts';
+import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
+import { made } from '#server/testing/factories.ts';
 import { applyPlan } from './apply.ts';
 import { configurationOf } from './check.ts';
 import { file, home, quiet } from './config.fixture.ts';
@@ -392,4 +395,21 @@ routes:
     ['staging', null, 'staging'],
     JSON.stringify(told),
   );
+});
+
+test('a caller whom a policy keeps from a secret learns what to write for a new route, and that goes through', async () => {
+  const { run, w, own } = await home();
+  const { id: secret } = await made(w.live, 'secrets.create', { name: 'PAYROLL', value: 'a value' });
+  const { id: key } = await db().api_keys.findFirstOrThrow({ where: own, select: { id: true } });
+  const data = { id: newId(), tenant_id: w.tenant.id, name: 'hidden', actions: ['secret:read'], space: 'both' };
+  await db().tenant_policies.create({ data: { ...data, resources: [secret], subjects: { api_key_ids: [key] } } });
+  forgetRules(w.tenant.id);
+  const route = (more = '') => file(`format: 1\nroutes: [{ name: A, target_base_url: https://a.example.com${more} }]\n`);
+  const refused = await run(['apply', '-f', route(), '--yes']);
+  assert.equal(refused.code, 1, refused.err);
+  const wanted = /write (body_placeholders: off) at the route in a configuration file/.exec(refused.err)?.[1];
+  assert.ok(wanted, refused.err);
+  const done = await run(['apply', '-f', route(`, ${wanted}`), '--yes']);
+  assert.equal(done.code, 0, done.err);
+  assert.equal((await run(['diff', '-f', route(`, ${wanted}`)])).code, 0);
 });

@@ -29,14 +29,22 @@ const tally = processState('policy-denials', (): { seen: Map<string, Counted>; t
   seen: new Map(),
 }));
 
-/** The refusal of a call that a policy denies: machines learn its name, people also who can change it (interface rule 24 §6). Counts the denial. */
-export function policyDenied(ctx: HotCtx, policy: Pick<Rule, 'id' | 'name'>, capability: Capability): Refusal {
+/**
+ * The refusal of a call that a policy denies: machines learn its name, people also who can change it (interface rule 24 §6). `next` says what passes under
+ * the policy as it is. Counts the denial.
+ */
+export function policyDenied(ctx: HotCtx, policy: Pick<Rule, 'id' | 'name'>, capability: Capability, next?: string): Refusal {
   recordDenial(ctx, policy, capability);
+  const instead = next === undefined ? '' : ` ${next}`;
   return ctx.actor.type === 'member'
-    ? new Refusal('role_denied', `Denied by tenant policy ${policy.name}. An Owner or Admin can change it under Settings > Policies.`, {
-        extra: { policy: { id: policy.id, name: policy.name }, capability },
-      })
-    : new Refusal('forbidden', `denied by tenant policy ${policy.name}`);
+    ? new Refusal(
+        'role_denied',
+        `Denied by tenant policy ${policy.name}. An Owner or Admin can change it under Settings > Policies.${instead}`,
+        {
+          extra: { policy: { id: policy.id, name: policy.name }, capability },
+        },
+      )
+    : new Refusal('forbidden', `denied by tenant policy ${policy.name}${next === undefined ? '' : `.${instead}`}`);
 }
 
 /** Counts a denied call, for the page of the policy. */

@@ -28,11 +28,14 @@ export async function assertFills(ctx: Ctx): Promise<void> {
   if (!holdsSecrets(ctx))
     throw new Refusal(
       ctx.actor.type === 'member' ? 'role_denied' : 'forbidden',
-      'Letting callers of a route name secrets in their bodies (body_placeholders), or changing where such a route sends them, takes the capability secret:read. Use a credential with the scope secrets:read, or set body_placeholders to off.',
+      `Letting callers of a route name secrets in their bodies (body_placeholders), or changing where such a route sends them, takes the capability secret:read. Use a credential with the scope secrets:read, or ${LEFT_OUT}`,
     );
   const policy = await policyEscapedByHeirs(ctx, 'secret:read');
-  if (policy) throw policyDenied(ctx, policy, 'secret:read');
+  if (policy) throw policyDenied(ctx, policy, 'secret:read', `Callers of this route could name what it denies you. To go on, ${LEFT_OUT}`);
 }
+
+/** The next step of somebody who may not: files say what the API would decide for a route that leaves the setting open. */
+const LEFT_OUT = 'set body_placeholders to off (write body_placeholders: off at the route in a configuration file).';
 
 /** A new draft of somebody who may not let it fill in placeholders, where they don't ask for it: switched off, which a warning says. */
 export async function withFillInAllowed(ctx: Ctx, draft: Draft): Promise<Draft> {

@@ -112,8 +112,9 @@ export async function confirmMembership(tx: Tx, ctx: Ctx, before: Rights | null,
   });
   const { actor, now } = ctx;
   if (actor.type !== 'member' || isRecent(actor.signed_in_at, now) || (before && !isHigher(after.role, before.role))) return;
-  if (await hasFactor(tx, actor.id)) return confirmChange(tx, ctx, env.PUBLIC_ADMIN_URL, 'member.role');
-  assertRecentSignIn(ctx, 'member.role', 'let somebody into this workspace');
+  // Every door to a membership names this scope, that of access requests too, which give no role that manages.
+  if (await hasFactor(tx, actor.id)) return confirmChange(tx, ctx, env.PUBLIC_ADMIN_URL, 'capability.grant');
+  assertRecentSignIn(ctx, 'capability.grant', before ? 'give a member a higher role' : 'let somebody into this workspace');
 }
 
 /** The roles are listed from the highest down. */
