@@ -86,7 +86,7 @@ export const deletedUnasked = (operations: readonly AnyOperation[]): string[] =>
   operations.filter(isEdit).flatMap((edit) => {
     const path = edit.http.slice(edit.http.indexOf(' ') + 1);
     const removal = operations.find(({ http }) => http === `DELETE ${path}`);
-    const named = /\{(?!\w*id\})\w+\}$/i.test(path);
+    const named = path.endsWith('}') && !path.toLowerCase().endsWith('id}');
     if (!removal || !named || !asksToLoosen(edit) || typeof removal.step_up === 'string' || asksToLoosen(removal)) return [];
     return [`${removal.id} loosens what ${edit.id} asks about: call confirmLoosening`];
   });
