@@ -5,7 +5,7 @@ import { compileRanges } from '#server/kernel/address.ts';
 import { type Capability, capabilitiesOfKey } from '#server/kernel/capabilities.ts';
 import { type HotCtx, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import { processState } from '#server/kernel/process-state.ts';
+import { stampUse } from '#server/platform/credential-usage.ts';
 import { sql } from '#server/platform/sql.ts';
 import type { Edge } from './edge.ts';
 
@@ -114,25 +114,8 @@ export const limitOfKey = (row: KeyRow): KeyLimit | null =>
 
 export const legacyKeyAuthOf = (row: KeyRow): 'enabled' | 'disabled' => ofRow(row).legacy_key_auth;
 
-/** Stamps the last use of a key or client, at most once a minute and outside the request's own work. A lost stamp loses nothing. */
-export function stampUse(ctx: HotCtx): void {
-  stampCredential(ctx, ctx.actor.id as string);
-  // A key works through the tokens that were minted from it.
-  if (ctx.actor.type === 'oauth_token' && ctx.actor.source_key) stampCredential(ctx, ctx.actor.source_key.id);
+/** Stamps the last use of a caller's credential; a key works through the tokens that were minted from it. */
+export function stampCaller(ctx: HotCtx): void {
+  const { actor } = ctx;
+  void stampUse(ctx, [actor.id, actor.type === 'oauth_token' ? actor.source_key?.id : null], ctx.ip, ctx.now);
 }
-
-function stampCredential(ctx: HotCtx, id: string): void {
-  const now = ctx.now.getTime();
-  if (now - (stamped.get(id) ?? 0) < 60_000) return;
-  if (stamped.size > 50_000) stamped.clear();
-  stamped.set(id, now);
-  void sql()
-    .query({
-      name: 'stamp-use',
-      text: `insert into credential_usage (id, tenant_id, sandbox, last_used_at, last_used_ip) values ($1, $2, $3, $4, $5)
-        on conflict (id) do update set last_used_at = excluded.last_used_at, last_used_ip = excluded.last_used_ip`,
-      values: [id, ctx.tenant_id, ctx.sandbox, ctx.now, ctx.ip],
-    })
-    .catch(() => stamped.delete(id));
-}
-const stamped = processState('stamped-credentials', () => new Map<string, number>());

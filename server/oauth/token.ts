@@ -2,7 +2,7 @@ import type { Edge } from '#server/api/edge.ts';
 import { CLI_ALIAS } from '#server/domain/oauth-clients/cli-client.shared.ts';
 import { clientOfCredential } from '#server/domain/oauth-grants/cli-alias.ts';
 import { GRANTS, type OAuthClient } from '#server/domain/oauth-grants/client.ts';
-import { stampClient } from '#server/domain/oauth-grants/usage.ts';
+import { stampUse } from '#server/platform/credential-usage.ts';
 import { presentedClient } from './client-authentication.ts';
 import { authenticatedClient, failClient, limitRequests } from './client-limits.ts';
 import { type Form, required } from './form.ts';
@@ -35,7 +35,7 @@ export async function token(form: Form, headers: Headers, edge: Edge, now: Date)
   if (client) await limitRequests(client, now);
   const proof = await verifiedProof(headers, '/oauth/token', client, now);
   const answer = await grant.run({ form, edge, client, alias, now, proof });
-  if (client) stampClient(client, edge.ip, now);
+  if (client) void stampUse(client, [client.id, client.source_api_key_id], edge.ip, now);
   return answer;
 }
 const NOBODY = { client: null, alias: false };

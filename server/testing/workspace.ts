@@ -8,6 +8,7 @@ import type { Actor, Ctx, Space } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { expandScopes, SCOPE_NAMES } from '#server/kernel/scopes.ts';
+import { stampUse } from '#server/platform/credential-usage.ts';
 import { db } from '#server/platform/db.ts';
 
 export type Workspace = Awaited<ReturnType<typeof workspace>>;
@@ -130,9 +131,17 @@ export async function workspace(options: { plan?: PlanName; status?: string; nam
     return { row, client: of, text: minted.token };
   };
 
-  /** The text of a credential that may call an operation of /v1 wherever a machine may. */
-  const credentialFor = async ({ oauth_only }: Pick<AnyOperation, 'oauth_only'>, space: Space = 'live') =>
-    (oauth_only ? await token({ space }) : await key(space)).text;
+  /**
+   * The text of a credential that may call an operation of /v1 wherever a machine may. It was just used, so that no call with it changes what lists of
+   * credentials show.
+   */
+  const credentialFor = async ({ oauth_only }: Pick<AnyOperation, 'oauth_only'>, space: Space = 'live') => {
+    const { used, text } = oauth_only
+      ? await token({ space }).then((t) => ({ ...t, used: t.client }))
+      : await key(space).then((k) => ({ ...k, used: k.row }));
+    await stampUse({ tenant_id: tenant.id, sandbox: space === 'test' }, [used.id], '127.0.0.1', new Date());
+    return text;
+  };
 
   const member = (role: MemberRole, space: Space = 'live') => ctx(space, memberActor(role));
   return { tenant, ctx, key, client, token, credentialFor, member, live: ctx('live'), test: ctx('test') };

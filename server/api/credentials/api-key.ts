@@ -1,7 +1,7 @@
 import { keyIdOf } from '#server/crypto/tokens.ts';
 import type { HotCtx } from '#server/kernel/context.ts';
 import type { Refusal } from '#server/kernel/errors.ts';
-import { contextOfKey, isValidKey, type KeyLimit, keyRow, legacyKeyAuthOf, limitOfKey, refusalOfKey, stampUse } from '../api-key.ts';
+import { contextOfKey, isValidKey, type KeyLimit, keyRow, legacyKeyAuthOf, limitOfKey, refusalOfKey, stampCaller } from '../api-key.ts';
 import type { CredentialReader } from './credential-reader.ts';
 import type { V1Request } from './presented.ts';
 
@@ -37,7 +37,7 @@ export const apiKeys: CredentialReader<Recognised, V1Request> = {
     const ctx = contextOfKey(row, edge, now);
     const refused = refusalOfKey(row, edge);
     if (refused) throw new KeyRefused(refused.refusal, refused.of === 'address' ? { ctx, name: row.name, key_id: row.key_id } : null);
-    stampUse(ctx);
+    stampCaller(ctx);
     return { ctx, limit: limitOfKey(row), legacy_key: true, legacy_key_auth: legacyKeyAuthOf(row) };
   },
 };

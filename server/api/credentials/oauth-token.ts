@@ -4,7 +4,7 @@ import { type AccessToken, isLiveToken, tokenRow } from '#server/domain/oauth-gr
 import { ProofRefused, useProof } from '#server/domain/oauth-grants/dpop.ts';
 import { settingsOf } from '#server/domain/tenants/schema.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import { stampUse } from '../api-key.ts';
+import { stampCaller } from '../api-key.ts';
 import { contextOfToken, limitOfToken, refusalOfToken } from '../oauth-token.ts';
 import type { Recognised } from './api-key.ts';
 import type { CredentialReader } from './credential-reader.ts';
@@ -22,7 +22,7 @@ export const oauthTokens: CredentialReader<Recognised, V1Request> = {
     const refused = refusalOfToken(token, request.edge);
     if (refused) throw refused.refusal;
     const ctx = contextOfToken(token, request.edge, now);
-    stampUse(ctx);
+    stampCaller(ctx);
     return { ctx, limit: limitOfToken(token), legacy_key: false, legacy_key_auth: 'enabled' };
   },
 };

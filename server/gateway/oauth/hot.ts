@@ -3,13 +3,13 @@ import { type Finished, finished, json } from '#server/api/respond.ts';
 import { issuerOf } from '#server/domain/oauth-grants/addresses.ts';
 import { GRANTS, type OAuthClient } from '#server/domain/oauth-grants/client.ts';
 import { introspection } from '#server/domain/oauth-grants/introspection.ts';
-import { stampClient } from '#server/domain/oauth-grants/usage.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import { type Presented, presentedClient, provenClient, triedId } from '#server/oauth/client-authentication.ts';
 import { type Form, parseForm } from '#server/oauth/form.ts';
 import { clientCredentials } from '#server/oauth/grants/client-credentials.ts';
 import { asOAuthProblem, OAuthProblem, problemWire } from '#server/oauth/problem.ts';
 import { assertMayUse, countRequest } from '#server/oauth/token-rules.ts';
+import { stampUse } from '#server/platform/credential-usage.ts';
 import { log } from '#server/platform/log.ts';
 import { memoryCounter, type WindowCounter } from '#server/platform/window-counter.ts';
 import type { ReadBody } from '../core/request-body.ts';
@@ -82,7 +82,7 @@ export function createHotOAuth({ clients, tokens, count }: HotOAuthOptions): Hot
     assertMayUse(client, GRANTS.client_credentials);
     await countRequest(client, now, count() ?? own);
     const issued = await clientCredentials({ form, edge, client, alias: false, now, proof: null });
-    stampClient(client, edge.ip, now);
+    void stampUse(client, [client.id, client.source_api_key_id], edge.ip, now);
     return issued;
   }
 

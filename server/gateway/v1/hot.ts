@@ -7,7 +7,7 @@ import {
   legacyKeyAuthOf,
   limitOfKey,
   refusalOfKey,
-  stampUse,
+  stampCaller,
 } from '#server/api/api-key.ts';
 import { authorize } from '#server/api/authorize.ts';
 import type { Edge } from '#server/api/edge.ts';
@@ -124,7 +124,7 @@ export function createHotV1({ keys, tokens, count, operations = hotOperations }:
     if (sent.body === null) return null;
     const raw = mergedInput(op, { url: `http://api${target}`, headers }, params, sent.body);
     // Both stamps are times of day, which web would set as well.
-    stampUse(ctx);
+    stampCaller(ctx);
     await authorize(op, ctx, () => raw);
     // A use leaves traces (tokens, audit entries, monthly counts), so a call over its limit must not come as far as that.
     if (op.kind === 'use' && limit && counter && (await isUsedUp(limit, now, counter))) return null;
