@@ -9,7 +9,7 @@ import { audited, mutate } from '#server/kernel/mutate.ts';
 import { download, type RawBody } from '#server/kernel/raw-body.ts';
 import { sql } from '#server/platform/sql.ts';
 import { type AuditKeys, AuditKeysUnavailable, storedAuditKeys } from './audit-keys.ts';
-import { faultOfHead } from './heads.ts';
+import { faultOfHead, highestSeen } from './heads.ts';
 import { mayReadDetails } from './may-read-details.ts';
 import type { BrowseCritical, CriticalRow, VerifyCritical } from './schema.ts';
 import { chainRows, headOf } from './stored-chain.ts';
@@ -49,7 +49,7 @@ export async function browseCritical(ctx: Ctx, { after, limit, action, from, to 
 async function knownFailure(chainId: string) {
   const keys = await keysOrNone();
   if (!keys) return { kind: 'keys_missing' as const, sequence_number: '0' };
-  const head = await headOf(chainId, sql());
+  const head = await headOf(chainId, sql(), highestSeen(chainId));
   const fault = !head && !keys.sealed ? null : faultOfHead(keys.mac, head);
   return fault && { kind: fault.kind, sequence_number: String(fault.sequence) };
 }

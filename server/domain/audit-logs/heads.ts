@@ -5,16 +5,23 @@ import { emptyHead } from './audit-keys.ts';
 import { NO_WORKSPACE, OPERATOR_CHAIN } from './chain-ids.ts';
 import type { ChainFailureKind } from './schema.ts';
 
-export type StoredHead = SealedHead & { mac: Uint8Array };
+/** `known`: what `highestSeen` said before the head was read. */
+export type StoredHead = SealedHead & { mac: Uint8Array; known: bigint };
 export type Tail = { sequence_number: bigint; row_hash: Uint8Array } | null;
 
 /** The highest renewal of each head that this process has seen: an older one was put back. */
 const seen = processState('audit-heads', () => new Map<string, bigint>());
 const MOST_SEEN = 100_000;
 
+/**
+ * The highest renewal of a chain's head that this process has seen. Ask before the read, or the snapshot, that brings a head: another one may see a newer head
+ * while it's under way, and what was read is not older for it.
+ */
+export const highestSeen = (chainId: string): bigint => seen.get(chainId) ?? 0n;
+
 /** Remembers a head that is committed: one of a transaction that is rolled back would be a false alarm. The oldest is forgotten first. */
 export function rememberHead({ chain_id, epoch }: SealedHead): void {
-  if ((seen.get(chain_id) ?? 0n) >= epoch) return;
+  if (highestSeen(chain_id) >= epoch) return;
   seen.delete(chain_id);
   seen.set(chain_id, epoch);
   const oldest = seen.keys().next().value;
@@ -23,11 +30,11 @@ export function rememberHead({ chain_id, epoch }: SealedHead): void {
 
 export type Fault = { kind: ChainFailureKind; sequence: bigint };
 
-/** Whether a head is there, is ours, and is no older one than this process has seen. */
+/** Whether a head is there, is ours, and is no older one than this process had seen. */
 export function faultOfSeal(key: ChainKey, head: StoredHead | null): Fault | null {
   if (!head) return { kind: 'head_missing', sequence: 0n };
   if (!headMacHolds(key, head, head.mac)) return { kind: 'head_invalid', sequence: head.sequence_number };
-  return head.epoch < (seen.get(head.chain_id) ?? 0n) ? { kind: 'rolled_back', sequence: head.sequence_number } : null;
+  return head.epoch < head.known ? { kind: 'rolled_back', sequence: head.sequence_number } : null;
 }
 
 /** The same, and the failure that it keeps until an operator accepts it. The MAC covers the name, so it is one that this service gave. */
@@ -51,7 +58,7 @@ export function faultOfChain(key: ChainKey, head: StoredHead | null, tail: Tail)
 /** A head that is to be sealed for a chain as it is, keeping what the one before it says if it was ours. */
 export function nextHead(key: ChainKey, before: StoredHead | null, chainId: string, changes: Partial<SealedHead>): SealedHead {
   const kept = before && headMacHolds(key, before, before.mac) ? before : emptyHead(chainId);
-  const highest = [kept.epoch, seen.get(chainId) ?? 0n].reduce((a, b) => (a > b ? a : b));
+  const highest = [kept.epoch, highestSeen(chainId)].reduce((a, b) => (a > b ? a : b));
   const { chain_id, sequence_number, row_hash, baseline, checkpoints, failure, failed_sequence, failed_at, reported } = kept;
   return {
     ...{ chain_id, sequence_number, row_hash, baseline, checkpoints, failure, failed_sequence, failed_at, reported },
@@ -62,12 +69,13 @@ export function nextHead(key: ChainKey, before: StoredHead | null, chainId: stri
 
 /** The head and the last entry of a chain, in one statement and so of one moment. The caller holds the chain's lock. */
 export async function readEnd(tx: Tx, chainId: string): Promise<{ head: StoredHead | null; tail: Tail }> {
+  const known = highestSeen(chainId);
   const [row] = await tx.$queryRaw<[(StoredHead & { tail_sequence: bigint | null; tail_hash: Uint8Array | null }) | undefined]>`
     select h.*, t.sequence_number as tail_sequence, t.row_hash as tail_hash from (select 1) one
     left join audit_chain_heads h on h.chain_id = ${chainId}
     left join lateral (select sequence_number, row_hash from audit_log_critical where chain_id = ${chainId} order by sequence_number desc limit 1) t on true`;
   const tail = row?.tail_hash && row.tail_sequence !== null ? { sequence_number: row.tail_sequence, row_hash: row.tail_hash } : null;
-  return { head: row?.chain_id ? row : null, tail };
+  return { head: row?.chain_id ? { ...row, known } : null, tail };
 }
 
 /** Seals a head and stores it in place of the one before it. */

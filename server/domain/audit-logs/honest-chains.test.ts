@@ -21,8 +21,10 @@ import { sealChains } from './baseline.ts';
 import { verifyChainOf } from './chain-pages.ts';
 import { appendCritical } from './critical.ts';
 import { verifyAllChains } from './failures.ts';
+import { faultOfHead, highestSeen } from './heads.ts';
 import { write } from './planted.fixture.ts';
 import { publicKeyDocument, signCheckpoints } from './signing.ts';
+import { headOf, inSnapshot } from './stored-chain.ts';
 
 await ownDatabase();
 
@@ -77,6 +79,22 @@ test('appends, signing and verification beside each other never see a fault', as
     }),
   );
   assert.deepEqual([...new Set(verdicts)], ['valid']);
+});
+
+test('a verification that began before others saw a newer head reports no chain as put back', async () => {
+  const w = await workspace();
+  await append(w);
+  const keys = await storedAuditKeys();
+  const known = highestSeen(w.tenant.id);
+  const head = await inSnapshot(async (reader) => {
+    await reader.query('select from audit_chain_heads');
+    await append(w);
+    assert.equal(await verdict(w), 'valid');
+    return headOf(w.tenant.id, reader, known);
+  });
+  assert.equal(faultOfHead(keys.mac, head), null);
+  assert.ok(head && highestSeen(w.tenant.id) > head.epoch, 'the newer head was seen');
+  assert.equal(faultOfHead(keys.mac, { ...head, known: highestSeen(w.tenant.id) })?.kind, 'rolled_back');
 });
 
 test('an append that is rolled back leaves entries and head as they were', async () => {

@@ -1,7 +1,7 @@
 import { rowHash, verifyChain } from '#server/crypto/chain.ts';
 import { rowMacHolds, type StoredChainRow } from '#server/crypto/chain-seal.ts';
 import { type AuditKeys, AuditKeysUnavailable, storedAuditKeys } from './audit-keys.ts';
-import { faultOfHead } from './heads.ts';
+import { faultOfHead, highestSeen } from './heads.ts';
 import { chainRowAt, chainRows, headOf, inSnapshot, type Reader } from './stored-chain.ts';
 import { baselineEntry } from './verify.ts';
 
@@ -12,17 +12,22 @@ import { baselineEntry } from './verify.ts';
 export async function provenEntry(chainId: string, sequence: bigint): Promise<StoredChainRow | undefined> {
   try {
     const keys = await storedAuditKeys();
-    return await inSnapshot((reader) => proven(reader, keys, chainId, sequence));
+    const known = highestSeen(chainId);
+    return await inSnapshot((reader) => proven(reader, keys, { chainId, sequence, known }));
   } catch (error) {
     if (error instanceof AuditKeysUnavailable) return undefined;
     throw error;
   }
 }
 
-async function proven(reader: Reader, keys: AuditKeys, chainId: string, sequence: bigint): Promise<StoredChainRow | undefined> {
+async function proven(
+  reader: Reader,
+  keys: AuditKeys,
+  { chainId, sequence, known }: { chainId: string; sequence: bigint; known: bigint },
+): Promise<StoredChainRow | undefined> {
   const row = await chainRowAt(chainId, sequence, reader);
   if (!row) return undefined;
-  const head = await headOf(chainId, reader);
+  const head = await headOf(chainId, reader, known);
   if (!head && !keys.sealed) return row.mac === null ? hashed(row) : sealed(keys, row); // the worker seals it a day after the upgrade
   if (!head || faultOfHead(keys.mac, head)) return undefined; // a chain that failed proves nothing until an operator has accepted it
   if (row.mac !== null) return sealed(keys, row);

@@ -52,8 +52,9 @@ export async function chainRowAt(chainId: string, sequence: bigint, reader?: Rea
 
 type Numbers<T, K extends keyof T> = { [P in keyof T]: P extends K ? string | (null extends T[P] ? null : never) : T[P] };
 
-export async function headOf(chainId: string, reader: Reader): Promise<StoredHead | null> {
-  const { rows } = await reader.query<Numbers<StoredHead, 'sequence_number' | 'epoch' | 'baseline' | 'failed_sequence'>>(
+/** `known`: what `highestSeen` said before the reader began. */
+export async function headOf(chainId: string, reader: Reader, known: bigint): Promise<StoredHead | null> {
+  const { rows } = await reader.query<Numbers<Omit<StoredHead, 'known'>, 'sequence_number' | 'epoch' | 'baseline' | 'failed_sequence'>>(
     'select * from audit_chain_heads where chain_id = $1',
     [chainId],
   );
@@ -62,6 +63,7 @@ export async function headOf(chainId: string, reader: Reader): Promise<StoredHea
   return row
     ? {
         ...row,
+        known,
         sequence_number: BigInt(row.sequence_number),
         epoch: BigInt(row.epoch),
         baseline: number(row.baseline),

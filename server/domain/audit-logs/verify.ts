@@ -2,7 +2,7 @@ import { type ChainVerdict, verifyChain } from '#server/crypto/chain.ts';
 import { headHolds } from '#server/crypto/chain-head.ts';
 import { historyDigest, rowMacHolds, type StoredChainRow, type StoredCheckpoint } from '#server/crypto/chain-seal.ts';
 import { type AuditKeys, AuditKeysUnavailable, storedAuditKeys } from './audit-keys.ts';
-import { faultOfHead, faultOfSeal, rememberHead, type StoredHead } from './heads.ts';
+import { faultOfHead, faultOfSeal, highestSeen, rememberHead, type StoredHead } from './heads.ts';
 import type { ChainFailureKind } from './schema.ts';
 import { chainRowAt, chainRows, checkpointsOf, foreignRow, headOf, inSnapshot, LOWEST, type Reader } from './stored-chain.ts';
 
@@ -36,13 +36,15 @@ export async function verifyCritical(chainId: string, range: { from?: bigint; to
     if (!(error instanceof AuditKeysUnavailable)) throw error;
     return { ...failed('keys_missing', '0'), baseline: null };
   }
-  return inSnapshot((reader) => judge(reader, keys, chainId, { from: range.from ?? 1n, to: range.to }));
+  const known = highestSeen(chainId);
+  return inSnapshot(async (reader) =>
+    judge(reader, keys, await headOf(chainId, reader, known), chainId, { from: range.from ?? 1n, to: range.to }),
+  );
 }
 
 type Range = { from: bigint; to: bigint | undefined };
 
-async function judge(reader: Reader, keys: AuditKeys, chainId: string, range: Range): Promise<CriticalVerdict> {
-  const head = await headOf(chainId, reader);
+async function judge(reader: Reader, keys: AuditKeys, head: StoredHead | null, chainId: string, range: Range): Promise<CriticalVerdict> {
   // From before heads existed: the worker seals it a day after the upgrade.
   if (!head && !keys.sealed) return { ...(await judgeUnsealed(reader, keys, chainId, range)), baseline: null };
   if (head && !faultOfSeal(keys.mac, head)) rememberHead(head);
