@@ -1,4 +1,4 @@
-import { type Fixture, fresh, idOf, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
 import { oncePerFile } from '#server/testing/file-end.ts';
 import { startCollector } from './collector.fixture.ts';
 
@@ -9,6 +9,18 @@ const stream: Sample = async () => {
 };
 const streamId = idOf('log_streams.create', stream);
 
+/** Of a workspace where people see details of audit entries only by a reveal. */
+const withheld: Sample = async (ctx) => {
+  await made(ctx, 'account.update_settings', { details_withheld: true });
+  return plain();
+};
+const moved: Sample = async (ctx) => {
+  const { id } = await made(ctx, 'log_streams.create', await plain());
+  await withheld(ctx);
+  return { id, endpoint: 'https://collect.example.com' };
+};
+const plain = async () => ({ name: fresh('siem'), source: 'audit', kind: 'https', endpoint: (await collector()).url });
+
 export const samples: Record<string, Sample> = {
   'log_streams.list': nothing,
   'log_streams.get': streamId,
@@ -16,6 +28,14 @@ export const samples: Record<string, Sample> = {
   'log_streams.update': async (ctx) => ({ ...(await streamId(ctx)), name: fresh('renamed') }),
   'log_streams.delete': streamId,
   'log_streams.test': streamId,
+};
+export const confirmedSamples: Fixture['confirmedSamples'] = {
+  'log_streams.create capability.grant': withheld,
+  'log_streams.update capability.grant': moved,
+};
+export const freeSamples: Fixture['freeSamples'] = {
+  'log_streams.create': async (ctx) => ({ ...(await withheld(ctx)), source: 'requests' }),
+  'log_streams.update': async (ctx) => ({ ...(await streamId(ctx)), enabled: false }),
 };
 const credentials = ['headers', 'secret_access_key', 'token'];
 export const secretInput = { 'log_streams.create': credentials, 'log_streams.update': credentials };

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { confirmDisclosure } from '#server/domain/audit-logs/service.ts';
 import { confirmMove } from '#server/domain/reveals/service.ts';
 import { attemptsHorizon } from '#server/domain/webhooks/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -36,7 +37,7 @@ export async function lockedStream(tx: Tx, ctx: Ctx, id: string): Promise<Stream
   return streamById(tx, ctx, id);
 }
 
-/** What happens from now on is sent, nothing from before. @throws Refusal validation_error, conflict, tenant_sealed */
+/** What happens from now on is sent, nothing from before. @throws Refusal validation_error, conflict, tenant_sealed, what `confirmDisclosure` throws */
 export async function createStream(ctx: Ctx, input: z.output<typeof CreateLogStream>) {
   const { name, source, kind, region = null, prefix = null, access_key_id = null, enabled } = input;
   assertFields(kind, input, true);
@@ -50,6 +51,7 @@ export async function createStream(ctx: Ctx, input: z.output<typeof CreateLogStr
     await assertFreeName(tx, ctx, name);
     if ((await tx.log_streams.count({ where: own(ctx) })) >= MOST)
       throw new Refusal('conflict', `A space can have at most ${MOST} log streams. Delete one first.`);
+    await confirmSent(tx, ctx, source);
     const row = await tx.log_streams.create({
       data: {
         ...{ id, ...own(ctx), name, source, kind, endpoint, region, prefix, access_key_id, enabled, ...sealed },
@@ -76,8 +78,10 @@ export async function updateStream(ctx: Ctx, { id, ...input }: z.output<typeof U
   return mutate(ctx, async (tx) => {
     const before = await lockedStream(tx, ctx, id);
     const credential = CREDENTIAL_OF[known.kind];
+    const moved = originOf(endpoint) !== originOf(before.endpoint);
+    if (moved) await confirmSent(tx, ctx, known.source);
     const move = await confirmMove(tx, ctx, {
-      moved: originOf(endpoint) === originOf(before.endpoint) ? [] : ['endpoint'],
+      moved: moved ? ['endpoint'] : [],
       kept: before.value_ct && !credentials ? [credential] : [],
       again: [credential],
       reveal: { class: 'B', policy: 'secret:reveal' },
@@ -109,6 +113,12 @@ export const deleteStream = (ctx: Ctx, { id }: { id: string }) =>
     await tx.log_streams.delete({ where: { id: row.id } });
     return audited({ deleted: true as const }, { action: 'delete', ...entryOf(row), details: { kind: row.kind, endpoint: row.endpoint } });
   });
+
+/** A stream that is made, or goes to another origin, may show what people read only by a reveal. @throws Refusal what `confirmDisclosure` throws */
+const confirmSent = (tx: Tx, ctx: Ctx, source: StreamSource) =>
+  confirmDisclosure(tx, ctx, source === 'audit' ? { 'audit_log:read_details': REFUSED } : {});
+const REFUSED =
+  'Sending the audit log takes an Owner or Admin, or a credential with the scope audit_logs:read, since its entries have details. Choose another source, or ask one of them.';
 
 export const entryOf = (row: { id: string; name: string }): Omit<AuditEntry, 'action'> => ({
   resource_type: 'log_stream',

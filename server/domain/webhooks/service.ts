@@ -12,7 +12,7 @@ import { originOf } from '#server/kernel/moves.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
-import { confirmDisclosure, sendsBodiesUnsaid } from './disclosures.ts';
+import { confirmSent, sendsBodiesUnsaid } from './disclosures.ts';
 import { CHANNEL, labelOf } from './options.shared.ts';
 import { checkAuth, forgetReferences, literalsOf, mayUseSecrets, needsConfig, saveReferences } from './presenting.ts';
 import { checkKey, checkRoutes } from './references.ts';
@@ -67,7 +67,7 @@ export async function createWebhook(ctx: Ctx, { auth_config, request_headers, ro
     const uses = await mayUseSecrets(tx, ctx, presented);
     const { include_request_body = sendsBodiesUnsaid(ctx), include_response_body = false, include_headers = false } = input;
     const sent = { include_request_body, include_response_body, include_headers };
-    await confirmDisclosure(tx, ctx, null, { ...input, ...sent });
+    await confirmSent(tx, ctx, null, { ...input, ...sent });
     const enabled = input.enabled ?? true;
     const row = (await tx.webhooks.create({
       data: {
@@ -153,7 +153,7 @@ export async function updateWebhook(ctx: Ctx, { id, auth_config, request_headers
     });
     const { url = before.url, event_types = before.event_types, include_headers = before.include_headers } = input;
     const { include_request_body = before.include_request_body, include_response_body = before.include_response_body } = input;
-    await confirmDisclosure(tx, ctx, before, { url, event_types, include_headers, include_request_body, include_response_body });
+    await confirmSent(tx, ctx, before, { url, event_types, include_headers, include_request_body, include_response_body });
     if (presents || (input.url !== undefined && input.url !== before.url))
       await saveReferences(tx, ctx, before.id, await mayUseSecrets(tx, ctx, presented));
 
