@@ -42,7 +42,10 @@ for (const space of ['live', 'test'] as const) {
     const siem = { name: fresh('siem'), kind: 'https', endpoint: url };
     const denies = { id: newId(), tenant_id: w.tenant.id, name: 'No details', subjects: { all: true }, resources: [] };
     await db().tenant_policies.create({ data: { ...denies, actions: ['audit_log:read_details'] } });
-    await assert.rejects(made(w.member('admin', space), 'log_streams.create', { ...siem, source: 'audit' }), { type: 'role_denied', message: /No details/ });
+    await assert.rejects(made(w.member('admin', space), 'log_streams.create', { ...siem, source: 'audit' }), {
+      type: 'role_denied',
+      message: /No details/,
+    });
     await made(w.member('admin', space), 'log_streams.create', { ...siem, source: 'requests' });
   });
 }
