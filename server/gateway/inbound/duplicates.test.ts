@@ -11,6 +11,7 @@ import { db } from '#server/platform/db.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
+import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { startGateway, startUpstream } from '../gateway.fixture.ts';
 
@@ -112,6 +113,7 @@ test('of calls that come at once one is forwarded; what the target did not take 
   const body = '{"id":"evt_1"}';
   const headers = signed(at, body);
   const first = post(at, headers, body);
+  await until(() => target.seen.length === 1, 'the first is on its way');
   const others = await Promise.all(Array.from({ length: 5 }, () => post(at, headers, body)));
   assert.deepEqual([...new Set(others.map(String))], ['503,dependency_unavailable']);
   release();
