@@ -21,8 +21,8 @@ export { acceptChain, openChain } from './baseline.ts';
 export { actorsOfBothSpaces, type LocatedView, pageOfBothSpaces } from './both-spaces.ts';
 export { OPERATOR_CHAIN } from './chain-ids.ts';
 export { appendAllCritical, appendCritical } from './critical.ts';
-export { confirmDisclosure } from './disclosures.ts';
 export { verifyAllChains } from './failures.ts';
+export { detailsWithheld } from './may-read-details.ts';
 export { provenEntry } from './proven.ts';
 
 /** Seconds the event feed trails, so that ordinary transactions have ended. */

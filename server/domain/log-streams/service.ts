@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { confirmDisclosure } from '#server/domain/audit-logs/service.ts';
-import { confirmMove } from '#server/domain/reveals/service.ts';
+import { confirmDisclosure, confirmMove } from '#server/domain/reveals/service.ts';
 import { attemptsHorizon } from '#server/domain/webhooks/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';

@@ -1,3 +1,4 @@
+export { confirmDisclosure } from './disclosures.ts';
 export { confirmMove, type Move } from './moves.ts';
 export { reasonOf } from './reason.shared.ts';
 export { asksForReason, missingRight } from './rights.ts';

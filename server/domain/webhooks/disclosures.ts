@@ -1,4 +1,4 @@
-import { confirmDisclosure } from '#server/domain/audit-logs/service.ts';
+import { confirmDisclosure } from '#server/domain/reveals/service.ts';
 import { type Ctx, roleOf } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { originOf } from '#server/kernel/moves.ts';

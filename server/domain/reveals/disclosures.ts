@@ -1,14 +1,14 @@
+import { detailsWithheld } from '#server/domain/audit-logs/service.ts';
 import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
-import { missingRight } from '#server/domain/reveals/service.ts';
 import { confirmGrant } from '#server/kernel/confirmations.ts';
 import { type Ctx, roleOf } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { env } from '#server/platform/env.ts';
-import { detailsWithheld } from './may-read-details.ts';
+import { missingRight } from './rights.ts';
 
 /** What people read only as Owner or Admin: payloads always by a reveal, details of audit entries while the workspace withholds them. */
-export type Disclosed = 'log:read_payload' | 'audit_log:read_details';
+type Disclosed = 'log:read_payload' | 'audit_log:read_details';
 
 /**
  * Whoever has payloads or details of audit entries sent to a place could read them there, so it takes the right to read them, no policy against it and, where
