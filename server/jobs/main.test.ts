@@ -86,7 +86,8 @@ test('the worker prepares its queue, does what is asked, survives the loss of th
   );
 
   await server.stop();
-  await until(() => /Error with notify listener[^\n]*: connect /.test(w.output()), 'the queue has tried to connect to the lost database');
+  // Only that it has noticed: while a busy server takes its time to stop, the next attempts come up to a minute apart.
+  await until(() => /Error with notify listener/.test(w.output()), 'the queue has lost the database');
   await server.revive();
   const second = await lease();
   await until(() => isDone(second), 'a job queued after the restart is done');
