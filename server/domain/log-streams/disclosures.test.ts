@@ -32,6 +32,8 @@ for (const space of ['live', 'test'] as const) {
     const { id } = await sent(admin, 'audit');
     await made(admin, 'log_streams.update', { id, name: 'under another name' });
     await assert.rejects(made(admin, 'log_streams.update', { id, endpoint: MOVED }), { type: 'step_up_required' });
+    for (const receiver of [{ endpoint: `${url}/of-somebody-else` }, { headers: { 'X-Key': 'of another account' } }])
+      await assert.rejects(made(admin, 'log_streams.update', { id, ...receiver }), { type: 'step_up_required' });
     await verified(who, 'capability.grant');
     await made(admin, 'log_streams.update', { id, endpoint: MOVED });
   });

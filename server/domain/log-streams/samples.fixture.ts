@@ -50,6 +50,6 @@ export const dependsOnState = [
 ];
 
 export const harmless = {
-  // Where entries go is judged as a move of the token; the audit log itself stays.
+  // Where entries go is judged as a move of the token and as a disclosure; the audit log itself stays.
   'log_streams.update': ['name', 'endpoint', 'headers', 'token', 'region', 'prefix', 'access_key_id', 'secret_access_key', 'enabled'],
 };

@@ -77,18 +77,18 @@ export async function updateStream(ctx: Ctx, { id, ...input }: z.output<typeof U
   return mutate(ctx, async (tx) => {
     const before = await lockedStream(tx, ctx, id);
     const credential = CREDENTIAL_OF[known.kind];
-    const moved = originOf(endpoint) !== originOf(before.endpoint);
-    if (moved) await confirmSent(tx, ctx, known.source);
     const move = await confirmMove(tx, ctx, {
-      moved: moved ? ['endpoint'] : [],
+      moved: originOf(endpoint) === originOf(before.endpoint) ? [] : ['endpoint'],
       kept: before.value_ct && !credentials ? [credential] : [],
       again: [credential],
       reveal: { class: 'B', policy: 'secret:reveal' },
       about: [before],
       route: 'log_streams.update',
     });
-    if (input.name !== undefined && input.name !== before.name) await assertFreeName(tx, ctx, input.name);
     const { name = before.name, region = before.region, prefix = before.prefix, access_key_id = before.access_key_id } = input;
+    const sameReceiver = endpoint === before.endpoint && region === before.region && access_key_id === before.access_key_id && !credentials;
+    if (!sameReceiver) await confirmSent(tx, ctx, known.source);
+    if (input.name !== undefined && input.name !== before.name) await assertFreeName(tx, ctx, input.name);
     const { enabled = before.enabled } = input;
     const again = enabled
       ? { wakes_at: ctx.now, attempts: 0, failing_since: null, paused_reason: null, last_error: null }
@@ -113,7 +113,10 @@ export const deleteStream = (ctx: Ctx, { id }: { id: string }) =>
     return audited({ deleted: true as const }, { action: 'delete', ...entryOf(row), details: { kind: row.kind, endpoint: row.endpoint } });
   });
 
-/** A stream that is made, or goes to another origin, may show what people read only by a reveal. @throws Refusal what `confirmDisclosure` throws */
+/**
+ * A stream may show what people read only by a reveal. It goes to another receiver with another address, also on the same host, and with other credentials there.
+ * @throws Refusal what `confirmDisclosure` throws
+ */
 const confirmSent = (tx: Tx, ctx: Ctx, source: StreamSource) =>
   confirmDisclosure(tx, ctx, source === 'audit' ? { 'audit_log:read_details': REFUSED } : {});
 const REFUSED =

@@ -40,7 +40,13 @@ for (const space of ['live', 'test'] as const) {
     await verified(who, 'capability.grant');
     const { id } = await webhookTo(owner, url, bodies);
     await made(owner, 'webhooks.update', { id, include_response_body: true });
-    await assert.rejects(made(owner, 'webhooks.update', { id, url: 'http://127.0.0.1:65002/hooks' }), { type: 'step_up_required' });
+    for (const receiver of [
+      { url: 'http://127.0.0.1:65002/hooks' },
+      { url: `${url}/of-somebody-else` },
+      { request_headers: { 'X-Key': 'of another account' } },
+      { auth_type: 'bearer', auth_config: { token: 'of another account' } },
+    ])
+      await assert.rejects(made(owner, 'webhooks.update', { id, ...receiver }), { type: 'step_up_required' });
     const audit = { event_types: ['audit.event'] };
     await webhookTo(owner, url, audit);
     await made(owner, 'account.update_settings', { details_withheld: true });

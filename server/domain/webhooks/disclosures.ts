@@ -1,10 +1,9 @@
 import { confirmDisclosure } from '#server/domain/reveals/service.ts';
 import { type Ctx, roleOf } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { originOf } from '#server/kernel/moves.ts';
 import type { WebhookRow } from './store.ts';
 
-type Sent = Pick<WebhookRow, 'url' | 'event_types' | 'include_request_body' | 'include_response_body' | 'include_headers'>;
+type Sent = Pick<WebhookRow, 'event_types' | 'include_request_body' | 'include_response_body' | 'include_headers'>;
 const GUARDED = ['log:read_payload', 'audit_log:read_details'] as const;
 
 const disclosed = (hook: Sent) => ({
@@ -17,9 +16,12 @@ const disclosed = (hook: Sent) => ({
 /** A person has payloads sent only where they say so: what they leave out must not ask. */
 export const sendsBodiesUnsaid = (ctx: Ctx): boolean => roleOf(ctx.actor) === null;
 
-/** A webhook that goes to another origin discloses everything anew. @throws Refusal what `confirmDisclosure` throws */
+/**
+ * `before` is what the same receiver is sent so far. Another address, also on the same host, and other credentials there are another receiver: hosts of many
+ * customers tell them apart by these. @throws Refusal what `confirmDisclosure` throws
+ */
 export async function confirmSent(tx: Tx, ctx: Ctx, before: Sent | null, after: Sent): Promise<void> {
-  const [had, has] = [before && originOf(before.url) === originOf(after.url) ? disclosed(before) : null, disclosed(after)];
+  const [had, has] = [before && disclosed(before), disclosed(after)];
   const added = GUARDED.filter((capability) => has[capability] && !had?.[capability]);
   await confirmDisclosure(tx, ctx, Object.fromEntries(added.map((capability) => [capability, REFUSED[capability]])));
 }

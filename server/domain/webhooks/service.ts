@@ -153,7 +153,8 @@ export async function updateWebhook(ctx: Ctx, { id, auth_config, request_headers
     });
     const { url = before.url, event_types = before.event_types, include_headers = before.include_headers } = input;
     const { include_request_body = before.include_request_body, include_response_body = before.include_response_body } = input;
-    await confirmSent(tx, ctx, before, { url, event_types, include_headers, include_request_body, include_response_body });
+    const sameReceiver = url === before.url && !presents;
+    await confirmSent(tx, ctx, sameReceiver ? before : null, { event_types, include_headers, include_request_body, include_response_body });
     if (presents || (input.url !== undefined && input.url !== before.url))
       await saveReferences(tx, ctx, before.id, await mayUseSecrets(tx, ctx, presented));
 
