@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { neverBlocks } from '#server/testing/loop-probe.ts';
+import { onThread, WorkersBusy, WorkTooLarge, WorkTooSlow, work } from './pool.ts';
+import type { Asked } from './works.fixture.ts';
+
+const asked = work<Asked, unknown>('server/platform/threads/works.fixture.ts');
+const run = (input: Asked, { owner = 'one', ms = 60_000 } = {}) => onThread(asked, input, { owner, ms });
+
+test('work answers with what it returns, and its errors are told', async () => {
+  assert.deepEqual(await run({ echo: { a: [1n, new Date(0)] } }), { a: [1n, new Date(0)] });
+  await assert.rejects(run({ fail: 'no such thing' }), { name: 'TypeError', message: 'no such thing' });
+});
+
+test('work that never ends, or that takes all memory, ends alone: the loop goes on and so does other work', async () => {
+  await neverBlocks(async () => {
+    const slow = assert.rejects(run({ spin: true }, { ms: 200 }), WorkTooSlow);
+    const large = assert.rejects(run({ fill: true }), WorkTooLarge);
+    assert.equal(await run({ echo: 'meanwhile' }), 'meanwhile');
+    await Promise.all([slow, large]);
+  });
+  assert.equal(await run({ echo: 'after' }), 'after');
+});
+
+test('nobody fills the line for others, and owners take turns', async () => {
+  const order: string[] = [];
+  const spinning = Array.from({ length: 8 }, (_, i) =>
+    assert.rejects(run({ spin: true }, { owner: `spinner ${i}`, ms: 100 }), WorkTooSlow),
+  );
+  const greedy = Array.from({ length: 21 }, () =>
+    run({ echo: 1 }, { owner: 'greedy' }).then(
+      () => order.push('greedy'),
+      (error: unknown) => error,
+    ),
+  );
+  const modest = run({ echo: 1 }, { owner: 'modest' }).then(() => order.push('modest'));
+  const refused = (await Promise.all(greedy)).filter((one) => one instanceof WorkersBusy);
+  await Promise.all([modest, ...spinning]);
+  assert.equal(refused.length, 1);
+  assert.ok(order.indexOf('modest') < 8, order.join(' '));
+});
