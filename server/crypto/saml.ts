@@ -3,6 +3,7 @@ import { SAML, type SamlConfig, ValidateInResponseTo } from '@node-saml/node-sam
 import { parseDomFromString, xpath } from '@node-saml/node-saml/lib/xml.js';
 import { trimEnd } from '#server/kernel/trim-end.ts';
 import { randomBuffer } from './random.ts';
+import { overBounds, type XmlBounds } from './xml-shape.ts';
 
 // SAML 2.0, Web Browser SSO profile: AuthnRequest by redirect, response by POST. The library verifies signatures and times; the shape of the document and
 // everything that ties it to one sign-in are judged here, on the signed assertion alone.
@@ -35,6 +36,9 @@ export class SamlRefused extends Error {
 const SKEW_MS = 60_000;
 const LONGEST_LIFE_MS = 24 * 3_600_000;
 const LONGEST_RESPONSE = 256 * 1024;
+/** An assertion with some hundred attributes has a quarter of these; each `AttributeValue` may declare its own namespaces. */
+const RESPONSE: XmlBounds = { elements: 2_000, depth: 40, attributes: 2_000, namespaces: 500 };
+const METADATA: XmlBounds = RESPONSE;
 
 /** An ID of XML (no digit in front), 160 bits. */
 export const newRequestId = (): string => `_${randomBuffer(20).toString('hex')}`;
@@ -185,6 +189,8 @@ const ALGORITHMS: ReadonlySet<string> = new Set([
  * that only looks like one of them is refused as well; no provider sends any.
  */
 function assertPlainResponse(xml: string): string {
+  const over = overBounds(xml, RESPONSE);
+  if (over !== undefined) throw invalid(`has ${over}`);
   const body = xml.replace(/^\uFEFF?<\?xml [^<>?]*\?>/, '').trimStart();
   if (body.includes('<!') || body.includes('<?'))
     throw invalid('contains a document type, comment, CDATA section or processing instruction');
@@ -198,7 +204,11 @@ function assertPlainResponse(xml: string): string {
     throw invalid('is encrypted. Turn off assertion encryption at your identity provider; the connection itself is encrypted');
   if (tags[0]?.name !== 'Response' || count('Response') !== 1) throw invalid('is not one SAML response');
   if (count('Assertion') > 1) throw invalid('has more than one assertion');
-  if (count('Signature') > 2) throw invalid('has more than two signatures');
+  const signatures = count('Signature');
+  if (signatures > 2) throw invalid('has more than two signatures');
+  // A reference is digested, and a transform runs, before anything is known to be signed.
+  if (count('Reference') > signatures) throw invalid('has a signature with more than one reference');
+  if (count('Transform') > 2 * signatures) throw invalid('has a signature with more than two transforms');
   for (const { name, text } of tags) if (NAMES_ALGORITHM.has(name)) assertAlgorithm(text);
   return xml;
 }
@@ -306,7 +316,7 @@ export function certificateFacts(pem: string): CertificateFacts {
 
 /** What a provider's metadata says; undefined when it is none of a provider with sign-on by redirect. */
 export async function providerFromMetadata(xml: string): Promise<SamlProvider | undefined> {
-  if (/<!(?:DOCTYPE|ENTITY)/i.test(xml)) return undefined;
+  if (/<!(?:DOCTYPE|ENTITY)/i.test(xml) || overBounds(xml, METADATA) !== undefined) return undefined;
   try {
     const document = await parseDomFromString(xml);
     const at = (path: string) =>

@@ -1,6 +1,8 @@
 import { headerNameProblem, METHODS } from '#server/domain/routes/config/schema.ts';
+import { Refusal } from '#server/kernel/errors.ts';
 import { trimEnd } from '#server/kernel/trim-end.ts';
-import { parseYaml, YamlBusy, YamlTooSlow } from '#server/platform/yaml/parse-yaml.ts';
+import { WorkTooLarge, WorkTooSlow } from '#server/platform/threads/pool.ts';
+import { parseYaml } from '#server/platform/yaml/parse-yaml.ts';
 import { freeName, nothingTaken, secretList, secretNameFor, type Taken, vendorOf } from './credentials.ts';
 import type { Proposed } from './from-curl.ts';
 import type { ImportedOperation } from './schema.ts';
@@ -20,12 +22,12 @@ const URL_LENGTH = 2048;
  * security scheme a template. Pure; nothing is fetched, references to other files are not followed.
  */
 export async function proposeFromOpenApi(text: string, taken: Taken = nothingTaken, ms?: number): Promise<Proposed> {
-  return (await openApiProposer(text, ms))(taken);
+  return (await openApiProposer(text, 'proposals', ms))(taken);
 }
 
-/** Reads the text once, for `ms` at most; the answer proposes under names that nobody has. @throws YamlTooSlow, YamlBusy */
-export async function openApiProposer(text: string, ms?: number): Promise<(taken: Taken) => Proposed> {
-  const read = await documentOf(text, ms);
+/** Reads the text once, for `ms` at most; the answer proposes under names that nobody has. @throws what `onThread` throws */
+export async function openApiProposer(text: string, owner: string, ms?: number): Promise<(taken: Taken) => Proposed> {
+  const read = await documentOf(text, owner, ms);
   return (taken) => ('problem' in read ? { ok: false, problem: read.problem } : propose(read.document, taken));
 }
 
@@ -80,12 +82,12 @@ function propose(document: Json, taken: Taken): Proposed {
   return { ok: true, proposal: { routes: [route], secrets, warnings } };
 }
 
-async function documentOf(text: string, ms: number | undefined): Promise<{ document: Json } | { problem: string }> {
+async function documentOf(text: string, owner: string, ms: number | undefined): Promise<{ document: Json } | { problem: string }> {
   let document: unknown;
   try {
-    document = jsonOf(text) ?? (await parseYaml(text, ms));
+    document = jsonOf(text) ?? (await parseYaml(text, owner, ms));
   } catch (error) {
-    if (error instanceof YamlTooSlow || error instanceof YamlBusy) throw error;
+    if (error instanceof Refusal || error instanceof WorkTooSlow || error instanceof WorkTooLarge) throw error;
     return { problem: 'is neither valid JSON nor valid YAML' };
   }
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return { problem: 'is not an OpenAPI description' };

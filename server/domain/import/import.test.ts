@@ -333,7 +333,7 @@ test('no pasted description keeps the process busy, however short: its YAML is r
   for (const text of texts) {
     let [read, turns] = [false, 0];
     const reading = proposeFromOpenApi(text, undefined, limit)
-      .catch((error) => assert.equal(error.name, 'YamlTooSlow'))
+      .catch((error) => assert.equal(error.name, 'WorkTooSlow'))
       .finally(() => (read = true));
     while (!read) {
       await setImmediate();

@@ -7,7 +7,7 @@ import { read } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { processState } from '#server/kernel/process-state.ts';
-import { YamlBusy, YamlTooSlow } from '#server/platform/yaml/parse-yaml.ts';
+import { WorkTooLarge, WorkTooSlow } from '#server/platform/threads/pool.ts';
 import { nothingTaken, type Taken } from './credentials.ts';
 import { type Proposed, proposeFromCurl } from './from-curl.ts';
 import { openApiProposer } from './from-openapi.ts';
@@ -61,10 +61,9 @@ async function readDescription(tenantId: string, text: string): Promise<(taken: 
   if (reading.has(tenantId)) throw busy('Another description is still being read.', 3_000);
   reading.add(tenantId);
   try {
-    return await openApiProposer(text);
+    return await openApiProposer(text, tenantId);
   } catch (error) {
-    if (error instanceof YamlBusy) throw busy('Too many descriptions are being read right now. Try again shortly.', 5_000);
-    if (!(error instanceof YamlTooSlow)) throw error;
+    if (!(error instanceof WorkTooSlow || error instanceof WorkTooLarge)) throw error;
     if (paused.size > 1_000) paused.clear();
     paused.set(tenantId, performance.now() + PAUSE_MS);
     throw invalid('text', 'takes too long to read; paste a smaller part of it');

@@ -8,7 +8,8 @@ import { processState } from '#server/kernel/process-state.ts';
 import { NotOpenApi, type ToolDraft, toolsFromOpenApi } from '#server/mcp/openapi/tools.ts';
 import { openHttp } from '#server/platform/connect/http.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
-import { parseYaml, YamlBusy, YamlTooSlow } from '#server/platform/yaml/parse-yaml.ts';
+import { WorkTooLarge, WorkTooSlow } from '#server/platform/threads/pool.ts';
+import { parseYaml } from '#server/platform/yaml/parse-yaml.ts';
 import { checkAddress } from './rules.ts';
 import { entryOf, lockedServer, readServer } from './store.ts';
 import type { ImportOpenApi } from './tools.schema.ts';
@@ -132,14 +133,11 @@ async function parsed(ctx: Ctx, field: string, text: string): Promise<unknown> {
   if (reading.has(ctx.tenant_id)) throw new Refusal('rate_limited', 'Another API description is still being read.', { retryAfter: 3 });
   reading.add(ctx.tenant_id);
   try {
-    return await parseYaml(text);
+    return await parseYaml(text, ctx.tenant_id);
   } catch (error) {
-    if (error instanceof YamlBusy)
-      throw new Refusal('rate_limited', 'Too many API descriptions are being read right now. Try again shortly.', { retryAfter: 5 });
-    throw new Refusal(
-      'validation_error',
-      `${field}: ${error instanceof YamlTooSlow ? 'takes too long to read' : 'is neither valid JSON nor valid YAML'}`,
-    );
+    if (error instanceof Refusal) throw error;
+    const over = error instanceof WorkTooSlow || error instanceof WorkTooLarge;
+    throw new Refusal('validation_error', `${field}: ${over ? 'takes too long to read' : 'is neither valid JSON nor valid YAML'}`);
   } finally {
     reading.delete(ctx.tenant_id);
   }

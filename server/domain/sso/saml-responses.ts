@@ -1,13 +1,14 @@
-import { verifySamlResponse } from '#server/crypto/saml.ts';
 import { isAttemptSecret, newBrowserSecret, newState } from '#server/crypto/sign-in-attempt.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
 import { env } from '#server/platform/env.ts';
+import { throttled } from '#server/platform/throttle.ts';
 import { connectionNamed, serviceOf } from './addresses.ts';
 import { createAttempt, digestOf, keepIdentity } from './attempts.ts';
 import { type Connection, connectionOf, isUsable, samlProviderOf } from './connections.ts';
 import { failed, limited, problemOf } from './failures.ts';
 import { type Identity, refused } from './identities.ts';
+import { verifiedResponse } from './saml-reading.ts';
 
 /**
  * The POST of a provider's page. It comes from another site, so the browser sends no SameSite=Lax cookie with it: what it asserts is verified and kept, and
@@ -72,7 +73,14 @@ async function keepAssertion(
   request_id: string | null,
   keep: (tx: Tx, identity: Identity) => Promise<unknown>,
 ): Promise<void> {
-  const said = await verifySamlResponse(response, samlProviderOf(connection), serviceOf(connection.id), { request_id, now: ctx.now });
+  const giveBack = await throttled(
+    [{ what: 'sso-responses', subject: connection.id, limit: 1_000, window_sec: 300 }],
+    ctx.now,
+    'rate_limited',
+  );
+  const about = { idp: samlProviderOf(connection), sp: serviceOf(connection.id), request_id, now: ctx.now };
+  const said = await verifiedResponse({ response, ...about }, connection.id);
+  await giveBack();
   const { assertion_id, expires_at, contexts, ...person } = said;
   // The workspace owns the domain and chose this provider: what it says of addresses in that domain counts as verified.
   const identity: Identity = { ...person, email_verified: true, methods: contexts, mfa: contexts.some((one) => MFA_CONTEXTS.has(one)) };

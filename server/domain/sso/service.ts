@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
-import { certificateFacts, certificatePem, providerFromMetadata, serviceMetadata } from '#server/crypto/saml.ts';
+import { certificateFacts, certificatePem, serviceMetadata } from '#server/crypto/saml.ts';
 import { confirmMove } from '#server/domain/reveals/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import type { Ctx } from '#server/kernel/context.ts';
@@ -15,6 +15,7 @@ import { egress } from '#server/platform/egress.ts';
 import { parseTarget } from '#server/platform/http-out/target-url.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { redirectUriOf, serviceOf } from './addresses.ts';
+import { providerOf } from './saml-reading.ts';
 import type { CreateSsoConnection, SsoKind, UpdateSsoConnection } from './schema.ts';
 import { isSsoRequired } from './settings.ts';
 
@@ -39,7 +40,7 @@ export const getConnection = (ctx: Ctx, input: { id: string }) => read(ctx, asyn
 /** @throws Refusal validation_error, conflict for one too many, tenant_sealed */
 export async function createConnection(ctx: Ctx, { kind, ...input }: z.output<typeof CreateSsoConnection>) {
   const id = newId();
-  const columns = await columnsOf(kind, input);
+  const columns = await columnsOf(ctx.tenant_id, kind, input);
   for (const field of kind === 'oidc' ? (['issuer', 'client_id'] as const) : (['issuer', 'sso_url', 'certificates'] as const))
     if (columns[field] === undefined) throw invalid(kind === 'saml' && field === 'issuer' ? 'entity_id' : field, REQUIRED[kind]);
   const sealed = input.client_secret ? await sealSecret(ctx, id, input.client_secret) : {};
@@ -75,7 +76,7 @@ const REQUIRED = {
  */
 export async function updateConnection(ctx: Ctx, { id, ...input }: z.output<typeof UpdateSsoConnection>) {
   const { kind } = await read(ctx, (tx) => connectionById(tx, ctx, id));
-  const columns = await columnsOf(kind as SsoKind, input);
+  const columns = await columnsOf(ctx.tenant_id, kind as SsoKind, input);
   const sealed = input.client_secret ? await sealSecret(ctx, id, input.client_secret) : input.client_secret === null ? NO_SECRET : {};
   return mutate(ctx, async (tx) => {
     const before = await lockedConnection(tx, ctx, id);
@@ -155,7 +156,7 @@ async function refuseWhileNeeded(tx: Tx, ctx: Ctx, row: Row): Promise<void> {
 }
 
 /** The columns that an input sets. @throws Refusal validation_error naming the field */
-async function columnsOf(kind: SsoKind, input: Partial<Settings>) {
+async function columnsOf(owner: string, kind: SsoKind, input: Partial<Settings>) {
   const { name, active, trust_mfa } = input;
   const common = { ...given({ name, active, trust_mfa }) };
   const foreign = (kind === 'oidc' ? SAML_FIELDS : OIDC_FIELDS).find((field) => input[field] !== undefined);
@@ -164,7 +165,7 @@ async function columnsOf(kind: SsoKind, input: Partial<Settings>) {
     if (input.issuer !== undefined) assertCallable('issuer', input.issuer);
     return { ...common, ...given({ issuer: input.issuer, client_id: input.client_id, token_auth: input.token_auth }), ...NO_SAML };
   }
-  const metadata = input.metadata_xml === undefined ? undefined : await providerFromMetadata(input.metadata_xml);
+  const metadata = input.metadata_xml === undefined ? undefined : await providerOf(input.metadata_xml, owner);
   if (input.metadata_xml !== undefined && !metadata)
     throw invalid(
       'metadata_xml',

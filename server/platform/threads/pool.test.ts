@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { Refusal } from '#server/kernel/errors.ts';
 import { neverBlocks } from '#server/testing/loop-probe.ts';
-import { onThread, WorkersBusy, WorkTooLarge, WorkTooSlow, work } from './pool.ts';
+import { onThread, WorkTooLarge, WorkTooSlow, work } from './pool.ts';
 import type { Asked } from './works.fixture.ts';
 
 const asked = work<Asked, unknown>('server/platform/threads/works.fixture.ts');
@@ -34,7 +35,7 @@ test('nobody fills the line for others, and owners take turns', async () => {
     ),
   );
   const modest = run({ echo: 1 }, { owner: 'modest' }).then(() => order.push('modest'));
-  const refused = (await Promise.all(greedy)).filter((one) => one instanceof WorkersBusy);
+  const refused = (await Promise.all(greedy)).filter((one) => one instanceof Refusal);
   await Promise.all([modest, ...spinning]);
   assert.equal(refused.length, 1);
   assert.ok(order.indexOf('modest') < 8, order.join(' '));

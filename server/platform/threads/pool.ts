@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Worker as Thread } from 'node:worker_threads';
+import { Refusal } from '#server/kernel/errors.ts';
 import { processState } from '#server/kernel/process-state.ts';
 
 // Work whose time or memory others choose runs here, so that no event loop waits for it: parsing, compiling and matching of what customers, callers and
@@ -14,12 +15,7 @@ export class WorkTooSlow extends Error {
 export class WorkTooLarge extends Error {
   override readonly name = 'WorkTooLarge';
 }
-/** Too much work of this owner, or of all, is waiting. */
-export class WorkersBusy extends Error {
-  override readonly name = 'WorkersBusy';
-}
-
-/** A module that exports `run`, by its path from the root: `server/crypto/saml-thread.ts`. Input and output are structured clones. */
+/** A module that exports `run`, by its path from the root: `server/domain/sso/saml.thread.ts`. Input and output are structured clones. */
 export type Work<I, O> = { file: string; run?: (input: I) => O | Promise<O> };
 export const work = <I, O>(file: string): Work<I, O> => ({ file });
 
@@ -50,7 +46,8 @@ const pool = processState('threads', () => ({ runners: new Set<Runner>(), waitin
 
 /**
  * Runs the work on a thread and answers with what it returns or throws. `owner` is whose work it is, such as a workspace: owners take turns. `ms` is the most
- * that it may run once it has begun. @throws WorkTooSlow, WorkTooLarge, WorkersBusy, and the work's own errors by name and message
+ * that it may run once it has begun. @throws WorkTooSlow, WorkTooLarge, Refusal dependency_unavailable when too much is waiting, and the work's own errors by message: a work returns what
+ * its caller expects, problems included
  */
 export function onThread<I, O>(
   { file }: Work<I, O>,
@@ -58,8 +55,7 @@ export function onThread<I, O>(
   { owner, ms, transfer = [] }: { owner: string; ms: number; transfer?: ArrayBuffer[] },
 ): Promise<O> {
   const line = pool.waiting.get(owner) ?? [];
-  if (line.length >= MOST_OF_ONE || pool.count >= MOST_WAITING)
-    return Promise.reject(new WorkersBusy('Too much work of this kind is in progress. Try again shortly.'));
+  if (line.length >= MOST_OF_ONE || pool.count >= MOST_WAITING) return Promise.reject(busy());
   return new Promise<O>((resolve, reject) => {
     const done = (outcome: Outcome) => ('error' in outcome ? reject(outcome.error) : resolve(outcome.value as O));
     line.push({ id: pool.next++, owner, file, input, ms, transfer, done });
@@ -71,8 +67,13 @@ export function onThread<I, O>(
 
 /** Ends the threads of this process: they hold no state. */
 export async function closeThreads(): Promise<void> {
-  await Promise.all([...pool.runners].map((runner) => end(runner, new WorkersBusy('The service is stopping.'))));
+  await Promise.all([...pool.runners].map((runner) => end(runner, busy())));
 }
+
+const busy = () =>
+  new Refusal('dependency_unavailable', "Too many requests of this kind are in progress. Yours wasn't processed. Try again.", {
+    retryAfter: 5,
+  });
 
 function startNext(): void {
   while (pool.count > 0) {
