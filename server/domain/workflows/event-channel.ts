@@ -4,6 +4,7 @@ import { inTransaction, type Tx } from '#server/kernel/database.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
 import { configOf, isRecord, triggerOf, triggerTypeOf } from './definition.shared.ts';
+import { newMeter } from './expressions/meter.shared.ts';
 import { member } from './expressions/reference.shared.ts';
 import { OPERATORS, type Operator, satisfies } from './expressions/rules.shared.ts';
 import { uuidOf } from './nodes/email.ts';
@@ -72,12 +73,13 @@ const FIELDS: Record<string, readonly string[]> = {
 /** All conditions of the trigger; a malformed one holds for nothing. */
 export function matches(config: unknown, data: Record<string, unknown>): boolean {
   const conditions = isRecord(config) && Array.isArray(config.conditions) ? config.conditions : [];
+  const meter = newMeter();
   return conditions.every((condition) => {
     const { field, operator, value } = isRecord(condition) ? condition : {};
     const path = FIELDS[String(field)];
     if (!path || !OPERATORS.some((one) => one === operator)) return false;
     try {
-      return satisfies(path.reduce<unknown>(member, data), operator as Operator, value, matchesPattern);
+      return satisfies(path.reduce<unknown>(member, data), operator as Operator, value, { matches: matchesPattern, meter });
     } catch {
       return false;
     }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { storedAuthorities } from '#server/domain/authorities/service.ts';
 import { configOf, type ExecutionError, type WorkflowNode } from '../definition.shared.ts';
+import { newMeter } from '../expressions/meter.shared.ts';
 import type { NodeCall, NodeResult } from '../nodes/node-call.ts';
 import { type Frame, type Graph, inputOf, iteration, ROOT, type Run, scopeIn } from './graph.ts';
 import type { Meter } from './metering.ts';
@@ -69,6 +70,7 @@ export function callOf(drive: Drive, node: WorkflowNode, run: Run, frame: Frame)
     config: configOf(node),
     input: inputOf(drive.graph, node, frame),
     scope: scopeIn(drive.graph, frame),
+    meter: newMeter(),
     attempt: run.attempt,
     idempotencyKey: `wf_${id}_${node.id}_${place}`,
     now: drive.tools.clock(),

@@ -3,6 +3,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { configOf, type Definition, isRecord } from '../definition.shared.ts';
+import { newMeter } from '../expressions/meter.shared.ts';
 import { runNode } from '../nodes/kinds.ts';
 import { faultOf, type NodeCall, type NodeResult, textOf } from '../nodes/node-call.ts';
 
@@ -44,6 +45,7 @@ export async function testNode(
     plan: ctx.plan,
     ...{ environment: workflow.environment, node, config: configOf(node), input, own },
     scope: (id) => outputs.get(id),
+    meter: newMeter(),
     runId: newId(),
     attempt: 1,
     idempotencyKey: `wf_test_${newId()}_${node.id}_0`,

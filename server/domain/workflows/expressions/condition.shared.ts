@@ -1,4 +1,5 @@
 import { asNumber } from './filters.shared.ts';
+import { COST, charge, type Meter } from './meter.shared.ts';
 import { Cursor, expected, type Reference, readLiteral, readReference, resolve, type Scope, SyntaxProblem } from './reference.shared.ts';
 
 // Expressions of conditions: literals, references without braces, === !== < > <= >= && || !, parentheses, and includes, startsWith and endsWith of a
@@ -116,45 +117,50 @@ export function referencesOf(condition: Condition): Reference[] {
   }
 }
 
-export const holds = (condition: Condition, scope: Scope): boolean => Boolean(evaluate(condition, scope));
+/** @throws TooLarge */
+export const holds = (condition: Condition, scope: Scope, meter: Meter): boolean => Boolean(evaluate(condition, { scope, meter }));
 
-function evaluate(condition: Condition, scope: Scope): unknown {
+type Within = { scope: Scope; meter: Meter };
+
+function evaluate(condition: Condition, within: Within): unknown {
+  charge(within.meter, COST.step);
   switch (condition.kind) {
     case 'literal':
       return condition.value;
     case 'reference':
-      return resolve(condition.reference, scope) ?? null;
+      return resolve(condition.reference, within.scope) ?? null;
     case 'not':
-      return !evaluate(condition.of, scope);
+      return !evaluate(condition.of, within);
     case 'and':
-      return evaluate(condition.left, scope) && evaluate(condition.right, scope);
+      return evaluate(condition.left, within) && evaluate(condition.right, within);
     case 'or':
-      return evaluate(condition.left, scope) || evaluate(condition.right, scope);
+      return evaluate(condition.left, within) || evaluate(condition.right, within);
     case 'call':
-      return called(condition.method, evaluate(condition.on, scope), evaluate(condition.argument, scope));
+      return called(condition.method, evaluate(condition.on, within), evaluate(condition.argument, within), within.meter);
     case 'compare':
-      return compared(condition.operator, evaluate(condition.left, scope), evaluate(condition.right, scope));
+      return compared(condition.operator, evaluate(condition.left, within), evaluate(condition.right, within), within.meter);
   }
 }
 
-function called(method: Method, value: unknown, argument: unknown): boolean {
-  if (method === 'includes') return contains(value, argument);
+function called(method: Method, value: unknown, argument: unknown, meter: Meter): boolean {
+  if (method === 'includes') return contains(value, argument, meter);
   if (typeof value !== 'string' || typeof argument !== 'string') return false;
   return method === 'startsWith' ? value.startsWith(argument) : value.endsWith(argument);
 }
 
-function compared(operator: Comparison, left: unknown, right: unknown): boolean {
-  if (operator === '===') return sameJson(left, right);
-  if (operator === '!==') return !sameJson(left, right);
+function compared(operator: Comparison, left: unknown, right: unknown, meter: Meter): boolean {
+  if (operator === '===') return sameJson(left, right, meter);
+  if (operator === '!==') return !sameJson(left, right, meter);
   const order = ordered(left, right);
   if (order === null) return false;
   return operator === '<' ? order < 0 : operator === '<=' ? order <= 0 : operator === '>' ? order > 0 : order >= 0;
 }
 
 /** A text in a text, an item of a list (by JSON), a member's name of an object. */
-export function contains(value: unknown, searched: unknown): boolean {
+export function contains(value: unknown, searched: unknown, meter: Meter): boolean {
+  if (typeof value === 'string') charge(meter, value.length);
   if (typeof value === 'string') return typeof searched === 'string' ? value.includes(searched) : value.includes(String(searched));
-  if (Array.isArray(value)) return value.some((item) => sameJson(item, searched));
+  if (Array.isArray(value)) return value.some((item) => sameJson(item, searched, meter));
   return typeof value === 'object' && value !== null && typeof searched === 'string' && Object.hasOwn(value, searched);
 }
 
@@ -168,11 +174,13 @@ export function ordered(left: unknown, right: unknown): number | null {
 const isNumeric = (value: unknown) => typeof value === 'number' || typeof value === 'string';
 
 /** Equality of JSON values: the order of members doesn't matter. */
-export function sameJson(left: unknown, right: unknown, depth = 0): boolean {
+export function sameJson(left: unknown, right: unknown, meter: Meter, depth = 0): boolean {
+  charge(meter, COST.step + (typeof left === 'string' ? left.length : 0));
   if (left === right) return true;
   if (left === null || right === null || typeof left !== 'object' || typeof right !== 'object' || depth > 100) return false;
   if (Array.isArray(left) !== Array.isArray(right)) return false;
   const [a, b] = [Object.entries(left), right as Record<string, unknown>];
+  charge(meter, a.length * COST.member);
   if (a.length !== Object.keys(b).length) return false;
-  return a.every(([name, value]) => Object.hasOwn(b, name) && sameJson(value, b[name], depth + 1));
+  return a.every(([name, value]) => Object.hasOwn(b, name) && sameJson(value, b[name], meter, depth + 1));
 }

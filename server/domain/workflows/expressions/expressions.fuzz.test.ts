@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
 import { THOROUGH } from '#server/testing/thorough.ts';
 import { holds, parseCondition } from './condition.shared.ts';
-import { FILTERS, TooLarge } from './filters.shared.ts';
+import { FILTERS } from './filters.shared.ts';
+import { newMeter, TooLarge } from './meter.shared.ts';
 import { type Scope, SyntaxProblem } from './reference.shared.ts';
 import { satisfies } from './rules.shared.ts';
 import { evaluateText, evaluateValue, parseTemplate, Unresolved } from './template.shared.ts';
@@ -12,7 +13,7 @@ import { evaluateText, evaluateValue, parseTemplate, Unresolved } from './templa
 const runs = THOROUGH ? 50_000 : 3_000;
 const data = { n: 7, text: 'abc', list: [1, { deep: 'x' }], empty: '', nothing: null, 'a b': true, constructor: 'mine' };
 const scope: Scope = (node) => (node === 'trigger-node' ? data : node === 'none' ? undefined : { length: node.length });
-const evaluate = (text: string) => evaluateText(text, { scope, hash: (given) => `#${given.length}` });
+const evaluate = (text: string) => evaluateText(text, { scope, hash: (given) => `#${given.length}`, meter: newMeter() });
 const quiet = (work: () => unknown): unknown => {
   try {
     return work();
@@ -30,7 +31,7 @@ test('a placeholder alone keeps its type, several become text, and what is missi
     [7, data.list, 'x', true, null, 2],
   );
   assert.equal(evaluate('n={{trigger.n}}, {{trigger.list}} {{trigger.nothing}}|'), 'n=7, [1,{"deep":"x"}] |');
-  assert.deepEqual(evaluateValue({ a: ['{{trigger.n}}', { b: '{{trigger.text}}!' }], c: 1 }, { scope, hash: String }), {
+  assert.deepEqual(evaluateValue({ a: ['{{trigger.n}}', { b: '{{trigger.text}}!' }], c: 1 }, { scope, hash: String, meter: newMeter() }), {
     a: [7, { b: 'abc!' }],
     c: 1,
   });
@@ -71,7 +72,7 @@ test('nothing inherited can be reached', () => {
       assert.ok(value === null, `${path}: ${String(value)}`);
     }
   assert.equal(evaluate('{{trigger.constructor}}'), 'mine', 'a member of that name is a member');
-  for (const name of names.slice(0, -1)) assert.equal(holds(parseCondition(`trigger.${name} === null`), scope), true);
+  for (const name of names.slice(0, -1)) assert.equal(holds(parseCondition(`trigger.${name} === null`), scope, newMeter()), true);
 });
 
 test('conditions of the reference read as JavaScript does', () => {
@@ -103,7 +104,7 @@ test('conditions of the reference read as JavaScript does', () => {
   fc.assert(
     fc.property(condition, (text) => {
       if (text.length > 1_000) return;
-      assert.equal(holds(parseCondition(text), scope), judge(text), text);
+      assert.equal(holds(parseCondition(text), scope, newMeter()), judge(text), text);
     }),
     { numRuns: runs },
   );
@@ -150,7 +151,7 @@ test('whatever is written either has a value or a problem', () => {
   fc.assert(
     fc.property(text, (written) => {
       quiet(() => evaluate(written));
-      quiet(() => holds(parseCondition(written), scope));
+      quiet(() => holds(parseCondition(written), scope, newMeter()));
     }),
     { numRuns: runs },
   );
@@ -169,7 +170,7 @@ test('hostile text is read in linear time', async () => {
   for (const [what, largest, text] of shapes)
     await assertGrowsLinearly(what, largest, text, (hostile) => {
       quiet(() => evaluate(hostile));
-      quiet(() => holds(parseCondition(hostile), scope));
+      quiet(() => holds(parseCondition(hostile), scope, newMeter()));
     });
 });
 
@@ -180,7 +181,7 @@ test('no value grows beyond 5 MiB', () => {
     '{{a|replace("a","bbbbbbbbbb")}}',
     '{{a|json|json|replace("a","bb")|replace("b","cccc")}}',
   ])
-    assert.throws(() => evaluateText(text, { scope: large, hash: String }), TooLarge);
+    assert.throws(() => evaluateText(text, { scope: large, hash: String, meter: newMeter() }), TooLarge);
 });
 
 test('a secret is a part that evaluation only masks, whatever filters or quotes surround it', () => {
@@ -227,5 +228,9 @@ test('operators of rules compare as JSON, and numbers with numeric texts', () =>
     [2, 'in', '1,2', true],
     ['x', 'in', [], false],
   ] as const)
-    assert.equal(satisfies(left, operator, right, matches), result, `${JSON.stringify(left)} ${operator} ${JSON.stringify(right)}`);
+    assert.equal(
+      satisfies(left, operator, right, { matches, meter: newMeter() }),
+      result,
+      `${JSON.stringify(left)} ${operator} ${JSON.stringify(right)}`,
+    );
 });

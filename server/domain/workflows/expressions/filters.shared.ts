@@ -1,4 +1,5 @@
 import { isRecord } from '../definition.shared.ts';
+import { assertShort, COST, charge, chargeWhole, type Meter } from './meter.shared.ts';
 
 /** What a placeholder may do to its value (interface rule 62 §3.2). */
 export type FilterCall = { name: FilterName; args: Argument[] };
@@ -7,50 +8,60 @@ export type Argument = string | number | boolean | null;
 /** The runtime's own: pages preview without it. */
 export type Hash = (text: string) => string;
 
-/** Characters that a text may grow to. */
-export const MOST_TEXT = 5 * 1024 * 1024;
-export class TooLarge extends Error {
-  override readonly name = 'TooLarge';
-}
-
+/** What a filter works with. */
+type Work = { hash: Hash; meter: Meter };
 type Filter = {
   /** Least and most arguments. */ takes: readonly [number, number];
-  run: (value: unknown, args: Argument[], hash: Hash) => unknown;
+  run: (value: unknown, args: Argument[], of: Work) => unknown;
 };
 const filter = (run: Filter['run'], least = 0, most = least): Filter => ({ takes: [least, most], run });
 
 export const FILTERS = {
   default: filter((value, [fallback]) => value ?? fallback, 1),
-  json: filter((value) => limited(JSON.stringify(value ?? null))),
-  string: filter((value) => asText(value)),
+  json: filter((value, _, { meter }) => jsonOf(value ?? null, meter)),
+  string: filter((value, _, { meter }) => asText(value, meter)),
   number: filter((value) => asNumber(value)),
-  upper: filter((value) => asText(value).toUpperCase()),
-  lower: filter((value) => asText(value).toLowerCase()),
-  trim: filter((value) => asText(value).trim()),
-  length: filter((value) =>
-    typeof value === 'string' || Array.isArray(value) ? value.length : isRecord(value) ? Object.keys(value).length : 0,
+  upper: filter((value, _, { meter }) => asText(value, meter).toUpperCase()),
+  lower: filter((value, _, { meter }) => asText(value, meter).toLowerCase()),
+  trim: filter((value, _, { meter }) => asText(value, meter).trim()),
+  length: filter((value, _, { meter }) =>
+    typeof value === 'string' || Array.isArray(value) ? value.length : isRecord(value) ? keysOf(value, meter).length : 0,
   ),
   first: filter((value) => (Array.isArray(value) || typeof value === 'string' ? (value[0] ?? null) : null)),
   last: filter((value) => (Array.isArray(value) || typeof value === 'string' ? (value[value.length - 1] ?? null) : null)),
-  join: filter((value, [separator = ',']) => joined(value, asText(separator)), 0, 1),
-  split: filter((value, [separator = ',']) => asText(value).split(asText(separator), 10_000), 0, 1),
-  base64: filter((value) => base64(asText(value))),
-  urlencode: filter((value) => encodeURIComponent(asText(value).toWellFormed())),
-  date: filter((value, [format = 'iso']) => dated(value, asText(format)), 0, 1),
-  sha256: filter((value, _, hash) => hash(asText(value))),
-  keys: filter((value) => (isRecord(value) ? Object.keys(value) : [])),
-  replace: filter((value, [from, to]) => replaced(asText(value), asText(from), asText(to)), 2),
+  join: filter((value, [separator = ','], { meter }) => joined(value, asText(separator, meter), meter), 0, 1),
+  split: filter((value, [separator = ','], { meter }) => asText(value, meter).split(asText(separator, meter), 10_000), 0, 1),
+  base64: filter((value, _, { meter }) => base64(asText(value, meter), meter)),
+  urlencode: filter((value, _, { meter }) => limited(encodeURIComponent(asText(value, meter).toWellFormed()))),
+  date: filter((value, [format = 'iso'], { meter }) => dated(value, asText(format, meter), meter), 0, 1),
+  sha256: filter((value, _, { hash, meter }) => hash(asText(value, meter))),
+  keys: filter((value, _, { meter }) => (isRecord(value) ? keysOf(value, meter) : [])),
+  replace: filter((value, [from, to], { meter }) => replaced(asText(value, meter), asText(from, meter), asText(to, meter)), 2),
 } as const satisfies Record<string, Filter>;
 export type FilterName = keyof typeof FILTERS;
 export const isFilter = (name: string): name is FilterName => Object.hasOwn(FILTERS, name);
 
-export const applied = (value: unknown, { name, args }: FilterCall, hash: Hash): unknown => FILTERS[name].run(value, args, hash);
+/** @throws TooLarge */
+export const applied = (value: unknown, { name, args }: FilterCall, work: Work): unknown => FILTERS[name].run(value, args, work);
 
 /** Objects and lists as JSON, nothing as nothing. @throws TooLarge */
-export function asText(value: unknown): string {
+export function asText(value: unknown, meter: Meter): string {
   if (value === null || value === undefined) return '';
-  if (typeof value === 'string') return value;
-  return limited(typeof value === 'object' ? JSON.stringify(value) : String(value));
+  if (typeof value === 'object') return jsonOf(value, meter);
+  const text = String(value);
+  charge(meter, text.length);
+  return text;
+}
+
+function jsonOf(value: unknown, meter: Meter): string {
+  chargeWhole(meter, value);
+  return limited(JSON.stringify(value));
+}
+
+function keysOf(value: object, meter: Meter): string[] {
+  const keys = Object.keys(value);
+  charge(meter, keys.length * COST.member);
+  return keys;
 }
 
 /** A number, or a text that is one; else null. */
@@ -61,25 +72,27 @@ export function asNumber(value: unknown): number | null {
 }
 
 export function limited(text: string): string {
-  if (text.length > MOST_TEXT) throw new TooLarge('a value is larger than 5 MiB');
+  assertShort(text.length);
   return text;
 }
 
-function joined(value: unknown, separator: string): string {
-  if (!Array.isArray(value)) return asText(value);
-  const parts = value.map(asText);
-  if (parts.reduce((sum, part) => sum + part.length + separator.length, 0) > MOST_TEXT) throw new TooLarge('a value is larger than 5 MiB');
+function joined(value: unknown, separator: string, meter: Meter): string {
+  if (!Array.isArray(value)) return asText(value, meter);
+  charge(meter, value.length * (separator.length + COST.item));
+  const parts = value.map((item) => asText(item, meter));
+  assertShort(parts.reduce((sum, part) => sum + part.length + separator.length, 0));
   return parts.join(separator);
 }
 
 function replaced(text: string, from: string, to: string): string {
   if (from === '') return text;
   const parts = text.split(from);
-  if (text.length + (parts.length - 1) * (to.length - from.length) > MOST_TEXT) throw new TooLarge('a value is larger than 5 MiB');
+  assertShort(text.length + (parts.length - 1) * (to.length - from.length));
   return parts.join(to);
 }
 
-function base64(text: string): string {
+function base64(text: string, meter: Meter): string {
+  charge(meter, text.length * 10);
   const bytes = new TextEncoder().encode(text);
   let binary = '';
   for (let at = 0; at < bytes.length; at += 8_192) binary += String.fromCharCode(...bytes.subarray(at, at + 8_192));
@@ -87,8 +100,9 @@ function base64(text: string): string {
 }
 
 /** In UTC. A number counts seconds, or milliseconds when it is too large for that; null for what is no time. */
-function dated(value: unknown, format: string): string | number | null {
-  const at = typeof value === 'number' ? new Date(Math.abs(value) > 1e11 ? value : value * 1_000) : new Date(asText(value) || Number.NaN);
+function dated(value: unknown, format: string, meter: Meter): string | number | null {
+  const at =
+    typeof value === 'number' ? new Date(Math.abs(value) > 1e11 ? value : value * 1_000) : new Date(asText(value, meter) || Number.NaN);
   if (Number.isNaN(at.getTime())) return null;
   if (format === 'unix') return Math.floor(at.getTime() / 1_000);
   const iso = at.toISOString();

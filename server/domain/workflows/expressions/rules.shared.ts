@@ -1,5 +1,6 @@
 import { contains, ordered, sameJson } from './condition.shared.ts';
 import { asNumber, asText } from './filters.shared.ts';
+import { COST, charge, type Meter } from './meter.shared.ts';
 
 export const OPERATORS = [
   'equals',
@@ -27,12 +28,17 @@ export const UNARY: ReadonlySet<string> = new Set<Operator>(['exists', 'not_exis
 export type Matcher = (pattern: string, text: string) => boolean;
 
 /** One rule of a condition over evaluated sides (interface rule 62 §3.1): a number and a numeric text compare as numbers. */
-export function satisfies(left: unknown, operator: Operator, right: unknown, matches: Matcher): boolean {
+export function satisfies(
+  left: unknown,
+  operator: Operator,
+  right: unknown,
+  { matches, meter }: { matches: Matcher; meter: Meter },
+): boolean {
   switch (operator) {
     case 'equals':
-      return equal(left, right);
+      return equal(left, right, meter);
     case 'not_equals':
-      return !equal(left, right);
+      return !equal(left, right, meter);
     case 'gt':
       return (ordered(left, right) ?? 0) > 0;
     case 'gte':
@@ -42,13 +48,13 @@ export function satisfies(left: unknown, operator: Operator, right: unknown, mat
     case 'lte':
       return (ordered(left, right) ?? 1) <= 0;
     case 'contains':
-      return contains(left, right);
+      return contains(left, right, meter);
     case 'not_contains':
-      return !contains(left, right);
+      return !contains(left, right, meter);
     case 'starts_with':
-      return typeof left === 'string' && left.startsWith(asText(right));
+      return typeof left === 'string' && left.startsWith(asText(right, meter));
     case 'ends_with':
-      return typeof left === 'string' && left.endsWith(asText(right));
+      return typeof left === 'string' && left.endsWith(asText(right, meter));
     case 'exists':
       return left !== null && left !== undefined;
     case 'not_exists':
@@ -56,21 +62,22 @@ export function satisfies(left: unknown, operator: Operator, right: unknown, mat
     case 'is_empty':
       return isEmpty(left);
     case 'matches':
-      return matches(asText(right), asText(left));
+      return matches(asText(right, meter), asText(left, meter));
     case 'in':
-      return inList(left, right);
+      return inList(left, right, meter);
   }
 }
 
-function equal(left: unknown, right: unknown): boolean {
+function equal(left: unknown, right: unknown, meter: Meter): boolean {
   if (typeof left === 'number' && typeof right === 'string') return asNumber(right) === left;
   if (typeof left === 'string' && typeof right === 'number') return asNumber(left) === right;
-  return sameJson(left ?? null, right ?? null);
+  return sameJson(left ?? null, right ?? null, meter);
 }
 
-function inList(left: unknown, right: unknown): boolean {
+function inList(left: unknown, right: unknown, meter: Meter): boolean {
+  if (typeof right === 'string') charge(meter, right.length * COST.step);
   const list = Array.isArray(right) ? right : typeof right === 'string' ? right.split(',').map((item) => item.trim()) : [];
-  return list.some((item) => equal(left, item));
+  return list.some((item) => equal(left, item, meter));
 }
 
 function isEmpty(value: unknown): boolean {

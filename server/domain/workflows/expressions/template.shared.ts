@@ -1,5 +1,6 @@
 import { mapTexts } from '#server/domain/templates/texts.shared.ts';
-import { applied, asText, FILTERS, type FilterCall, type Hash, isFilter, MOST_TEXT, TooLarge } from './filters.shared.ts';
+import { applied, asText, FILTERS, type FilterCall, type Hash, isFilter } from './filters.shared.ts';
+import { assertShort, charge, chargeWhole, type Meter } from './meter.shared.ts';
 import {
   Cursor,
   expected,
@@ -99,6 +100,8 @@ export class Unresolved extends Error {
 export type Evaluation = {
   scope: Scope;
   hash: Hash;
+  /** One for all texts of a node. */
+  meter: Meter;
   /** A null reference is an error (url, headers, to) unless it has default(). */
   strict?: boolean;
 };
@@ -106,14 +109,19 @@ export type Evaluation = {
 const NO_PARTS: Part[] = [];
 /** The value of a text: one placeholder alone keeps its type, else everything becomes text. @throws SyntaxProblem, Unresolved, TooLarge */
 export function evaluateText(text: string, evaluation: Evaluation): unknown {
+  charge(evaluation.meter, text.length + 1);
   const parts = text.includes('{{') ? parseTemplate(text) : NO_PARTS;
   if (parts === NO_PARTS) return text;
   const [only] = parts;
-  if (parts.length === 1 && only?.kind === 'reference') return valueAt(only, evaluation) ?? null;
+  if (parts.length === 1 && only?.kind === 'reference') {
+    const value = valueAt(only, evaluation) ?? null;
+    chargeWhole(evaluation.meter, value); // it is written out wherever the template names it
+    return value;
+  }
   let built = '';
   for (const part of parts) {
-    built += part.kind === 'text' ? part.text : part.kind === 'secret' ? maskOf(part) : asText(valueAt(part, evaluation));
-    if (built.length > MOST_TEXT) throw new TooLarge('a value is larger than 5 MiB');
+    built += part.kind === 'text' ? part.text : part.kind === 'secret' ? maskOf(part) : asText(valueAt(part, evaluation), evaluation.meter);
+    assertShort(built.length);
   }
   return built;
 }
@@ -123,18 +131,23 @@ export const namesSecret = (text: string): boolean => text.includes('{{') && par
 
 /** A text in pieces: what is there, and the secrets that whoever sends it puts in. */
 export function evaluatePieces(text: string, evaluation: Evaluation): (string | SecretName)[] {
+  charge(evaluation.meter, text.length + 1);
   return parseTemplate(text).map((part) =>
-    part.kind === 'text' ? part.text : part.kind === 'secret' ? { by: part.by, secret: part.secret } : asText(valueAt(part, evaluation)),
+    part.kind === 'text'
+      ? part.text
+      : part.kind === 'secret'
+        ? { by: part.by, secret: part.secret }
+        : asText(valueAt(part, evaluation), evaluation.meter),
   );
 }
 
 export const maskOf = ({ by, secret }: SecretName): string => (by === 'name' ? `[secret:${secret}]` : `[secret_id:${secret}]`);
 
-function valueAt({ reference, filters, safe }: Extract<Part, { kind: 'reference' }>, { scope, hash, strict }: Evaluation): unknown {
+function valueAt({ reference, filters, safe }: Extract<Part, { kind: 'reference' }>, { scope, hash, meter, strict }: Evaluation): unknown {
   let value = resolve(reference, scope);
   if (strict && !safe && (value === null || value === undefined))
     throw new Unresolved(`{{${written(reference)}}} has no value. Use default() when it may be missing.`);
-  for (const call of filters) value = applied(value, call, hash);
+  for (const call of filters) value = applied(value, call, { hash, meter });
   return value;
 }
 

@@ -13,7 +13,7 @@ export const condition: NodeKind = (call) => {
 export function isTrue(call: NodeCall, { mode, rules, expression }: Record<string, unknown>): boolean {
   if (mode === 'expression' || (mode === undefined && typeof expression === 'string')) {
     if (typeof expression !== 'string') throw new InvalidConfig('expression is required');
-    return holds(parseCondition(expression), call.scope);
+    return holds(parseCondition(expression), call.scope, call.meter);
   }
   const group = isRecord(rules) ? rules : { rules };
   if (!Array.isArray(group.rules)) throw new InvalidConfig('rules must list rules');
@@ -25,7 +25,7 @@ function ruleHolds(call: NodeCall, rule: unknown): boolean {
   const { left, operator, right } = isRecord(rule) ? rule : {};
   if (!OPERATORS.some((one) => one === operator)) throw new InvalidConfig('a rule has an unknown operator');
   try {
-    return satisfies(evaluated(call, left), operator as Operator, evaluated(call, right), matchesPattern);
+    return satisfies(evaluated(call, left), operator as Operator, evaluated(call, right), { matches: matchesPattern, meter: call.meter });
   } catch (error) {
     if (error instanceof LinearMismatch) throw new InvalidConfig(error.message);
     throw error;

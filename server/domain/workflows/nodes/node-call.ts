@@ -2,7 +2,7 @@ import { digest } from '#server/crypto/tokens.ts';
 import type { Authority } from '#server/domain/authorities/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { ExecutionError, WorkflowNode } from '../definition.shared.ts';
-import { TooLarge } from '../expressions/filters.shared.ts';
+import { type Meter, TooLarge } from '../expressions/meter.shared.ts';
 import { type Scope, SyntaxProblem } from '../expressions/reference.shared.ts';
 import { evaluateValue, Unresolved } from '../expressions/template.shared.ts';
 
@@ -23,6 +23,8 @@ export type NodeCall = {
   /** What flows into it. */
   input: unknown;
   scope: Scope;
+  /** What the evaluation of all its texts may take. */
+  meter: Meter;
   /** 1 for the first. */
   attempt: number;
   /** The same for every attempt, so that a receiver can recognise a repetition. */
@@ -56,7 +58,8 @@ export type NodeKind = (call: NodeCall) => NodeResult | Promise<NodeResult>;
 export const hash = (text: string): string => digest(text).toString('hex');
 
 /** The value of a template. @throws Unresolved, TooLarge, SyntaxProblem: `faultOf` says what they mean */
-export const evaluated = ({ scope }: NodeCall, value: unknown, strict = false): unknown => evaluateValue(value, { scope, hash, strict });
+export const evaluated = ({ scope, meter }: NodeCall, value: unknown, strict = false): unknown =>
+  evaluateValue(value, { scope, hash, meter, strict });
 
 export const succeeded = (
   output: unknown,

@@ -31,7 +31,7 @@ export class SecretFault extends Error {
 }
 
 /** For one request to this URL. */
-export function secretsFor({ place, environment, scope, now }: NodeCall, url: string): Secrets {
+export function secretsFor({ place, environment, scope, meter, now }: NodeCall, url: string): Secrets {
   /** Values by the names that stand for them. */
   const opened = new Map<string, string>();
   const open = async (name: SecretName): Promise<string> => {
@@ -41,11 +41,11 @@ export function secretsFor({ place, environment, scope, now }: NodeCall, url: st
   };
   const fillText = async (text: string, strict: boolean): Promise<{ sent: unknown; shown: unknown }> => {
     if (!namesSecret(text)) {
-      const plain = evaluateText(text, { scope, hash, strict });
+      const plain = evaluateText(text, { scope, hash, meter, strict });
       return { sent: plain, shown: plain };
     }
     let [sent, shown] = ['', ''];
-    for (const piece of evaluatePieces(text, { scope, hash, strict })) {
+    for (const piece of evaluatePieces(text, { scope, hash, meter, strict })) {
       sent += typeof piece === 'string' ? piece : await open(piece);
       shown += typeof piece === 'string' ? piece : maskOf(piece);
     }
