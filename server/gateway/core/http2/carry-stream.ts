@@ -16,18 +16,25 @@ const BODY_MS = 300_000;
 /** How long an answer that is on its way may wait for the caller to take some of it. */
 const STALLED_MS = 30_000;
 
+/** What the `stream` event told, and the trailers of `trailersOf`. */
+export type Arrived = { raw: readonly string[]; flags: number; trailers: readonly string[]; peer: string };
+
+/** The list that the trailers of the request are put into when they come, which may be before the request is carried. */
+export function trailersOf(stream: ServerHttp2Stream): string[] {
+  const trailers: string[] = [];
+  stream.on('trailers', (_: unknown, __: unknown, raw: readonly string[] = []) => trailers.push(...raw));
+  return trailers;
+}
+
 /**
  * One request of HTTP/2 as a request of HTTP/1.1, over a connection that no network carries, so that the code that serves every other call parses, judges,
  * limits, answers and logs it. `accept` is given the server's end.
  */
 export function carryStream(
   stream: ServerHttp2Stream,
-  raw: readonly string[],
-  flags: number,
-  peer: string,
+  { raw, flags, trailers, peer }: Arrived,
   accept: (socket: StreamSocket) => void,
 ): void {
-  stream.on('error', () => undefined); // 'close' follows
   const ends = (flags & NGHTTP2_FLAG_END_STREAM) !== 0;
   const { method, path, headers } = http1Head(raw, ends);
   if (method === 'CONNECT') {
@@ -44,7 +51,7 @@ export function carryStream(
     return;
   }
   accept(theirs);
-  sendBody(stream, asked, ends || isGrpc(fieldIn(headers, 'content-type')));
+  sendBody(stream, asked, trailers, ends || isGrpc(fieldIn(headers, 'content-type')));
   takeAnswer(stream, asked);
   stream.once('close', () => asked.destroy());
 }
@@ -54,13 +61,9 @@ function fieldIn(headers: readonly string[], name: string): string {
   return '';
 }
 
-function sendBody(stream: ServerHttp2Stream, asked: ClientRequest, unbounded: boolean): void {
-  let trailers: readonly string[] = [];
+function sendBody(stream: ServerHttp2Stream, asked: ClientRequest, trailers: readonly string[], unbounded: boolean): void {
   const late = unbounded ? undefined : setTimeout(() => stream.close(NGHTTP2_CANCEL), BODY_MS);
   stream.once('close', () => clearTimeout(late));
-  stream.on('trailers', (_: unknown, __: unknown, raw?: readonly string[]) => {
-    trailers = raw ?? [];
-  });
   stream.on('data', (bytes: Buffer) => {
     if (!asked.destroyed && !asked.write(bytes)) stream.pause();
   });
@@ -106,7 +109,7 @@ function takeAnswer(stream: ServerHttp2Stream, asked: ClientRequest): void {
     }
     // Without it `close` would end a body that broke off as if it were whole.
     stream.once('wantTrailers', () => {
-      if (answered) stream.sendTrailers(trailersOf(answer));
+      if (answered) stream.sendTrailers(trailersIn(answer));
     });
     answer.on('data', (bytes: Buffer) => {
       if (stream.writable && !stream.write(bytes)) answer.pause();
@@ -121,7 +124,7 @@ function takeAnswer(stream: ServerHttp2Stream, asked: ClientRequest): void {
   });
 }
 
-function trailersOf({ rawTrailers }: IncomingMessage): Record<string, string | string[]> {
+function trailersIn({ rawTrailers }: IncomingMessage): Record<string, string | string[]> {
   const trailers: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of pairsOf(rawTrailers)) {
     const key = name.toLowerCase();

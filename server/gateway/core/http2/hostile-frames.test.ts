@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import test from 'node:test';
 import { parseNetworks } from '#server/platform/http-out/networks.ts';
+import { neverBlocks } from '#server/testing/loop-probe.ts';
 import { createListener, inspectHead } from '../listener.ts';
 import { listen } from '../raw-client.fixture.ts';
 import {
@@ -239,4 +240,15 @@ test('a head that names one large field ten thousand times is not put together',
     served.splice(0).filter((path) => path !== '/after'),
     [],
   );
+});
+
+const reset = (stream: number) => frame(RST_STREAM, 0, stream, uint32(8));
+const streams = (count: number, bytes: (stream: number) => Buffer | readonly Buffer[]) =>
+  Buffer.concat(Array.from({ length: count }, (_, i) => bytes(2 * i + 1)).flat());
+
+test('streams that are reset as soon as they are opened cost little, are not served, and end the connection (CVE-2023-44487)', async () => {
+  const flood = streams(10_000, (stream) => [asked(request('/bad'), whole, stream), reset(stream)]);
+  const results = await neverBlocks(() => Promise.all(Array.from({ length: 3 }, () => send(flood))));
+  assert.deepEqual(results, ['ended', 'ended', 'ended']);
+  assert.deepEqual(served.splice(0), []);
 });

@@ -5,8 +5,9 @@ import type { Network } from '#server/platform/http-out/networks.ts';
 import { isTrusted } from '../client-address.ts';
 import type { GatewayResponse } from '../gateway-response.ts';
 import { createListener } from '../listener.ts';
-import { carryStream } from './carry-stream.ts';
+import { carryStream, trailersOf } from './carry-stream.ts';
 import { sortConnections } from './preface.ts';
+import { beginInTurn } from './stream-turns.ts';
 
 export type Http2Options = {
   /** As the listener's, for requests that came by HTTP/2. */
@@ -61,8 +62,10 @@ export function openHttp2(server: Server, { onRequest, trustedProxies, idleMs = 
     if (closing) end(session);
   });
   http2.on('stream', (stream: ServerHttp2Stream, _: unknown, flags: number, raw: string[]) => {
+    stream.on('error', () => undefined); // 'close' follows
     const peer = stream.session?.socket.remoteAddress ?? '';
-    carryStream(stream, raw, flags, peer, (socket) => inner.emit('connection', socket));
+    const trailers = trailersOf(stream);
+    beginInTurn(stream, () => carryStream(stream, { raw, flags, trailers, peer }, (socket) => inner.emit('connection', socket)));
   });
   http2.on('sessionError', () => undefined);
   sortConnections(server, {
