@@ -36,8 +36,8 @@ export class SamlRefused extends Error {
 const SKEW_MS = 60_000;
 const LONGEST_LIFE_MS = 24 * 3_600_000;
 const LONGEST_RESPONSE = 256 * 1024;
-/** An assertion with some hundred attributes has a quarter of these; each `AttributeValue` may declare its own namespaces. */
-const RESPONSE: XmlBounds = { elements: 2_000, depth: 40, attributes: 2_000, namespaces: 500 };
+/** An assertion with some hundred attributes has a quarter of these. Each `AttributeValue` may declare its own namespaces, so that eight or so are in scope. */
+const RESPONSE: XmlBounds = { elements: 2_000, depth: 40, attributes: 2_000, namespaces: 500, scope: 20_000 };
 const METADATA: XmlBounds = RESPONSE;
 
 /** An ID of XML (no digit in front), 160 bits. */

@@ -1,22 +1,32 @@
-/** What a document may have at most before a parser, a canonicalization or an XPath works on it: their work grows with the product of these. */
-export type XmlBounds = { elements: number; depth: number; attributes: number; namespaces: number };
+/**
+ * What a document may have at most before a parser, a canonicalization or an XPath works on it. `scope` is the namespaces in scope, counted once more at
+ * each element: a canonicalization looks at all of them there.
+ */
+export type XmlBounds = { elements: number; depth: number; attributes: number; namespaces: number; scope: number };
 
 /** What of a document is over its bounds, in words that follow "has"; undefined when it fits. One pass, whatever the text is. */
 export function overBounds(xml: string, bounds: XmlBounds): string | undefined {
-  const counted = { elements: 0, depth: 0, attributes: 0, namespaces: 0 };
+  const counted = { elements: 0, attributes: 0, namespaces: 0, scope: 0 };
+  /** The declarations of each open element, and their sum. */
+  const open: number[] = [];
+  let declared = 0;
   for (let at = xml.indexOf('<'); at !== -1; at = xml.indexOf('<', at)) {
     const tag = readTag(xml, at + 1);
     if (!tag) return 'a tag that does not end';
     at = tag.end;
-    if (tag.kind === 'end') counted.depth--;
+    if (tag.kind === 'end') declared -= open.pop() ?? 0;
     if (tag.kind !== 'start' && tag.kind !== 'empty') continue;
     counted.elements++;
     counted.attributes += tag.attributes;
     counted.namespaces += tag.namespaces;
+    counted.scope += declared + tag.namespaces;
     if (counted.elements > bounds.elements) return `more than ${bounds.elements} elements`;
     if (counted.attributes > bounds.attributes) return `more than ${bounds.attributes} attributes`;
     if (counted.namespaces > bounds.namespaces) return `more than ${bounds.namespaces} namespace declarations`;
-    if (tag.kind === 'start' && ++counted.depth > bounds.depth) return `elements more than ${bounds.depth} deep`;
+    if (counted.scope > bounds.scope) return 'too many namespaces in scope of its elements';
+    if (tag.kind === 'empty') continue;
+    declared += tag.namespaces;
+    if (open.push(tag.namespaces) > bounds.depth) return `elements more than ${bounds.depth} deep`;
   }
   return undefined;
 }

@@ -2,7 +2,7 @@ import { isAttemptSecret, newBrowserSecret, newState } from '#server/crypto/sign
 import type { Tx } from '#server/kernel/database.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
 import { env } from '#server/platform/env.ts';
-import { throttled } from '#server/platform/throttle.ts';
+import { network, take, throttled } from '#server/platform/throttle.ts';
 import { connectionNamed, serviceOf } from './addresses.ts';
 import { createAttempt, digestOf, keepIdentity } from './attempts.ts';
 import { type Connection, connectionOf, isUsable, samlProviderOf } from './connections.ts';
@@ -27,6 +27,8 @@ export async function takeSamlResponse(
   const connection = await connectionOf(ctx.db, attempt.connection_id);
   if (connection?.kind !== 'saml' || attempt.request_id === null || attempt.answered_at || attempt.expires_at <= ctx.now)
     throw refused('expired');
+  const responses = { what: 'sso-attempt', subject: attempt.id, limit: MOST_RESPONSES, window_sec: 600 };
+  if (!(await take(responses, ctx.now)).allowed) throw refused('expired');
   try {
     await keepAssertion(ctx, connection, input.SAMLResponse, attempt.request_id, (tx, identity) =>
       keepIdentity(tx, attempt.id, identity, ctx.now),
@@ -38,12 +40,21 @@ export async function takeSamlResponse(
   return { location: callbackFor(state as string) };
 }
 
+/** To one attempt: a provider's page posts once, and again when somebody goes back. */
+const MOST_RESPONSES = 5;
+
 /** A response that nobody asked for, where the connection allows it. It is bound to this browser now, since nothing bound it before. */
 async function takeUnsolicited(ctx: PersonCtx, response: string): Promise<{ location: string }> {
   // Only a hint where to look: the connection's certificates and entity ID decide.
   const named = connectionNamed(Buffer.from(response, 'base64').toString('latin1'));
   const connection = named === undefined ? null : await connectionOf(ctx.db, named);
   if (!connection?.allow_idp_initiated || connection.kind !== 'saml' || !isUsable(connection)) throw refused('expired');
+  // By connection too, since anybody may send one from anywhere. Whoever begins at the sign-in page is never counted here.
+  const giveBack = await throttled(
+    [{ what: 'sso-responses', subject: connection.id, limit: 1_000, window_sec: 300 }],
+    ctx.now,
+    'rate_limited',
+  );
   const secrets = { state: newState(), browser: isAttemptSecret(ctx.sso_browser) ? ctx.sso_browser : newBrowserSecret() };
   try {
     await keepAssertion(ctx, connection, response, null, async (tx, identity) => {
@@ -56,6 +67,7 @@ async function takeUnsolicited(ctx: PersonCtx, response: string): Promise<{ loca
       });
       await keepIdentity(tx, id, identity, ctx.now);
     });
+    await giveBack();
   } catch (error) {
     return failed(ctx, error, connection, null);
   }
@@ -73,14 +85,8 @@ async function keepAssertion(
   request_id: string | null,
   keep: (tx: Tx, identity: Identity) => Promise<unknown>,
 ): Promise<void> {
-  const giveBack = await throttled(
-    [{ what: 'sso-responses', subject: connection.id, limit: 1_000, window_sec: 300 }],
-    ctx.now,
-    'rate_limited',
-  );
   const about = { idp: samlProviderOf(connection), sp: serviceOf(connection.id), request_id, now: ctx.now };
-  const said = await verifiedResponse({ response, ...about }, connection.id);
-  await giveBack();
+  const said = await verifiedResponse({ response, ...about }, network(ctx.ip));
   const { assertion_id, expires_at, contexts, ...person } = said;
   // The workspace owns the domain and chose this provider: what it says of addresses in that domain counts as verified.
   const identity: Identity = { ...person, email_verified: true, methods: contexts, mfa: contexts.some((one) => MFA_CONTEXTS.has(one)) };

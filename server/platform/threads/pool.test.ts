@@ -6,7 +6,7 @@ import { onThread, WorkTooLarge, WorkTooSlow, work } from './pool.ts';
 import type { Asked } from './works.fixture.ts';
 
 const asked = work<Asked, unknown>('server/platform/threads/works.fixture.ts');
-const run = (input: Asked, { owner = 'one', ms = 60_000 } = {}) => onThread(asked, input, { owner, ms });
+const run = (input: Asked, { owner = 'one', ms = 60_000, anonymous = false } = {}) => onThread(asked, input, { owner, ms, anonymous });
 
 test('work answers with what it returns, and its errors are told', async () => {
   assert.deepEqual(await run({ echo: { a: [1n, new Date(0)] } }), { a: [1n, new Date(0)] });
@@ -39,4 +39,19 @@ test('nobody fills the line for others, and owners take turns', async () => {
   await Promise.all([modest, ...spinning]);
   assert.equal(refused.length, 1);
   assert.ok(order.indexOf('modest') < 8, order.join(' '));
+});
+
+test('work of strangers, however many they are, leaves half of the line to others', async () => {
+  const spinning = Array.from({ length: 8 }, (_, i) =>
+    assert.rejects(run({ spin: true }, { owner: `spinner ${i}`, ms: 100 }), WorkTooSlow),
+  );
+  const strangers = Array.from({ length: 60 }, (_, i) =>
+    run({ echo: i }, { owner: `stranger ${i}`, anonymous: true }).catch((error: unknown) => error),
+  );
+  const known = run({ echo: 'known' }, { owner: 'known' });
+  const refused = (await Promise.all(strangers)).filter((one) => one instanceof Refusal);
+  assert.equal(refused.length, 10);
+  assert.equal(await known, 'known');
+  await Promise.all(spinning);
+  assert.equal(await run({ echo: 1 }, { owner: 'stranger', anonymous: true }), 1);
 });

@@ -25,6 +25,7 @@ type Task = {
   file: string;
   input: unknown;
   ms: number;
+  anonymous: boolean;
   transfer: ArrayBuffer[];
   done: (outcome: Outcome) => void;
 };
@@ -39,28 +40,38 @@ const MEGABYTES = 256;
 /** Of one owner, so that nobody fills the line for the others, and of all. */
 const MOST_OF_ONE = 20;
 const MOST_WAITING = 100;
+/** Of work that anybody may ask for, from as many addresses as they have: the rest of the line is for those who are known. */
+const MOST_ANONYMOUS = 50;
 /** A new thread loads the work's packages first, which is not the work's own time. */
 const LOADING_MS = 20_000;
 
-const pool = processState('threads', () => ({ runners: new Set<Runner>(), waiting: new Map<string, Task[]>(), count: 0, next: 0 }));
+const pool = processState('threads', () => ({
+  runners: new Set<Runner>(),
+  waiting: new Map<string, Task[]>(),
+  count: 0,
+  anonymous: 0,
+  next: 0,
+}));
 
 /**
- * Runs the work on a thread and answers with what it returns or throws. `owner` is whose work it is, such as a workspace: owners take turns. `ms` is the most
- * that it may run once it has begun. @throws WorkTooSlow, WorkTooLarge, Refusal dependency_unavailable when too much is waiting, and the work's own errors by message: a work returns what
+ * Runs the work on a thread and answers with what it returns or throws. `owner` is whose work it is, such as a workspace: owners take turns. Work for somebody
+ * who isn't known yet is `anonymous`, and its owner an address. `ms` is the most that it may run once it has begun. @throws WorkTooSlow, WorkTooLarge, Refusal dependency_unavailable when too much is waiting, and the work's own errors by message: a work returns what
  * its caller expects, problems included
  */
 export function onThread<I, O>(
   { file }: Work<I, O>,
   input: I,
-  { owner, ms, transfer = [] }: { owner: string; ms: number; transfer?: ArrayBuffer[] },
+  { owner, ms, anonymous = false, transfer = [] }: { owner: string; ms: number; anonymous?: boolean; transfer?: ArrayBuffer[] },
 ): Promise<O> {
   const line = pool.waiting.get(owner) ?? [];
-  if (line.length >= MOST_OF_ONE || pool.count >= MOST_WAITING) return Promise.reject(busy());
+  if (line.length >= MOST_OF_ONE || pool.count >= MOST_WAITING || (anonymous && pool.anonymous >= MOST_ANONYMOUS))
+    return Promise.reject(busy());
   return new Promise<O>((resolve, reject) => {
     const done = (outcome: Outcome) => ('error' in outcome ? reject(outcome.error) : resolve(outcome.value as O));
-    line.push({ id: pool.next++, owner, file, input, ms, transfer, done });
+    line.push({ id: pool.next++, owner, file, input, ms, anonymous, transfer, done });
     pool.waiting.set(owner, line);
     pool.count++;
+    if (anonymous) pool.anonymous++;
     startNext();
   });
 }
@@ -90,6 +101,7 @@ function shift(): Task {
   pool.waiting.delete(owner);
   if (line.length > 0) pool.waiting.set(owner, line);
   pool.count--;
+  if (task.anonymous) pool.anonymous--;
   return task;
 }
 
