@@ -13,12 +13,16 @@ export function mapTexts(value: unknown, change: (text: Text) => unknown, path =
   if (!isPlain(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => {
-      const at = path === '' ? name : `${path}.${name}`;
+      const short = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name;
+      const at = path === '' ? short : `${path}.${short}`;
       change({ path: at, text: name, place: 'name' });
       return [name, mapTexts(item, change, at)];
     }),
   );
 }
+
+/** Characters of a name that a path shows: paths are made and searched for every text below a name, however long it is. */
+const LONGEST_NAME = 80;
 
 /** Every text of a value, names of members included, in the order in which `mapTexts` visits them. */
 export function textsIn(value: unknown, path = ''): Text[] {

@@ -2,10 +2,19 @@ import { limitOf } from '#server/domain/plans/service.ts';
 import { assertUsesSecrets, secretsScopeMissing } from '#server/domain/policies/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { Refusal } from '#server/kernel/errors.ts';
+import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { configOf, type Definition, graphOf, type Problem, TRIGGER_NODE, triggerOf, triggerTypeOf } from './definition.shared.ts';
+import {
+  configOf,
+  type Definition,
+  graphOf,
+  hardProblem,
+  type Problem,
+  TRIGGER_NODE,
+  triggerOf,
+  triggerTypeOf,
+} from './definition.shared.ts';
 import { hookProblem } from './hook-settings.shared.ts';
 import { ensureHook } from './hooks.ts';
 import { canSendSms } from './nodes/sms.ts';
@@ -83,7 +92,7 @@ type Found = NamedSecret & { id: string | null };
 
 async function secretsFound(tx: Tx, ctx: Ctx, named: readonly NamedSecret[]): Promise<Found[]> {
   if (named.length === 0) return [];
-  const of = (by: 'id' | 'name') => named.filter((one) => one.by === by).map(({ secret }) => secret);
+  const of = (by: 'id' | 'name') => [...new Set(named.filter((one) => one.by === by).map(({ secret }) => secret))];
   const rows = await tx.secrets.findMany({
     where: {
       ...own(ctx),
@@ -92,14 +101,27 @@ async function secretsFound(tx: Tx, ctx: Ctx, named: readonly NamedSecret[]): Pr
     },
     select: { id: true, shortcode_name: true },
   });
+  const ids = new Set(rows.map(({ id }) => id));
+  const byName = new Map(rows.map(({ id, shortcode_name }) => [shortcode_name, id]));
   return named.map((one) => {
-    const row = rows.find(({ id, shortcode_name }) => (one.by === 'id' ? id === one.secret.toLowerCase() : shortcode_name === one.secret));
-    return { ...one, id: row?.id ?? null };
+    const id = one.secret.toLowerCase();
+    return { ...one, id: one.by === 'name' ? (byName.get(one.secret) ?? null) : ids.has(id) ? id : null };
   });
 }
 
-/** Whoever writes a definition or makes it live must be able to do what it does. @throws Refusal forbidden, role_denied */
+/** Places of a definition that name a secret: each is a row. */
+const MOST_NAMED = 1_000;
+
+/**
+ * Whoever writes a definition or makes it live must be able to do what it does, and what was merged or renamed into it is within its bounds, too.
+ * @throws Refusal forbidden, role_denied, validation_error
+ */
 export async function mayWrite(tx: Tx, ctx: Ctx, definition: Definition): Promise<void> {
+  const problem = hardProblem(definition);
+  if (problem) throw invalid('definition', `${problem.path === '' ? '' : `${problem.path} `}${problem.message}`);
+  const { length } = secretsNamed(definition);
+  if (length > MOST_NAMED)
+    throw invalid('definition', `names secrets in ${length} places and may in ${MOST_NAMED}: use fewer placeholders`);
   await mayNameSecrets(tx, ctx, definition);
   await mayCallRoutes(ctx, definition);
 }

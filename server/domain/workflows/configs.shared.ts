@@ -3,7 +3,7 @@ import { looksLikeCredential } from '#server/kernel/literal-credential.ts';
 import { isZone, parseCron } from './cron.shared.ts';
 import { configOf, isRecord, NODE_TYPES, type Problem, TRIGGER_TYPES, type WorkflowNode } from './definition.shared.ts';
 import { parseCondition, referencesOf } from './expressions/condition.shared.ts';
-import { nodeOf, type Reference, SyntaxProblem } from './expressions/reference.shared.ts';
+import { nodeOf, type Reference, SyntaxProblem, shortened } from './expressions/reference.shared.ts';
 import { OPERATORS, UNARY } from './expressions/rules.shared.ts';
 import { parseTemplate } from './expressions/template.shared.ts';
 import { routesOf, type Structure } from './structure.shared.ts';
@@ -12,13 +12,15 @@ import { routesOf, type Structure } from './structure.shared.ts';
 
 type Around = { sandbox: boolean; routes?: ReadonlySet<string>; environments?: ReadonlySet<string>; sms?: boolean };
 type Config = Record<string, unknown>;
-/** Says what is wrong, as a sentence part that begins with a member's name. */
-type Say = (message: string) => void;
+/** Says what is wrong, as a sentence part that begins with a member's name. @returns false when nothing more is heard */
+type Say = (message: string) => boolean;
+/** Of one definition. Nobody reads more, and each takes time and room. */
+export const MOST_PROBLEMS = 100;
 type Check = (config: Config, say: Say, around: Around & { node: WorkflowNode; structure: Structure }) => void;
 
 export function configProblems(node: WorkflowNode, structure: Structure, around: Around): Problem[] {
   const problems: Problem[] = [];
-  const say: Say = (message) => problems.push({ node_id: node.id, severity: 'error', message });
+  const say: Say = (message) => problems.length < MOST_PROBLEMS && problems.push({ node_id: node.id, severity: 'error', message }) > 0;
   const check = (NODE_TYPES as readonly string[]).includes(node.type) ? CHECKS[node.type as keyof typeof CHECKS] : undefined;
   if (!check) {
     say(`has an unknown type "${node.type.slice(0, 40)}"`);
@@ -26,8 +28,9 @@ export function configProblems(node: WorkflowNode, structure: Structure, around:
   }
   const config = configOf(node);
   check(config, say, { ...around, node, structure });
-  checkTemplates(node, config, structure, say);
+  if (problems.length < MOST_PROBLEMS) checkTemplates(node, config, structure, say);
   for (const { path: at, text, place } of textsIn(config)) {
+    if (problems.length >= MOST_PROBLEMS) break;
     const what = node.type === 'code' || place === 'name' ? undefined : looksLikeCredential(at.slice(at.lastIndexOf('.') + 1), text);
     if (what)
       problems.push({ node_id: node.id, severity: 'warning', message: `${at} looks like ${what}: keep it as a secret and name it` });
@@ -115,13 +118,13 @@ const request: Check = (config, say) => {
   retry(config, say);
 };
 
-function rules(config: Config, say: Say, at = '') {
+function rules(config: Config, say: Say, structure: Structure, at = '') {
   const { mode, rules: given, expression: written } = config;
   const uses = mode === 'expression' || (mode === undefined && typeof written === 'string') ? 'expression' : 'rules';
   if (uses === 'expression') {
     if (typeof written !== 'string' || written.trim() === '') return say(`${at}expression is required`);
     try {
-      parseCondition(written);
+      for (const reference of referencesOf(parseCondition(written))) assertKnown(reference, structure, `${at}expression`, say);
     } catch (error) {
       say(`${at}expression can't be read: ${messageOf(error)}`);
     }
@@ -195,19 +198,19 @@ const CHECKS: Record<(typeof NODE_TYPES)[number], Check> = {
     if (fields === undefined && template === undefined) say('fields or template is required');
     else if (fields !== undefined && !isRecord(fields)) say('fields must be an object');
   },
-  condition: (config, say) => {
+  condition: (config, say, { structure }) => {
     oneOf(config, 'mode', ['rules', 'expression'], say);
-    rules(config, say);
+    rules(config, say, structure);
   },
-  router: (config, say, { node }) => {
+  router: (config, say, { node, structure }) => {
     oneOf(config, 'match', ['first', 'all'], say);
     const routes = routesOf(node);
     if (!Array.isArray(config.routes) || config.routes.length === 0) return say('routes is required');
-    if (config.routes.length > 20) say('routes can list up to 20 routes');
+    if (config.routes.length > 20) return say('routes can list up to 20 routes');
     if (routes.length < config.routes.length) say('routes must each have an id');
     if (new Set(routes.map(({ id }) => id)).size < routes.length || routes.some(({ id }) => id === 'default'))
       say('routes must have ids of their own, and default is taken');
-    for (const [i, route] of routes.entries()) rules(route, say, `routes[${i}].`);
+    for (const [i, route] of routes.entries()) rules(route, say, structure, `routes[${i}].`);
   },
   loop: (config, say, { node, structure }) => {
     const { items } = config;
@@ -245,6 +248,7 @@ const CHECKS: Record<(typeof NODE_TYPES)[number], Check> = {
 const EVENTS = ['received', 'success', 'redirect', 'client_error', 'server_error', 'timeout', 'error', 'completed'];
 export const EVENT_TYPES = EVENTS.map((name) => `request.${name}`);
 export const EVENT_FIELDS = ['status', 'method', 'path', 'latency_ms', 'environment', 'route_name', 'origin'];
+const MOST_CONDITIONS = 50;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 const TRIGGERS: Record<(typeof TRIGGER_TYPES)[number], Check> = {
@@ -291,7 +295,8 @@ const TRIGGERS: Record<(typeof TRIGGER_TYPES)[number], Check> = {
     else if (environments)
       for (const name of environmentFilter)
         if (!environments.has(name)) say(`proxyEventConfig.environmentFilter names "${name}", which doesn't exist`);
-    if (!Array.isArray(conditions)) return say('proxyEventConfig.conditions must be a list');
+    if (!Array.isArray(conditions) || conditions.length > MOST_CONDITIONS)
+      return say(`proxyEventConfig.conditions must list at most ${MOST_CONDITIONS} conditions`);
     for (const [i, one] of conditions.entries()) {
       if (!isRecord(one) || !EVENT_FIELDS.includes(String(one.field)))
         say(`proxyEventConfig.conditions[${i}].field must be one of ${EVENT_FIELDS.join(', ')}`);
@@ -304,33 +309,28 @@ const TRIGGERS: Record<(typeof TRIGGER_TYPES)[number], Check> = {
 /** Members that may name secrets; everything else is stored with the run. */
 const SECRET_PLACES = /^(?:headers|query|body|auth)(?:[.[]|$)/;
 
+function assertKnown({ node: name }: Reference, structure: Structure, at: string, say: Say): void {
+  if (!structure.nodes.has(nodeOf(name))) say(`${at} refers to "${shortened(name)}", which doesn't exist`);
+}
+
 /** Placeholders that can't be read, name no node, or name a secret where none may go. */
 function checkTemplates(node: WorkflowNode, config: Config, structure: Structure, say: Say) {
-  const know = ({ node: name }: Reference, at: string) => {
-    if (!structure.nodes.has(nodeOf(name))) say(`${at} refers to "${name}", which doesn't exist`);
-  };
   for (const { path: at, text: written, place } of textsIn(config)) {
     if (place === 'name') {
       if (node.type !== 'code' && written.includes('{{')) say(`${at} ${NAME_WITH_PLACEHOLDER}`);
       continue;
     }
-    if (/(?:^|\.)expression$/.test(at) && (node.type === 'condition' || node.type === 'router')) {
-      try {
-        for (const reference of referencesOf(parseCondition(written))) know(reference, at);
-      } catch {
-        // Said already.
-      }
-      continue;
-    }
+    // Read with its rules.
+    if (/(?:^|\.)expression$/.test(at) && (node.type === 'condition' || node.type === 'router')) continue;
     if (node.type === 'code' || !written.includes('{{')) continue;
     try {
       for (const part of parseTemplate(written)) {
-        if (part.kind === 'reference') know(part.reference, at);
+        if (part.kind === 'reference') assertKnown(part.reference, structure, at, say);
         const may = (node.type === 'http_request' && SECRET_PLACES.test(at)) || (node.type === 'trigger' && at === 'auth.secret');
         if (part.kind === 'secret' && !may) say(`${at} can't name a secret: only headers, query, body and auth of HTTP requests can`);
       }
     } catch (error) {
-      say(`${at} can't be read: ${messageOf(error)}`);
+      if (!say(`${at} can't be read: ${messageOf(error)}`)) return;
     }
   }
 }

@@ -20,8 +20,11 @@ const FIELDS = [
   { name: 'day of the week', least: 0, most: 7, names: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] },
 ] as const;
 
+const LONGEST = 500;
+
 /** Five fields of numbers, names, ranges, lists and steps. @returns what is wrong, to follow the word "cron", as a text */
 export function parseCron(text: string): Cron | string {
+  if (text.length > LONGEST) return `must have at most ${LONGEST} characters`;
   const parts = text.trim().split(/\s+/);
   if (parts.length !== 5) return 'must have five fields: minute, hour, day, month, weekday';
   const sets: Set<number>[] = [];
@@ -161,11 +164,15 @@ function offsetAt(at: number, zone: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000;
 }
 
+/** Days that come once in years, and looking for them, tell nothing more about the least gap. */
+const LONG_MS = 1_500 * DAY;
+
 /** The least minutes between two of its next runs. */
 export function leastGap(cron: Cron, after: Date): number {
   let least = Number.POSITIVE_INFINITY;
-  let last = nextFire(cron, 'UTC', after);
-  for (let n = 0; n < 100 && last; n++) {
+  const first = nextFire(cron, 'UTC', after);
+  let last = first;
+  for (let n = 0; n < 100 && first && last && last.getTime() - first.getTime() < LONG_MS; n++) {
     const next = nextFire(cron, 'UTC', last);
     if (!next) break;
     least = Math.min(least, (next.getTime() - last.getTime()) / MINUTE);

@@ -77,6 +77,10 @@ export type Problem = { node_id: string | null; severity: 'error' | 'warning'; m
 
 export const MOST_BYTES = 512 * 1024;
 const MOST_NODES = 200;
+const MOST_EDGES = 1_000;
+/** Members and items in all, and how deep they lie: what every check of a definition walks over. */
+const MOST_VALUES = 10_000;
+const DEEPEST = 64;
 const NODE_ID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 /** The config of a node; empty when it has none. */
@@ -122,10 +126,13 @@ export function withTriggerConfig(stored: unknown, config: Record<string, unknow
 export function hardProblem(definition: unknown): { path: string; message: string } | null {
   if (!isRecord(definition)) return { path: '', message: 'must be an object' };
   if (byteLength(JSON.stringify(definition)) > MOST_BYTES) return { path: '', message: 'must be at most 512 KiB' };
+  const shape = shapeProblem(definition);
+  if (shape) return { path: '', message: shape };
   const { nodes = [], edges = [] } = definition;
   if (!Array.isArray(nodes)) return { path: 'nodes', message: 'must be a list' };
   if (!Array.isArray(edges)) return { path: 'edges', message: 'must be a list' };
   if (nodes.length > MOST_NODES) return { path: 'nodes', message: `must have at most ${MOST_NODES} nodes` };
+  if (edges.length > MOST_EDGES) return { path: 'edges', message: `must have at most ${MOST_EDGES.toLocaleString('en-US')} edges` };
   const ids = new Set<string>();
   for (const [i, node] of nodes.entries()) {
     const problem = nodeProblem(node, ids);
@@ -134,6 +141,19 @@ export function hardProblem(definition: unknown): { path: string; message: strin
   for (const [i, edge] of edges.entries())
     if (!isRecord(edge) || typeof edge.source !== 'string' || typeof edge.target !== 'string')
       return { path: `edges[${i}]`, message: 'must be an object with source and target' };
+  return null;
+}
+
+function shapeProblem(definition: object): string | null {
+  let count = 0;
+  const open: { value: object; depth: number }[] = [{ value: definition, depth: 1 }];
+  for (let one = open.pop(); one; one = open.pop()) {
+    const inside: unknown[] = Array.isArray(one.value) ? one.value : Object.values(one.value);
+    count += inside.length;
+    if (count > MOST_VALUES) return `must have at most ${MOST_VALUES.toLocaleString('en-US')} members and items in all`;
+    if (one.depth > DEEPEST) return `must be at most ${DEEPEST} levels deep`;
+    for (const value of inside) if (typeof value === 'object' && value !== null) open.push({ value, depth: one.depth + 1 });
+  }
   return null;
 }
 

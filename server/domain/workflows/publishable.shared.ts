@@ -1,5 +1,5 @@
 import { textsIn } from '#server/domain/templates/texts.shared.ts';
-import { configProblems } from './configs.shared.ts';
+import { configProblems, MOST_PROBLEMS } from './configs.shared.ts';
 import {
   configOf,
   type Definition,
@@ -25,6 +25,7 @@ export type Surroundings = {
 
 const MOST_NODES = 100;
 const MOST_EDGES = 300;
+const MORE = `has more than the ${MOST_PROBLEMS} problems listed here: solve these first, then check it again`;
 
 /**
  * What is wrong with a definition, errors before warnings (interface rule 62 §3.3). It may be live if none is an error: `isPublishable`. Pure; whether
@@ -34,11 +35,18 @@ export function problemsOf(stored: unknown, around: Surroundings): Problem[] {
   const hard = hardProblem(stored);
   if (hard) return [{ node_id: null, severity: 'error', message: `definition${hard.path && `.${hard.path}`} ${hard.message}` }];
   const definition = graphOf(stored);
+  // What is too large as it is isn't looked into: the work of the other checks grows with it.
+  const size = sizeProblems(definition);
+  if (size.length > 0) return [...triggerProblems(definition), ...size];
   const structure = structureOf(definition);
-  const problems = [...triggerProblems(definition), ...sizeProblems(definition), ...graphProblems(definition, structure)];
-  for (const node of definition.nodes) problems.push(...configProblems(node, structure, around));
+  const problems = [...triggerProblems(definition), ...graphProblems(definition, structure)];
+  for (const node of definition.nodes) if (problems.length < MOST_PROBLEMS) problems.push(...configProblems(node, structure, around));
   problems.push(...graphWarnings(structure));
-  return [...problems.filter(({ severity }) => severity === 'error'), ...problems.filter(({ severity }) => severity === 'warning')];
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const all = [...errors, ...problems.filter(({ severity }) => severity === 'warning')];
+  return all.length <= MOST_PROBLEMS
+    ? all
+    : [...all.slice(0, MOST_PROBLEMS), { node_id: null, severity: errors.length > 0 ? 'error' : 'warning', message: MORE }];
 }
 
 export const isPublishable = (problems: readonly Problem[]): boolean => problems.every(({ severity }) => severity === 'warning');
@@ -84,6 +92,9 @@ function graphWarnings({ nodes, from }: Structure): Problem[] {
   return problems;
 }
 
+/** Only such a text is worth parsing for secrets. */
+const NAMES_SECRET = /\{\{\s*secret/;
+
 /** A secret that a definition names, with the node and the member that names it: `headers.Authorization`. */
 export type NamedSecret = { node_id: string; field: string; by: 'name' | 'id'; secret: string };
 
@@ -95,7 +106,7 @@ export const secretsNamed = (stored: unknown): NamedSecret[] => graphOf(stored).
 
 export function secretsOfNode(node: WorkflowNode): NamedSecret[] {
   return textsIn(configOf(node)).flatMap(({ path, text }) => {
-    if (!text.includes('{{')) return [];
+    if (!NAMES_SECRET.test(text)) return [];
     try {
       return parseTemplate(text).flatMap((part) =>
         part.kind === 'secret' ? [{ node_id: node.id, field: path, by: part.by, secret: part.secret }] : [],

@@ -47,20 +47,19 @@ export function routesOf(node: WorkflowNode): { id: string; [key: string]: unkno
 }
 
 /** An edge that names no handle leaves by the first one. */
-const linkOf = (edge: WorkflowEdge, source: WorkflowNode): Link => ({
-  source: edge.source,
-  target: edge.target,
-  handle: typeof edge.sourceHandle === 'string' && edge.sourceHandle !== '' ? edge.sourceHandle : (handlesOf(source)[0] ?? 'out'),
+const linkOf = ({ source, target, sourceHandle }: WorkflowEdge, first: string): Link => ({
+  ...{ source, target },
+  handle: typeof sourceHandle === 'string' && sourceHandle !== '' ? sourceHandle : first,
 });
 
 export function structureOf({ nodes: list, edges }: Definition): Structure {
   const nodes = new Map(list.map((node) => [node.id, node]));
   const into = new Map<string, Link[]>(list.map(({ id }) => [id, []]));
   const from = new Map<string, Link[]>(list.map(({ id }) => [id, []]));
+  const first = new Map(list.map((node) => [node.id, handlesOf(node)[0] ?? 'out']));
   for (const edge of edges) {
-    const source = nodes.get(edge.source);
-    if (!source || !nodes.has(edge.target)) continue;
-    const link = linkOf(edge, source);
+    if (!nodes.has(edge.source) || !nodes.has(edge.target)) continue;
+    const link = linkOf(edge, first.get(edge.source) ?? 'out');
     into.get(edge.target)?.push(link);
     from.get(edge.source)?.push(link);
   }
@@ -69,26 +68,18 @@ export function structureOf({ nodes: list, edges }: Definition): Structure {
 
 /** The bodies of loops; handlers of nodes inside of one belong to it too, with everything after them. */
 function loopsOf(nodes: ReadonlyMap<string, WorkflowNode>, from: ReadonlyMap<string, Link[]>): Map<string, string[]> {
+  const next = new Map<string, { target: string }[]>([...from].map(([id, links]) => [id, [...links]]));
+  for (const node of nodes.values())
+    if (node.type === 'error_handler') for (const id of new Set(caughtBy(node))) next.get(id)?.push({ target: node.id });
   const bodies = [...nodes.values()]
     .filter(({ type }) => type === 'loop')
-    .map(({ id }) => ({ id, body: bodyOf(id, nodes, from) }))
+    .map(({ id }) => {
+      const begin = (from.get(id) ?? []).filter(({ handle }) => handle === 'body').map(({ target }) => target);
+      return { id, body: reached(begin, next) };
+    })
     // The larger body is the outer one.
     .sort((a, b) => b.body.size - a.body.size);
   return new Map([...nodes.keys()].map((id) => [id, bodies.filter(({ body }) => body.has(id)).map((loop) => loop.id)]));
-}
-
-function bodyOf(loop: string, nodes: ReadonlyMap<string, WorkflowNode>, from: ReadonlyMap<string, Link[]>): Set<string> {
-  const begin = (from.get(loop) ?? []).filter(({ handle }) => handle === 'body').map(({ target }) => target);
-  const body = reached(begin, from);
-  for (let grown = true; grown; ) {
-    grown = false;
-    for (const node of nodes.values()) {
-      if (node.type !== 'error_handler' || body.has(node.id) || !caughtBy(node).some((id) => body.has(id))) continue;
-      for (const id of reached([node.id], from)) body.add(id);
-      grown = true;
-    }
-  }
-  return body;
 }
 
 /** The nodes whose failures a handler takes; empty for one of the whole workflow. */
@@ -97,7 +88,7 @@ export function caughtBy(node: WorkflowNode): string[] {
   return scope === 'node' && Array.isArray(caught) ? caught.filter((id): id is string => typeof id === 'string') : [];
 }
 
-export function reached(begin: readonly string[], from: ReadonlyMap<string, Link[]>): Set<string> {
+export function reached(begin: readonly string[], from: ReadonlyMap<string, readonly Pick<Link, 'target'>[]>): Set<string> {
   const seen = new Set<string>();
   for (const open = [...begin]; open.length > 0; ) {
     const id = open.pop() as string;

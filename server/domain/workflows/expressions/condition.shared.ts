@@ -1,4 +1,4 @@
-import { asNumber } from './filters.shared.ts';
+import { asNumber, keysOf } from './filters.shared.ts';
 import { COST, charge, type Meter } from './meter.shared.ts';
 import { Cursor, expected, type Reference, readLiteral, readReference, resolve, type Scope, SyntaxProblem } from './reference.shared.ts';
 
@@ -45,7 +45,7 @@ function both(cursor: Cursor, depth: number): Condition {
 function comparison(cursor: Cursor, depth: number): Condition {
   const left = unary(cursor, depth);
   cursor.skipSpace();
-  const operator = COMPARISONS.find((one) => cursor.take(one));
+  const operator = '=!<>'.includes(cursor.peek() || ' ') ? COMPARISONS.find((one) => cursor.take(one)) : undefined;
   if (!operator) {
     if (cursor.peek() === '=' || (cursor.peek() === '!' && cursor.peek(1) === '=')) throw expected('=== or !==', cursor);
     return left;
@@ -145,27 +145,32 @@ function evaluate(condition: Condition, within: Within): unknown {
 function called(method: Method, value: unknown, argument: unknown, meter: Meter): boolean {
   if (method === 'includes') return contains(value, argument, meter);
   if (typeof value !== 'string' || typeof argument !== 'string') return false;
+  charge(meter, argument.length);
   return method === 'startsWith' ? value.startsWith(argument) : value.endsWith(argument);
 }
 
 function compared(operator: Comparison, left: unknown, right: unknown, meter: Meter): boolean {
   if (operator === '===') return sameJson(left, right, meter);
   if (operator === '!==') return !sameJson(left, right, meter);
-  const order = ordered(left, right);
+  const order = ordered(left, right, meter);
   if (order === null) return false;
   return operator === '<' ? order < 0 : operator === '<=' ? order <= 0 : operator === '>' ? order > 0 : order >= 0;
 }
 
 /** A text in a text, an item of a list (by JSON), a member's name of an object. */
 export function contains(value: unknown, searched: unknown, meter: Meter): boolean {
-  if (typeof value === 'string') charge(meter, value.length);
-  if (typeof value === 'string') return typeof searched === 'string' ? value.includes(searched) : value.includes(String(searched));
+  if (typeof value === 'string') {
+    if (typeof searched === 'object' && searched !== null) return false;
+    charge(meter, value.length);
+    return value.includes(String(searched));
+  }
   if (Array.isArray(value)) return value.some((item) => sameJson(item, searched, meter));
   return typeof value === 'object' && value !== null && typeof searched === 'string' && Object.hasOwn(value, searched);
 }
 
 /** Negative, zero or positive; null when the two have no order. Two texts are compared as texts, anything else as numbers. */
-export function ordered(left: unknown, right: unknown): number | null {
+export function ordered(left: unknown, right: unknown, meter: Meter): number | null {
+  charge(meter, typeof left === 'string' ? left.length : COST.step);
   if (typeof left === 'string' && typeof right === 'string') return left < right ? -1 : left > right ? 1 : 0;
   if (!isNumeric(left) || !isNumeric(right)) return null;
   const [a, b] = [asNumber(left), asNumber(right)];
@@ -178,9 +183,12 @@ export function sameJson(left: unknown, right: unknown, meter: Meter, depth = 0)
   charge(meter, COST.step + (typeof left === 'string' ? left.length : 0));
   if (left === right) return true;
   if (left === null || right === null || typeof left !== 'object' || typeof right !== 'object' || depth > 100) return false;
-  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  if (Array.isArray(left) || Array.isArray(right)) {
+    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((item, i) => sameJson(item, right[i], meter, depth + 1));
+  }
+  if (keysOf(left, meter).length !== keysOf(right, meter).length) return false;
   const [a, b] = [Object.entries(left), right as Record<string, unknown>];
   charge(meter, a.length * COST.member);
-  if (a.length !== Object.keys(b).length) return false;
   return a.every(([name, value]) => Object.hasOwn(b, name) && sameJson(value, b[name], meter, depth + 1));
 }

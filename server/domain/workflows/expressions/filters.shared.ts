@@ -30,13 +30,13 @@ export const FILTERS = {
   first: filter((value) => (Array.isArray(value) || typeof value === 'string' ? (value[0] ?? null) : null)),
   last: filter((value) => (Array.isArray(value) || typeof value === 'string' ? (value[value.length - 1] ?? null) : null)),
   join: filter((value, [separator = ','], { meter }) => joined(value, asText(separator, meter), meter), 0, 1),
-  split: filter((value, [separator = ','], { meter }) => asText(value, meter).split(asText(separator, meter), 10_000), 0, 1),
+  split: filter((value, [separator = ','], { meter }) => splitText(asText(value, meter), asText(separator, meter), meter), 0, 1),
   base64: filter((value, _, { meter }) => base64(asText(value, meter), meter)),
-  urlencode: filter((value, _, { meter }) => limited(encodeURIComponent(asText(value, meter).toWellFormed()))),
+  urlencode: filter((value, _, { meter }) => urlEncoded(asText(value, meter), meter)),
   date: filter((value, [format = 'iso'], { meter }) => dated(value, asText(format, meter), meter), 0, 1),
   sha256: filter((value, _, { hash, meter }) => hash(asText(value, meter))),
   keys: filter((value, _, { meter }) => (isRecord(value) ? keysOf(value, meter) : [])),
-  replace: filter((value, [from, to], { meter }) => replaced(asText(value, meter), asText(from, meter), asText(to, meter)), 2),
+  replace: filter((value, [from, to], { meter }) => replaced(asText(value, meter), asText(from, meter), asText(to, meter), meter), 2),
 } as const satisfies Record<string, Filter>;
 export type FilterName = keyof typeof FILTERS;
 export const isFilter = (name: string): name is FilterName => Object.hasOwn(FILTERS, name);
@@ -58,16 +58,20 @@ function jsonOf(value: unknown, meter: Meter): string {
   return limited(JSON.stringify(value));
 }
 
-function keysOf(value: object, meter: Meter): string[] {
+export function keysOf(value: object, meter: Meter): string[] {
   const keys = Object.keys(value);
   charge(meter, keys.length * COST.member);
   return keys;
 }
 
+/** Longer texts are neither numbers nor times: looking at one for that costs next to nothing. */
+const LONGEST_LITERAL = 400;
+
 /** A number, or a text that is one; else null. */
 export function asNumber(value: unknown): number | null {
   if (typeof value === 'boolean') return value ? 1 : 0;
-  const number = typeof value === 'number' ? value : typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
+  const written = typeof value === 'string' && value.length <= LONGEST_LITERAL && value.trim() !== '';
+  const number = typeof value === 'number' ? value : written ? Number(value) : Number.NaN;
   return Number.isFinite(number) ? number : null;
 }
 
@@ -84,15 +88,31 @@ function joined(value: unknown, separator: string, meter: Meter): string {
   return parts.join(separator);
 }
 
-function replaced(text: string, from: string, to: string): string {
+const MOST_PIECES = 10_000;
+function splitText(text: string, separator: string, meter: Meter): string[] {
+  charge(meter, text.length + Math.min(MOST_PIECES, text.length) * COST.item);
+  return text.split(separator, MOST_PIECES);
+}
+
+function replaced(text: string, from: string, to: string, meter: Meter): string {
   if (from === '') return text;
-  const parts = text.split(from);
-  assertShort(text.length + (parts.length - 1) * (to.length - from.length));
-  return parts.join(to);
+  let found = 0;
+  for (let at = text.indexOf(from); at !== -1; at = text.indexOf(from, at + from.length)) {
+    charge(meter, COST.item);
+    found++;
+  }
+  assertShort(text.length + found * (to.length - from.length));
+  charge(meter, found * to.length);
+  return text.split(from).join(to);
+}
+
+function urlEncoded(text: string, meter: Meter): string {
+  charge(meter, text.length * COST.escape);
+  return limited(encodeURIComponent(text.toWellFormed()));
 }
 
 function base64(text: string, meter: Meter): string {
-  charge(meter, text.length * 10);
+  charge(meter, text.length * COST.escape);
   const bytes = new TextEncoder().encode(text);
   let binary = '';
   for (let at = 0; at < bytes.length; at += 8_192) binary += String.fromCharCode(...bytes.subarray(at, at + 8_192));
@@ -101,8 +121,8 @@ function base64(text: string, meter: Meter): string {
 
 /** In UTC. A number counts seconds, or milliseconds when it is too large for that; null for what is no time. */
 function dated(value: unknown, format: string, meter: Meter): string | number | null {
-  const at =
-    typeof value === 'number' ? new Date(Math.abs(value) > 1e11 ? value : value * 1_000) : new Date(asText(value, meter) || Number.NaN);
+  const text = typeof value === 'object' || (typeof value === 'string' && value.length > LONGEST_LITERAL) ? '' : asText(value, meter);
+  const at = typeof value === 'number' ? new Date(Math.abs(value) > 1e11 ? value : value * 1_000) : new Date(text || Number.NaN);
   if (Number.isNaN(at.getTime())) return null;
   if (format === 'unix') return Math.floor(at.getTime() / 1_000);
   const iso = at.toISOString();

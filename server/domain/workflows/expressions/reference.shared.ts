@@ -32,7 +32,7 @@ export class Cursor {
   /** The characters that are next and of this kind. */
   run(holds: (char: string) => boolean): string {
     const from = this.at;
-    while (this.rest && holds(this.peek())) this.at++;
+    while (this.at < this.text.length && holds(this.text[this.at] as string)) this.at++;
     return this.text.slice(from, this.at);
   }
 }
@@ -104,6 +104,7 @@ export function readLiteral(cursor: Cursor): { value: string | number | boolean 
     const fraction = cursor.peek() === '.' && isDigit(cursor.peek(1)) && cursor.take('.') ? `.${cursor.run(isDigit)}` : '';
     return { value: Number(sign + whole + fraction) };
   }
+  if (!isLetter(char)) return undefined;
   for (const [word, value] of WORDS)
     if (
       cursor.text.startsWith(word, cursor.at) &&
@@ -147,5 +148,6 @@ export function member(value: unknown, step: string | number): unknown {
 
 export const isDigit = (char: string): boolean => char >= '0' && char <= '9';
 export const isSpace = (char: string): boolean => char === ' ' || char === '\t' || char === '\n' || char === '\r';
-const isNodeChar = (char: string): boolean => /[A-Za-z0-9_-]/.test(char);
-const isNameChar = (char: string): boolean => /[A-Za-z0-9_$-]/.test(char);
+const isLetter = (char: string): boolean => (char >= 'a' && char <= 'z') || (char >= 'A' && char <= 'Z');
+const isNodeChar = (char: string): boolean => isLetter(char) || isDigit(char) || char === '_' || char === '-';
+const isNameChar = (char: string): boolean => isNodeChar(char) || char === '$';

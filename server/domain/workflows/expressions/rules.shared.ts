@@ -1,5 +1,5 @@
 import { contains, ordered, sameJson } from './condition.shared.ts';
-import { asNumber, asText } from './filters.shared.ts';
+import { asNumber, asText, keysOf } from './filters.shared.ts';
 import { COST, charge, type Meter } from './meter.shared.ts';
 
 export const OPERATORS = [
@@ -25,7 +25,7 @@ export type Operator = (typeof OPERATORS)[number];
 export const UNARY: ReadonlySet<string> = new Set<Operator>(['exists', 'not_exists', 'is_empty']);
 
 /** Whether a text has a match of a pattern (RE2). The runtime's own: pages don't evaluate. */
-export type Matcher = (pattern: string, text: string) => boolean;
+export type Matcher = (pattern: string, text: string, meter: Meter) => boolean;
 
 /** One rule of a condition over evaluated sides (interface rule 62 §3.1): a number and a numeric text compare as numbers. */
 export function satisfies(
@@ -40,13 +40,13 @@ export function satisfies(
     case 'not_equals':
       return !equal(left, right, meter);
     case 'gt':
-      return (ordered(left, right) ?? 0) > 0;
+      return (ordered(left, right, meter) ?? 0) > 0;
     case 'gte':
-      return (ordered(left, right) ?? -1) >= 0;
+      return (ordered(left, right, meter) ?? -1) >= 0;
     case 'lt':
-      return (ordered(left, right) ?? 0) < 0;
+      return (ordered(left, right, meter) ?? 0) < 0;
     case 'lte':
-      return (ordered(left, right) ?? 1) <= 0;
+      return (ordered(left, right, meter) ?? 1) <= 0;
     case 'contains':
       return contains(left, right, meter);
     case 'not_contains':
@@ -60,9 +60,9 @@ export function satisfies(
     case 'not_exists':
       return left === null || left === undefined;
     case 'is_empty':
-      return isEmpty(left);
+      return isEmpty(left, meter);
     case 'matches':
-      return matches(asText(right, meter), asText(left, meter));
+      return matches(asText(right, meter), asText(left, meter), meter);
     case 'in':
       return inList(left, right, meter);
   }
@@ -80,8 +80,8 @@ function inList(left: unknown, right: unknown, meter: Meter): boolean {
   return list.some((item) => equal(left, item, meter));
 }
 
-function isEmpty(value: unknown): boolean {
+function isEmpty(value: unknown, meter: Meter): boolean {
   if (value === null || value === undefined || value === '') return true;
   if (Array.isArray(value)) return value.length === 0;
-  return typeof value === 'object' && Object.keys(value).length === 0;
+  return typeof value === 'object' && keysOf(value, meter).length === 0;
 }

@@ -1,6 +1,6 @@
 import { mapTexts } from '#server/domain/templates/texts.shared.ts';
 import { applied, asText, FILTERS, type FilterCall, type Hash, isFilter } from './filters.shared.ts';
-import { assertShort, charge, chargeWhole, type Meter } from './meter.shared.ts';
+import { assertShort, COST, charge, chargeWhole, type Meter } from './meter.shared.ts';
 import {
   Cursor,
   expected,
@@ -106,12 +106,11 @@ export type Evaluation = {
   strict?: boolean;
 };
 
-const NO_PARTS: Part[] = [];
 /** The value of a text: one placeholder alone keeps its type, else everything becomes text. @throws SyntaxProblem, Unresolved, TooLarge */
 export function evaluateText(text: string, evaluation: Evaluation): unknown {
   charge(evaluation.meter, text.length + 1);
-  const parts = text.includes('{{') ? parseTemplate(text) : NO_PARTS;
-  if (parts === NO_PARTS) return text;
+  if (!text.includes('{{')) return text;
+  const parts = parsed(text, evaluation);
   const [only] = parts;
   if (parts.length === 1 && only?.kind === 'reference') {
     const value = valueAt(only, evaluation) ?? null;
@@ -123,7 +122,13 @@ export function evaluateText(text: string, evaluation: Evaluation): unknown {
     built += part.kind === 'text' ? part.text : part.kind === 'secret' ? maskOf(part) : asText(valueAt(part, evaluation), evaluation.meter);
     assertShort(built.length);
   }
+  chargeWhole(evaluation.meter, built);
   return built;
+}
+
+function parsed(text: string, { meter }: Pick<Evaluation, 'meter'>): Part[] {
+  charge(meter, text.length * COST.parse);
+  return parseTemplate(text);
 }
 
 /** Whether a text has the placeholder of a secret. @throws SyntaxProblem */
@@ -131,8 +136,7 @@ export const namesSecret = (text: string): boolean => text.includes('{{') && par
 
 /** A text in pieces: what is there, and the secrets that whoever sends it puts in. */
 export function evaluatePieces(text: string, evaluation: Evaluation): (string | SecretName)[] {
-  charge(evaluation.meter, text.length + 1);
-  return parseTemplate(text).map((part) =>
+  return parsed(text, evaluation).map((part) =>
     part.kind === 'text'
       ? part.text
       : part.kind === 'secret'
@@ -146,7 +150,7 @@ export const maskOf = ({ by, secret }: SecretName): string => (by === 'name' ? `
 function valueAt({ reference, filters, safe }: Extract<Part, { kind: 'reference' }>, { scope, hash, meter, strict }: Evaluation): unknown {
   let value = resolve(reference, scope);
   if (strict && !safe && (value === null || value === undefined))
-    throw new Unresolved(`{{${written(reference)}}} has no value. Use default() when it may be missing.`);
+    throw new Unresolved(`{{${shortened(written(reference))}}} has no value. Use default() when it may be missing.`);
   for (const call of filters) value = applied(value, call, { hash, meter });
   return value;
 }
@@ -157,6 +161,10 @@ export const written = ({ node, path }: Reference): string =>
     .map((step) => (typeof step === 'number' ? `[${step}]` : /^[A-Za-z0-9_$-]+$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`))
     .join('');
 
+/** A walk that makes a value again costs this much more than writing it. */
+export const WALK = 3;
 /** The same for every text of a JSON value; names of members stay as they are. @throws SyntaxProblem, Unresolved, TooLarge */
-export const evaluateValue = (value: unknown, evaluation: Evaluation): unknown =>
-  mapTexts(value, ({ text, place }) => (place === 'value' ? evaluateText(text, evaluation) : text));
+export function evaluateValue(value: unknown, evaluation: Evaluation): unknown {
+  if (typeof value !== 'string') chargeWhole(evaluation.meter, value, WALK);
+  return mapTexts(value, ({ text, place }) => (place === 'value' ? evaluateText(text, evaluation) : text));
+}

@@ -136,15 +136,16 @@ test('what a webhook answers is what set_response was given, and its run says wh
 });
 
 test('patterns are those of RE2, and hostile ones take linear time', async () => {
-  assert.deepEqual([matchesPattern('^a+$', 'aaa'), matchesPattern('^$', 'a'), matchesPattern('b', 'abc')], [true, false, true]);
+  const matches = (pattern: string, text: string) => matchesPattern(pattern, text, { left: Number.POSITIVE_INFINITY });
+  assert.deepEqual([matches('^a+$', 'aaa'), matches('^$', 'a'), matches('b', 'abc')], [true, false, true]);
   for (const pattern of ['(?=a)', '(a)\\1', '(', 'a{1001}'])
-    assert.throws(() => matchesPattern(pattern, 'a'), { name: 'LinearMismatch' }, pattern);
+    assert.throws(() => matches(pattern, 'a'), { name: 'LinearMismatch' }, pattern);
   for (const pattern of ['(a+)+$', '(a|a)*b', '(.*a){20}', '([a-z]+)*[0-9]$'])
     await assertGrowsLinearly(
       pattern,
       60_000,
       (size) => `${'a'.repeat(size)}!`,
-      (text) => matchesPattern(pattern, text),
+      (text) => matches(pattern, text),
     );
 });
 

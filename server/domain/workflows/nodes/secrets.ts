@@ -2,7 +2,8 @@ import { openedSecret, SecretUnusable } from '#server/custody/mcp/secrets.ts';
 import { scrubbedBytes } from '#server/custody/redaction/scrubbed-bytes.ts';
 import { filledTexts, mapTexts } from '#server/domain/templates/texts.shared.ts';
 import { ownQuery, ownRows } from '#server/platform/own-rows.ts';
-import { evaluatePieces, evaluateText, maskOf, namesSecret, type SecretName } from '../expressions/template.shared.ts';
+import { COST, charge, chargeWhole } from '../expressions/meter.shared.ts';
+import { evaluatePieces, evaluateText, maskOf, namesSecret, type SecretName, WALK } from '../expressions/template.shared.ts';
 import { hash, type NodeCall, type NodeFault, textOf } from './node-call.ts';
 
 /**
@@ -40,6 +41,7 @@ export function secretsFor({ place, environment, scope, meter, now }: NodeCall, 
     return value;
   };
   const fillText = async (text: string, strict: boolean): Promise<{ sent: unknown; shown: unknown }> => {
+    charge(meter, text.length * COST.parse);
     if (!namesSecret(text)) {
       const plain = evaluateText(text, { scope, hash, meter, strict });
       return { sent: plain, shown: plain };
@@ -52,6 +54,7 @@ export function secretsFor({ place, environment, scope, meter, now }: NodeCall, 
     return { sent, shown };
   };
   const fillIn = async (value: unknown, strict: boolean) => {
+    chargeWhole(meter, value, 3 * WALK); // walked to find its texts, and once for each form
     const filled = await filledTexts(value, (text) => fillText(text, strict));
     const form = (which: 'sent' | 'shown') => mapTexts(value, ({ text }) => filled.get(text)?.[which]);
     return { sent: form('sent'), shown: form('shown') };
