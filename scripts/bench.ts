@@ -1,4 +1,4 @@
-// npm run bench [-- proxy bodies latency memory payloads journal fields wrap connections events equal sockets many hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts web start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads journal fields wrap connections events equal sockets many hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts web hostile start] [--seconds=n] [--only=text]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import { fork } from 'node:child_process';
@@ -16,6 +16,7 @@ import { measureDatabases } from './bench/databases.ts';
 import { measureDeliveries } from './bench/deliveries.ts';
 import { measureEqual } from './bench/equal.ts';
 import { measureFields } from './bench/fields.ts';
+import { measureHostile } from './bench/hostile.ts';
 import { measureHot } from './bench/hot.ts';
 import { measureJournal } from './bench/journal.ts';
 import { measureLatency } from './bench/latency.ts';
@@ -68,6 +69,7 @@ const parts = [
   'deliveries',
   'alerts',
   'web',
+  'hostile',
   'start',
 ] as const;
 type Part = (typeof parts)[number];
@@ -102,10 +104,12 @@ const ownParts = {
   deliveries: measureDeliveries,
   alerts: measureAlerts,
   web: measureWeb,
+  hostile: (directory: string) => measureHostile(directory, { seconds: Number(option('seconds') ?? 60), only: option('only') }),
 } satisfies Partial<Record<Part, (directory: string) => Promise<Row[]>>>;
 
 const machine = `${os.availableParallelism()} cores of ${os.cpus()[0]?.model.trim()}, Node ${process.versions.node}, ${process.platform}-${process.arch}`;
-const wanted = chosen(process.argv.slice(2));
+const options = process.argv.slice(2).filter((text) => text.startsWith('--'));
+const wanted = chosen(process.argv.slice(2).filter((text) => !text.startsWith('--')));
 const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'sallyport-bench-'));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 process.on('exit', () => {
@@ -143,14 +147,14 @@ async function measured(group: readonly Part[]): Promise<Row[]> {
   const [part] = group;
   // The time that `npm start` takes is not for one core; all else is.
   if (part === 'start') return measureStart(path.join(directory, 'start'));
-  moveSelfTo(cores.others);
+  if (part !== 'hostile') moveSelfTo(cores.others);
   if (part && part in proxyParts) return overThem(group);
   const measure = ownParts[part as keyof typeof ownParts];
   return measure(path.join(directory, part as string));
 }
 
 async function inItsProcess(group: readonly Part[]): Promise<Row[]> {
-  const child = tracked(fork(import.meta.filename, group, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }));
+  const child = tracked(fork(import.meta.filename, [...group, ...options], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }));
   let rows: Row[] | undefined;
   child.on('message', (message) => {
     rows = message as Row[];
@@ -177,6 +181,11 @@ function peersOf(names: readonly Part[]): Peer[] {
     ...(names.includes('proxy') ? (['next'] as const) : []),
     ...(names.includes('bodies') ? (['tuned nginx'] as const) : []),
   ];
+}
+
+/** The value of `--name=value`. */
+function option(name: string): string | undefined {
+  return options.find((text) => text.startsWith(`--${name}=`))?.slice(name.length + 3);
 }
 
 function chosen(names: readonly string[]): Part[] {

@@ -1,4 +1,5 @@
 import { randomBuffer } from '#server/crypto/random.ts';
+import { inSlices, type Steps } from '#server/kernel/slices.ts';
 import { decoded, legible, type Reading, squeezed, unescaped, verbatim } from './decodings.ts';
 
 /** The names of secrets and their values. */
@@ -20,8 +21,8 @@ const DEPTH = 3;
 const ALL_FRAGMENTS = 4_096;
 /** So many bytes of readings are looked through for one text: a few hundred milliseconds. Ordinary texts of the longest length need less than half. */
 const MOST_READ = 4 * 1024 * 1024;
-/** After this time a patient search lets others go first. */
-const SLICE_MS = 5;
+/** Values of secrets that are looked for in texts of strangers, in characters and all together: each character of them is worked on, too. */
+const MOST_SECRET = 1024 * 1024;
 
 /**
  * Replaces every value by the name of its secret (interface rule 30 §7.4), however it is written: the text is decoded in every way that writers encode
@@ -59,25 +60,17 @@ export function patientFinder(secrets: Secrets, shortest = 6): Find {
 }
 let line: Promise<unknown> = Promise.resolve();
 
-async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
-  let since = performance.now();
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-    if (performance.now() - since < SLICE_MS) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    since = performance.now();
-  }
-}
-
-/** Searches step by step; null when more than `most` bytes would have to be read. */
-function searcher(secrets: Secrets, shortest: number): (bytes: Buffer, most: number) => Generator<void, Found[] | null> {
-  const fragments = fragmentsOf(secrets, shortest);
-  const least = Math.min(...fragments.map(({ length }) => length));
+/** Searches step by step; null when more than `most` bytes would have to be read, or more than MOST_SECRET looked for. */
+function searcher(secrets: Secrets, shortest: number): (bytes: Buffer, most: number) => Steps<Found[] | null> {
+  let known: Fragments[] | undefined;
   return function* (bytes, most) {
+    if (most < Number.POSITIVE_INFINITY && lengthOf(secrets) > MOST_SECRET) return null;
+    known ??= yield* fragmentsOf(secrets, shortest);
+    const fragments = known;
+    const least = Math.min(...fragments.map(({ length }) => length));
     const places: Place[] = [];
     let read = 0;
-    function* look(reading: Reading, depth: number): Generator<void, boolean> {
+    function* look(reading: Reading, depth: number): Steps<boolean> {
       const plain = squeezed(reading);
       read += plain.bytes.length;
       if (read > most) return false;
@@ -112,11 +105,22 @@ export const redactedMark = (secret: string): string => `[redacted:secret:${secr
 type Fragments = { length: number; names: Map<number, string>; maybe: Uint8Array };
 type Place = [from: number, to: number, name: string];
 
-function fragmentsOf(secrets: Secrets, shortest: number): Fragments[] {
+/** Of different values. */
+function lengthOf(secrets: Secrets): number {
+  let length = 0;
+  for (const value of new Set(secrets.values())) length += value.length;
+  return length;
+}
+
+function* fragmentsOf(secrets: Secrets, shortest: number): Steps<Fragments[]> {
   const byLength = new Map<number, Fragments>();
+  const seen = new Set<string>();
   // A fragment that two values share has the name of the longer one.
-  for (const [name, value] of [...secrets].sort(([, a], [, b]) => b.length - a.length))
+  for (const [name, value] of [...secrets].sort(([, a], [, b]) => b.length - a.length)) {
+    if (seen.has(value)) continue;
+    seen.add(value);
     for (const form of formsOf(value, shortest)) {
+      yield;
       const length = Math.min(form.length, FRAGMENT);
       const { names, maybe } = byLength.get(length) ?? { names: new Map<number, string>(), maybe: new Uint8Array(0x1_0000) };
       byLength.set(length, { length, names, maybe });
@@ -128,6 +132,7 @@ function fragmentsOf(secrets: Secrets, shortest: number): Fragments[] {
         maybe[one & 0xffff] = 1;
       });
     }
+  }
   return [...byLength.values()];
 }
 

@@ -1,3 +1,5 @@
+import { atOnce, partsAt, type Steps } from '#server/kernel/slices.ts';
+
 /**
  * The placeholder grammar (interface rules 30 §7.1 and 10 §7.3), pure: no look-ups, no values.
  *
@@ -43,33 +45,41 @@ const VARIABLE = /^(?:([A-Za-z0-9_-]{1,64})\.)?([A-Za-z0-9_]{1,64})$/;
  * Takes a text apart. `context: false` (a caller's body) leaves context names untouched as literal text. Never throws;
  * `message` continues a field name and quotes no more than 40 characters of the text. A text with more than `most` placeholders is not read to its end.
  */
-export function parseTemplate(
-  text: string,
-  { context = true, most = Number.POSITIVE_INFINITY }: { context?: boolean; most?: number } = {},
-): Parsed {
+export const parseTemplate = (text: string, options: Parsing = {}): Parsed => atOnce(templateSteps(text, options));
+
+type Parsing = { context?: boolean; most?: number };
+
+/** The same in steps, for a text of any length. */
+export function* templateSteps(text: string, { context = true, most = Number.POSITIVE_INFINITY }: Parsing = {}): Steps<Parsed> {
   const parts: Part[] = [];
   let references = 0;
   let literalFrom = 0;
   const opening = new RegExp(OPENING);
-  for (let match = opening.exec(text); match; match = opening.exec(text)) {
-    const [whole, kind, name] = match;
-    let reference: Reference | undefined;
-    let end = opening.lastIndex;
-    if (kind) {
-      const close = text.indexOf('}}', end);
-      const argument = close === -1 ? '' : text.slice(end, endOfArgument(text, end, close));
-      reference = referenceTo(kind, argument);
-      if (close === -1 || !reference) return { ok: false, at: match.index, message: badArgument(text, match.index, close) };
-      end = close + 2;
-    } else if (context) reference = contextOf(name ?? '');
-    if (!reference) {
-      opening.lastIndex = match.index + (whole.startsWith('{{{') ? 1 : 2);
-      continue;
+  for (const { from, part } of partsAt(text, '{{')) {
+    yield;
+    opening.lastIndex = Math.max(0, literalFrom - from);
+    for (let match = opening.exec(part); match; match = opening.exec(part)) {
+      const [whole, kind, name] = match;
+      const at = from + match.index;
+      let reference: Reference | undefined;
+      let end = at + whole.length;
+      if (kind) {
+        const close = text.indexOf('}}', end);
+        const argument = close === -1 ? '' : text.slice(end, endOfArgument(text, end, close));
+        reference = referenceTo(kind, argument);
+        if (close === -1 || !reference) return { ok: false, at, message: badArgument(text, at, close) };
+        end = close + 2;
+      } else if (context) reference = contextOf(name ?? '');
+      if (!reference) {
+        opening.lastIndex = match.index + (whole.startsWith('{{{') ? 1 : 2);
+        continue;
+      }
+      if (at > literalFrom) parts.push({ kind: 'literal', text: text.slice(literalFrom, at) });
+      parts.push(reference);
+      if (++references > most) return { ok: false, at, message: `has more than ${most} placeholders` };
+      literalFrom = end;
+      opening.lastIndex = end - from;
     }
-    if (match.index > literalFrom) parts.push({ kind: 'literal', text: text.slice(literalFrom, match.index) });
-    parts.push(reference);
-    if (++references > most) return { ok: false, at: match.index, message: `has more than ${most} placeholders` };
-    literalFrom = opening.lastIndex = end;
   }
   if (literalFrom < text.length) parts.push({ kind: 'literal', text: text.slice(literalFrom) });
   return { ok: true, template: parts };

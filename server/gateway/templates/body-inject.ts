@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isLosslessNumber, stringify } from 'lossless-json';
 import { mapTexts } from '#server/domain/templates/texts.shared.ts';
+import type { Steps } from '#server/kernel/slices.ts';
 import { type Refused, refused } from '../core/refusal.ts';
 import type { CompiledTemplate } from '../snapshot/model.ts';
 import { planOf } from './json-bytes.ts';
@@ -12,19 +13,20 @@ type Json = Readonly<Record<string, unknown>>;
  * Merges the configured body into the caller's (interface rule 10 §7.2): objects member by member, the configured value wins everywhere
  * else. Numbers keep their digits. Answers the new body, and its media type when the caller sent none.
  */
-export function injectBody(
+export function* injectBody(
   body: Buffer | null,
   contentType: string,
   injected: Json,
-): { body: Buffer; contentType: string | null } | Refused {
+): Steps<{ body: Buffer; contentType: string | null } | Refused> {
   if (body === null || body.length === 0)
     return { body: Buffer.from(text(injected)), contentType: contentType === '' ? 'application/json' : null };
   const end = contentType.indexOf(';');
   const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
-  if (type === 'application/x-www-form-urlencoded') return injectForm(body, injected);
+  if (type === 'application/x-www-form-urlencoded') return yield* injectForm(body, injected);
   if (type !== 'application/json' && !type.endsWith('+json'))
     return refused('unsupported_media_type', 'This route injects values into the body, which is only possible for JSON and form bodies.');
-  const merged = isUtf8(body) ? merge(body, injected) : undefined;
+  const merged = isUtf8(body) ? yield* merge(body, injected) : undefined;
+  yield;
   if (merged === undefined)
     return refused('invalid_body', 'This route injects values into the body, so the request body must be a JSON object.');
   return { body: Buffer.concat(merged), contentType: null };
@@ -46,8 +48,8 @@ const isObject = (value: unknown): value is Json =>
  * The caller's object with the configured members put in, as pieces of bytes: what nobody changes is neither read nor written anew, so that numbers keep
  * their digits and no body keeps the gateway busy. Undefined when it is no JSON object, or says something twice.
  */
-function merge(caller: Buffer, injected: Json): Buffer[] | undefined {
-  const plan = planOf(caller);
+function* merge(caller: Buffer, injected: Json): Steps<Buffer[] | undefined> {
+  const plan = yield* planOf(caller);
   if (!plan) return undefined;
   const pieces: Buffer[] = [];
   let at = 0;
@@ -57,7 +59,7 @@ function merge(caller: Buffer, injected: Json): Buffer[] | undefined {
   });
   for (const { from, to, value } of known.sort((a, b) => a.from - b.from)) {
     const before = caller.subarray(from, to);
-    const inner = isObject(value) && before[0] === OPEN_BRACE ? merge(before, value) : undefined;
+    const inner = isObject(value) && before[0] === OPEN_BRACE ? yield* merge(before, value) : undefined;
     if (!inner && isObject(value) && before[0] === OPEN_BRACE) return undefined;
     pieces.push(caller.subarray(at, from), ...(inner ?? [Buffer.from(written(value))]));
     at = to;
@@ -73,7 +75,7 @@ const OPEN_BRACE = 0x7b;
 const written = (value: unknown): string => stringify(value) ?? 'null';
 const text = (value: Json): string => stringify(value) ?? '{}';
 
-function injectForm(body: Buffer, injected: Json): { body: Buffer; contentType: null } | Refused {
+function* injectForm(body: Buffer, injected: Json): Steps<{ body: Buffer; contentType: null } | Refused> {
   const pairs: [string, string][] = [];
   for (const [name, value] of Object.entries(injected)) {
     if (isLosslessNumber(value)) pairs.push([name, value.value]);
@@ -82,6 +84,8 @@ function injectForm(body: Buffer, injected: Json): { body: Buffer; contentType: 
     else pairs.push([name, value === null ? '' : String(value)]);
   }
   if (tooManyFields(body)) return refused('invalid_body', `The form body must not have more than ${MOST_FIELDS} fields.`);
+  yield;
   const raw = body.toString('latin1');
-  return { body: Buffer.from(replacePairs(raw, new Set(Object.keys(injected)), pairs), 'latin1'), contentType: null };
+  const replaced = yield* replacePairs(raw, new Set(Object.keys(injected)), pairs);
+  return { body: Buffer.from(replaced, 'latin1'), contentType: null };
 }

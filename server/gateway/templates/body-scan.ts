@@ -1,6 +1,7 @@
-import { MAX_PLACEHOLDERS, parseTemplate, type Reference, type Template } from '#server/domain/templates/grammar.ts';
+import { MAX_PLACEHOLDERS, type Reference, type Template, templateSteps } from '#server/domain/templates/grammar.ts';
+import { STRIDE, type Steps } from '#server/kernel/slices.ts';
 import { type Refused, refused } from '../core/refusal.ts';
-import { formDecode, formEncode, MOST_FIELDS, tooManyFields, type Values } from './render.ts';
+import { encodeSteps, formDecodeSteps, formEncode, MOST_FIELDS, tooManyFields, type Values } from './render.ts';
 
 // Placeholders in a caller's body (interface rules 10 §7.4, 30 §7.2). The body is handled as Latin-1 text, one character a byte, so that
 // everything around a placeholder leaves byte for byte as it came: numbers, spacing, other encodings. Values go in as UTF-8.
@@ -26,14 +27,20 @@ type Piece = string | { reference: Reference; encode: (value: string) => string 
 export type Scan = { pieces: readonly Piece[]; references: readonly Reference[] };
 
 /** Finds the placeholders. Undefined when there are none: then the bytes are forwarded as they are. */
-export function scanBody(body: Buffer, kind: Scannable, contentType: string): Scan | Refused | undefined {
+export function* scanBody(body: Buffer, kind: Scannable, contentType: string): Steps<Scan | Refused | undefined> {
   const mayHold =
     kind === 'form' ? body.includes('{{') || body.includes('%7B', 0, 'latin1') || body.includes('%7b', 0, 'latin1') : body.includes('{{');
   if (!mayHold) return undefined;
   if (kind === 'form' && tooManyFields(body))
     return refused('invalid_body', `The form body must not have more than ${MOST_FIELDS} fields.`);
   const text = body.toString('latin1');
-  const pieces = kind === 'form' ? formPieces(text) : kind === 'multipart' ? multipartPieces(text, contentType) : textPieces(text, kind);
+  yield;
+  const pieces =
+    kind === 'form'
+      ? yield* formPieces(text)
+      : kind === 'multipart'
+        ? yield* multipartPieces(text, contentType)
+        : yield* textPieces(text, kind);
   if (!Array.isArray(pieces)) return pieces;
   const references = pieces.flatMap((piece) => (typeof piece === 'string' ? [] : [piece.reference]));
   return references.length > 0 ? { pieces, references } : undefined;
@@ -52,23 +59,28 @@ const ENCODE = {
   xml: (value: string) => utf8(value.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)),
 };
 
-function textPieces(text: string, kind: 'json' | 'text' | 'xml'): Piece[] | Refused {
-  const parsed = parseTemplate(text, { context: false, most: MAX_PLACEHOLDERS });
+function* textPieces(text: string, kind: 'json' | 'text' | 'xml'): Steps<Piece[] | Refused> {
+  const parsed = yield* templateSteps(text, { context: false, most: MAX_PLACEHOLDERS });
   if (!parsed.ok) return refused('template_invalid', `The body ${parsed.message}.`);
-  if (kind === 'json' && !insideStrings(parsed.template))
+  if (kind === 'json' && !(yield* insideStrings(parsed.template)))
     return refused('template_invalid', 'Placeholders in a JSON body must be inside strings.');
   return parsed.template.map((part) => (part.kind === 'literal' ? part.text : { reference: part, encode: ENCODE[kind] }));
 }
 
 /** Whether every placeholder of a JSON text stands between two quotation marks. */
-function insideStrings(template: Template): boolean {
+function* insideStrings(template: Template): Steps<boolean> {
   let inString = false;
   for (const part of template) {
+    let stop = STRIDE;
     if (part.kind !== 'literal') {
       if (!inString) return false;
       continue;
     }
     for (let i = 0; i < part.text.length; i++) {
+      if (i > stop) {
+        yield;
+        stop = i + STRIDE;
+      }
       const c = part.text.charCodeAt(i);
       if (c === 0x22) inString = !inString;
       else if (c === 0x5c && inString) i++;
@@ -78,19 +90,25 @@ function insideStrings(template: Template): boolean {
 }
 
 /** A pair with a placeholder, however it was percent-encoded, is written anew; every other pair stays as it is. */
-function formPieces(text: string): Piece[] | Refused {
+function* formPieces(text: string): Steps<Piece[] | Refused> {
   const pieces: Piece[] = [];
+  let read = 0;
   for (const [i, pair] of text.split('&').entries()) {
+    read += pair.length;
+    if (read > STRIDE) {
+      yield;
+      read = 0;
+    }
     if (i > 0) pieces.push('&');
     const equals = pair.indexOf('=');
-    const value = equals < 0 ? undefined : formDecode(pair.slice(equals + 1));
+    const value = equals < 0 || !BRACE.test(pair) ? undefined : yield* formDecodeSteps(pair.slice(equals + 1));
     if (value?.includes('{{')) {
-      const parsed = parseTemplate(value, { context: false });
+      const parsed = yield* templateSteps(value, { context: false });
       if (!parsed.ok) return refused('template_invalid', `The body ${parsed.message}.`);
       if (parsed.template.some((part) => part.kind !== 'literal')) {
         pieces.push(pair.slice(0, equals + 1));
         for (const part of parsed.template)
-          pieces.push(part.kind === 'literal' ? formEncode(part.text) : { reference: part, encode: formEncode });
+          pieces.push(part.kind === 'literal' ? yield* encodeSteps(part.text, formEncode) : { reference: part, encode: formEncode });
         continue;
       }
     }
@@ -98,11 +116,12 @@ function formPieces(text: string): Piece[] | Refused {
   }
   return pieces;
 }
+const BRACE = /\{|%7b/i;
 
 const MOST_SECTIONS = 10_000;
 
 /** RFC 2046 §5.1: only parts with a text content type (or none, which means text) are looked into. */
-function multipartPieces(text: string, contentType: string): Piece[] | Refused {
+function* multipartPieces(text: string, contentType: string): Steps<Piece[] | Refused> {
   const boundary = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType);
   const marker = `--${boundary?.[1] ?? boundary?.[2] ?? ''}`;
   if (marker === '--') return refused('invalid_body', 'The multipart body has no boundary.');
@@ -110,6 +129,7 @@ function multipartPieces(text: string, contentType: string): Piece[] | Refused {
   const sections = text.split(marker, MOST_SECTIONS + 1);
   if (sections.length > MOST_SECTIONS) return refused('invalid_body', `The multipart body must not have more than ${MOST_SECTIONS} parts.`);
   for (const [i, section] of sections.entries()) {
+    yield;
     if (i > 0) pieces.push(marker);
     const blank = section.indexOf('\r\n\r\n');
     const type = blank < 0 ? 'none/none' : (/^content-type:[ \t]*([^\r\n]*)/im.exec(section.slice(0, blank))?.[1] ?? 'text/plain');
@@ -119,7 +139,7 @@ function multipartPieces(text: string, contentType: string): Piece[] | Refused {
       continue;
     }
     pieces.push(section.slice(0, blank));
-    const inner = textPieces(section.slice(blank), kind);
+    const inner = yield* textPieces(section.slice(blank), kind);
     if (!Array.isArray(inner)) return inner;
     pieces.push(...inner);
   }

@@ -1,3 +1,4 @@
+import { atOnce } from '#server/kernel/slices.ts';
 import type { Refused } from '../core/refusal.ts';
 import type { CallConfig } from '../snapshot/model.ts';
 import { renderHeader, renderText, replacePairs, type Values } from './render.ts';
@@ -21,7 +22,7 @@ export function withQuery(path: string, sent: string | null, config: CallConfig,
   let query = sent;
   if (config.query.length > 0) {
     const pairs = config.query.flatMap((rule) => (rule.template ? [[rule.name, renderText(rule.template, values)] as const] : []));
-    query = replacePairs(query ?? '', config.queryNames, pairs);
+    query = atOnce(replacePairs(query ?? '', config.queryNames, pairs));
     for (const [name] of pairs) injected.push(`query:${name}`);
   }
   return query !== null && (query !== '' || sent !== null) ? `${path}?${query}` : path;

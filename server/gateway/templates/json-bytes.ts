@@ -1,3 +1,5 @@
+import { STRIDE, type Steps } from '#server/kernel/slices.ts';
+
 /** A JSON object as its bytes: where its members stand, found in one pass that builds none of their values (RFC 8259). */
 export type ObjectPlan = {
   /** By name; the value lies in [from, to). */
@@ -6,26 +8,32 @@ export type ObjectPlan = {
   close: number;
 };
 
-/** More members than this at one place are no request that anybody wrote. */
+/** More members than this at one place, or a longer name, are no request that anybody wrote. */
 const MOST_MEMBERS = 50_000;
+export const LONGEST_NAME = 64 * 1024;
 const DEEPEST = 10_000;
 
 /** The plan of the object in [from, to), with nothing but blanks around it. Undefined for any other text, and when a name stands twice. */
-export function planOf(bytes: Uint8Array, from = 0, to = bytes.length): ObjectPlan | undefined {
+export function* planOf(bytes: Uint8Array, from = 0, to = bytes.length): Steps<ObjectPlan | undefined> {
   const members = new Map<string, { from: number; to: number }>();
   let at = blanks(bytes, from);
   if (bytes[at] !== OPEN_BRACE) return undefined;
   at = blanks(bytes, at + 1);
+  let stop = at + STRIDE;
   if (bytes[at] !== CLOSE_BRACE) {
     for (;;) {
       const name = at;
-      at = stringEnd(bytes, at);
-      if (at < 0) return undefined;
+      at = yield* stringSteps(bytes, at);
+      if (at < 0 || at - name > LONGEST_NAME) return undefined;
+      if (at > stop) {
+        yield;
+        stop = at + STRIDE;
+      }
       const text = nameOf(bytes, name, at);
       at = blanks(bytes, at);
       if (bytes[at] !== COLON) return undefined;
       const value = blanks(bytes, at + 1);
-      at = valueEnd(bytes, value);
+      at = yield* valueEnd(bytes, value);
       if (at < 0 || members.has(text) || members.size === MOST_MEMBERS) return undefined;
       members.set(text, { from: value, to: at });
       at = blanks(bytes, at);
@@ -62,17 +70,22 @@ export function blanks(bytes: Uint8Array, from: number): number {
  * Whether the bytes are one JSON value (RFC 8259) nested at most `levels` deep, with nothing but blanks around it. Builds nothing of it: a body of brackets or
  * of numbers costs many times its size as values.
  */
-export function isJson(bytes: Uint8Array, levels: number): boolean {
-  const end = valueEnd(bytes, blanks(bytes, 0), levels);
+export function* isJson(bytes: Uint8Array, levels: number): Steps<boolean> {
+  const end = yield* valueEnd(bytes, blanks(bytes, 0), levels);
   return end >= 0 && blanks(bytes, end) === bytes.length;
 }
 
 /** Behind the value that begins here, -1 when there is none. What is open is kept on a stack of our own: no text can exhaust the real one. */
-export function valueEnd(bytes: Uint8Array, from: number, deepest = DEEPEST): number {
+export function* valueEnd(bytes: Uint8Array, from: number, deepest = DEEPEST): Steps<number> {
   const open: number[] = [];
   let inside = 0;
   let at = from;
+  let stop = at + STRIDE;
   for (;;) {
+    if (at > stop) {
+      yield;
+      stop = at + STRIDE;
+    }
     const c = bytes[at] as number;
     if (c === OPEN_BRACE || c === OPEN_BRACKET) {
       if (open.length === deepest) return -1;
@@ -80,11 +93,16 @@ export function valueEnd(bytes: Uint8Array, from: number, deepest = DEEPEST): nu
       const empty = bytes[first] === c + 2; // a closing bracket stands two behind its opening one
       open.push(inside);
       inside = c;
-      at = empty ? first : c === OPEN_BRACE ? afterName(bytes, first) : first;
+      at = first;
+      if (!empty && c === OPEN_BRACE) {
+        const end = stringEnd(bytes, at);
+        at = afterColon(bytes, end === UNENDED ? yield* stringSteps(bytes, at) : end);
+      }
       if (at < 0) return -1;
       if (!empty) continue;
     } else {
-      at = c === QUOTE ? stringEnd(bytes, at) : c >= ONE && c <= NINE ? numberEnd(bytes, at) : scalarEnd(bytes, at);
+      const end = c === QUOTE ? stringEnd(bytes, at) : c >= ONE && c <= NINE ? numberEnd(bytes, at) : scalarEnd(bytes, at);
+      at = end === UNENDED ? yield* stringSteps(bytes, at) : end;
       if (at < 0) return -1;
     }
     for (;;) {
@@ -99,24 +117,49 @@ export function valueEnd(bytes: Uint8Array, from: number, deepest = DEEPEST): nu
       if (bytes[at] !== COMMA) return -1;
       at++;
       if ((bytes[at] as number) <= SPACE) at = blanks(bytes, at);
-      if (inside === OPEN_BRACE) at = afterName(bytes, at);
+      if (inside === OPEN_BRACE) {
+        const end = stringEnd(bytes, at);
+        at = afterColon(bytes, end === UNENDED ? yield* stringSteps(bytes, at) : end);
+      }
       if (at < 0) return -1;
       break;
     }
   }
 }
 
-/** From the name of a member to its value, -1 when there is none. */
-function afterName(bytes: Uint8Array, name: number): number {
-  const end = stringEnd(bytes, name);
+/** From the end of a member's name to its value, -1 when there is none. */
+function afterColon(bytes: Uint8Array, end: number): number {
   if (end < 0) return -1;
   const colon = blanks(bytes, end);
   return bytes[colon] === COLON ? blanks(bytes, colon + 1) : -1;
 }
 
+/** The string goes on beyond what is read at once. */
+export const UNENDED = -2;
+
+/** Behind the string that begins here, -1 when there is none, UNENDED when it is longer than a stride. */
 export function stringEnd(bytes: Uint8Array, from: number): number {
   if (bytes[from] !== QUOTE) return -1;
-  for (let at = from + 1; at < bytes.length; at++) {
+  const end = restEnd(bytes, from + 1);
+  return end < -1 ? UNENDED : end;
+}
+
+/** Behind a string of any length. */
+export function* stringSteps(bytes: Uint8Array, from: number): Steps<number> {
+  if (bytes[from] !== QUOTE) return -1;
+  let end = restEnd(bytes, from + 1);
+  while (end < -1) {
+    yield;
+    end = restEnd(bytes, -end);
+  }
+  return end;
+}
+
+/** Behind the quote that ends a string, -1 where there is none; minus the place from which to read on when it isn't in this stride. */
+function restEnd(bytes: Uint8Array, from: number): number {
+  const to = Math.min(bytes.length, from + STRIDE);
+  let at = from;
+  for (; at < to; at++) {
     const c = bytes[at] as number;
     if (c === QUOTE) return at + 1;
     if (c < 0x20) return -1;
@@ -127,7 +170,7 @@ export function stringEnd(bytes: Uint8Array, from: number): number {
       at += 4;
     } else if (ESCAPED[letter ?? 0] !== 1) return -1;
   }
-  return -1;
+  return at < bytes.length ? -at : -1;
 }
 
 /** What may follow a backslash beside u. */

@@ -30,6 +30,7 @@ import { parseRange } from '#server/kernel/address.ts';
 import { redactCredentials } from '#server/kernel/credential-patterns.ts';
 import { withoutDashboardCookies } from '#server/kernel/dashboard-cookies.ts';
 import { masked, sanitiseDetails } from '#server/kernel/sanitise.ts';
+import { atOnce } from '#server/kernel/slices.ts';
 import { slugOfName } from '#server/kernel/slug.ts';
 import { codingFor } from '#server/platform/content-coding.ts';
 import { parseNetworks } from '#server/platform/http-out/networks.ts';
@@ -104,7 +105,7 @@ const redact = redactor(new Map([['TOKEN', 'hunter2-hunter2-hunter2']]));
 const settings = egressSettings();
 const request = (headers: Record<string, string>) => ({ headers, socket: { remoteAddress: '127.0.0.1' } }) as unknown as IncomingMessage;
 const scanned = (kind: Scannable): Parser => ({
-  read: (text) => scanBody(Buffer.from(text), kind, 'multipart/form-data; boundary=x'),
+  read: (text) => atOnce(scanBody(Buffer.from(text), kind, 'multipart/form-data; boundary=x')),
   around: [
     ['{{', ''],
     ['--x\r\n\r\n{{', '\r\n--x--'],
@@ -129,17 +130,20 @@ const PARSERS: Record<string, Parser> = {
   Authorization: { read: (text) => [ourAuthorization(text), holdsOurs(text)], around: [['Bearer ', '']] },
   'Accept-Encoding': { read: codingFor },
   'X-Forwarded-For': { read: (text) => requestOrigin(request({ 'x-forwarded-for': text }), trusted), around: [['1.2.3.4', ',10.0.0.1']] },
-  'a Content-Type': { read: (text) => scanBody(Buffer.from('{{'), 'multipart', `multipart/form-data${text}`), around: [[';', '"']] },
+  'a Content-Type': {
+    read: (text) => atOnce(scanBody(Buffer.from('{{'), 'multipart', `multipart/form-data${text}`)),
+    around: [[';', '"']],
+  },
   'a template': { read: (text) => parseTemplate(text) },
   'a JSON body with placeholders': scanned('json'),
   'a form body with placeholders': scanned('form'),
   'a text body with placeholders': scanned('text'),
   'a multipart body with placeholders': scanned('multipart'),
   'a JSON body that values go into': {
-    read: (text) => injectBody(Buffer.from(text), 'application/json', { a: { b: 1 } }),
+    read: (text) => atOnce(injectBody(Buffer.from(text), 'application/json', { a: { b: 1 } })),
     around: [['{"a":{"b":"', '"}}']],
   },
-  'a form body that values go into': { read: (text) => replacePairs(text, new Set(['a']), [['b', '1']]) },
+  'a form body that values go into': { read: (text) => atOnce(replacePairs(text, new Set(['a']), [['b', '1']])) },
   'a body of the management API': { read: (text) => attempt(() => parseJsonObject(Buffer.from(`{"a":${text}}`))), around: [['"', '"']] },
   'an answer whose secrets are masked': { read: (text) => redact(Buffer.from(text)) },
   'the answer to a test': {

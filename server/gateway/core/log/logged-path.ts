@@ -42,7 +42,7 @@ function withoutEncoded(text: string): string {
 function decoded(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
+    return decodeURIComponent(text.split('+').join(' '));
   } catch {
     return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   }

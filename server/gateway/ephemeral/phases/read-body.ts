@@ -1,9 +1,10 @@
+import { paced } from '#server/kernel/slices.ts';
 import { acceptBody } from '../../core/listener.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
 import { readBody as readBytes } from '../../core/request-body.ts';
 import type { Runtime } from '../../core/runtime.ts';
 import type { EphemeralCall } from '../ephemeral-call.ts';
-import { isRefused, scan } from '../templates/scan.ts';
+import { isRefused, type Scanned, scan } from '../templates/scan.ts';
 import { forwardedHeaders } from '../upstream-request.ts';
 
 const MOST = 10 * 1024 * 1024;
@@ -32,18 +33,22 @@ export function readBody(call: EphemeralCall, runtime: Runtime): Refused | undef
 
 const TOO_LARGE = refused('payload_too_large', 'The request body must not exceed 10 MiB.');
 
-function scanCall(call: EphemeralCall, runtime: Runtime): Refused | undefined {
+function scanCall(call: EphemeralCall, runtime: Runtime): Refused | undefined | Promise<Refused | undefined> {
   const { state, body } = call;
-  const scanned = scan({
+  const steps = scan({
     query: queryOf(call),
     body: body && body.length > 0 ? body : null,
     contentType: call.contentType || JSON_TYPE,
     encoded: call.contentEncoding !== '' && call.contentEncoding !== 'identity',
     headers: [...forwardedHeaders(call, runtime)],
   });
-  if (isRefused(scanned)) return scanned;
-  state.scanned = scanned;
-  return undefined;
+  const finish = (scanned: Scanned | null | Refused) => {
+    if (isRefused(scanned)) return scanned;
+    state.scanned = scanned;
+    return undefined;
+  };
+  const scanned = paced(steps, body?.length ?? 0);
+  return scanned instanceof Promise ? scanned.then(finish) : finish(scanned);
 }
 
 /** The URL's own query, then that of the call. */

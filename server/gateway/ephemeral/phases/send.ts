@@ -1,3 +1,4 @@
+import { atOnce, paced, STRIDE, type Steps } from '#server/kernel/slices.ts';
 import { LONGEST_UPSTREAM_URL } from '#server/kernel/upstream-url.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
@@ -13,20 +14,25 @@ const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const MAX_HEADER_VALUE = 16 * 1024;
 
 /** Puts the upstream's request together; the exchange sends it. */
-export function send(call: EphemeralCall, runtime: Runtime): Refused | undefined {
-  return rendered(call) ?? withHeaders(call, runtime) ?? begin(call);
+export function send(call: EphemeralCall, runtime: Runtime): Refused | undefined | Promise<Refused | undefined> {
+  const finish = (refusal: Refused | undefined) => refusal ?? withHeaders(call, runtime) ?? begin(call);
+  const values = call.state.scanned?.expressions.length ?? 0;
+  const done = paced(rendered(call), (call.body?.length ?? 0) + values * OF_A_VALUE);
+  return done instanceof Promise ? done.then(finish) : finish(done);
 }
+/** Values have up to 64 KiB: a few of them are written at once. */
+const OF_A_VALUE = STRIDE / 10;
 
-function rendered(call: EphemeralCall): Refused | undefined {
+function* rendered(call: EphemeralCall): Steps<Refused | undefined> {
   const { state } = call;
   const values = valuesOf(call);
-  const query = state.scanned?.query ? renderPieces(state.scanned.query, values) : queryOf(call);
+  const query = state.scanned?.query ? yield* renderPieces(state.scanned.query, values) : queryOf(call);
   if (query !== null && typeof query !== 'string') return query;
   call.upstreamPath = `${state.url?.path ?? '/'}${query === null ? '' : `?${query}`}`;
   if (call.upstreamPath.length > LONGEST_UPSTREAM_URL || /[^\x21-\x7e]/.test(call.upstreamPath))
     return refused('validation_error', `The upstream URL must not exceed ${LONGEST_UPSTREAM_URL} characters, with values in its query.`);
   if (state.scanned?.body) {
-    const body = renderPieces(state.scanned.body, values);
+    const body = yield* renderPieces(state.scanned.body, values);
     if (typeof body !== 'string') return body;
     call.body = Buffer.from(body, 'latin1');
     call.injected = [...(call.injected ?? []), 'body:placeholders'];
@@ -44,7 +50,7 @@ function withHeaders(call: EphemeralCall, runtime: Runtime): Refused | undefined
   for (const { index, name, raw, value } of forwardedHeaders(call, runtime)) {
     if (credential && hyphenated(name) === hyphenated(credential.name.toLowerCase())) continue;
     const slot = state.scanned?.headers.get(index);
-    const text = slot ? renderSlot(slot, values) : value;
+    const text = slot ? atOnce(renderSlot(slot, values)) : value;
     if (typeof text !== 'string') return text;
     if (slot && (!FIELD_VALUE.test(text) || text.length > MAX_HEADER_VALUE))
       return refused(

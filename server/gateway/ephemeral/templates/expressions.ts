@@ -1,4 +1,5 @@
 import { type Reference, referenceTo } from '#server/domain/templates/grammar.ts';
+import { partsAt, STRIDE, type Steps } from '#server/kernel/slices.ts';
 
 // The grammar of interface rule 33 §3. One pass from left to right: what stands for an expression is never looked at again.
 
@@ -27,26 +28,32 @@ const OPENING = /\{\{[ \t\r\n]{0,64}(token|encrypted|secret_id|secret)(?![A-Za-z
  * Takes a text apart. Text between braces that begins with none of `keywords` is left as it is; one that does and goes on otherwise than the grammar says is
  * an error. `message` continues the name of a place and quotes nothing but the keyword. Stops at the first expression beyond `most`.
  */
-export function parseExpressions(text: string, keywords: ReadonlySet<Keyword>, most: number): Parsed {
+export function* parseExpressions(text: string, keywords: ReadonlySet<Keyword>, most: number): Steps<Parsed> {
+  // Most texts of a body of a million short ones.
+  if (text.length <= STRIDE && text.search(OPENING) < 0) return { ok: true, parts: [text] };
   const parts: Part[] = [];
   let from = 0;
   let found = 0;
-  OPENING.lastIndex = 0;
-  for (let opening = OPENING.exec(text); opening !== null; opening = OPENING.exec(text)) {
-    const { 0: matched, 1: keyword, index } = opening as unknown as { 0: string; 1: Keyword; index: number };
-    if (!keywords.has(keyword)) {
-      OPENING.lastIndex = index + 1;
-      continue;
+  for (const { from: start, part } of partsAt(text, '{{')) {
+    yield;
+    OPENING.lastIndex = Math.max(0, from - start);
+    for (let opening = OPENING.exec(part); opening !== null; opening = OPENING.exec(part)) {
+      const [matched, keyword] = opening as unknown as [string, Keyword];
+      const index = start + opening.index;
+      if (!keywords.has(keyword)) {
+        OPENING.lastIndex = opening.index + 1;
+        continue;
+      }
+      const cursor = new Cursor(text, index + matched.length);
+      const expression = expressionOf(cursor, keyword);
+      if (expression === undefined)
+        return { ok: false, message: `has a {{ ${keyword} … }} placeholder that is malformed: write ${FORMS[keyword]}` };
+      if (++found > most) return { ok: false, tooMany: true };
+      if (index > from) parts.push(text.slice(from, index));
+      parts.push(expression);
+      from = cursor.at;
+      OPENING.lastIndex = from - start;
     }
-    const cursor = new Cursor(text, index + matched.length);
-    const expression = expressionOf(cursor, keyword);
-    if (expression === undefined)
-      return { ok: false, message: `has a {{ ${keyword} … }} placeholder that is malformed: write ${FORMS[keyword]}` };
-    if (++found > most) return { ok: false, tooMany: true };
-    if (index > from) parts.push(text.slice(from, index));
-    parts.push(expression);
-    from = cursor.at;
-    OPENING.lastIndex = from;
   }
   if (from < text.length) parts.push(text.slice(from));
   return { ok: true, parts };

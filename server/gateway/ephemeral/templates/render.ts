@@ -1,4 +1,6 @@
+import type { Steps } from '#server/kernel/slices.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
+import { encodeSteps } from '../../templates/render.ts';
 import { type Encrypted, valueAt } from './encrypted.ts';
 import type { Expression } from './expressions.ts';
 import { bytesOf, isRefused, type Piece, type Slot } from './scan.ts';
@@ -11,17 +13,17 @@ export type Values = {
 };
 
 /** The pieces with every expression replaced; what was put in is not looked at again. */
-export function renderPieces(pieces: readonly Piece[], values: Values): string | Refused {
+export function* renderPieces(pieces: readonly Piece[], values: Values): Steps<string | Refused> {
   let text = '';
   for (const piece of pieces) {
-    const rendered = typeof piece === 'string' ? piece : renderSlot(piece, values);
+    const rendered = typeof piece === 'string' ? piece : yield* renderSlot(piece, values);
     if (typeof rendered !== 'string') return rendered;
     text += rendered;
   }
   return text;
 }
 
-export function renderSlot({ parts, json, whole, encode }: Slot, values: Values): string | Refused {
+export function* renderSlot({ parts, json, whole, encode }: Slot, values: Values): Steps<string | Refused> {
   const [only] = parts;
   if (json && parts.length === 1 && typeof only === 'object' && only.kind === 'encrypted') {
     const found = encryptedAt(only, values);
@@ -33,7 +35,9 @@ export function renderSlot({ parts, json, whole, encode }: Slot, values: Values)
     if (typeof value !== 'string') return value;
     text += whole || typeof part === 'string' ? value : encode(value);
   }
-  return whole ? encode(text) : text;
+  if (!whole) return text;
+  const written = yield* encodeSteps(text, encode);
+  return json ? `"${written}"` : written;
 }
 
 function textOf(part: Expression, values: Values): string | Refused {

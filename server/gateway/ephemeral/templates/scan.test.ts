@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { atOnce } from '#server/kernel/slices.ts';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
 import { isRefused, scan } from './scan.ts';
 
@@ -17,20 +18,22 @@ for (const [name, contentType, textOf, reading] of [
   ['a string of nothing but braces', 'application/json', repeated('"', '{', '"'), 'nothing'],
 ] as const)
   test(`the largest body is scanned in linear time, with ${name}`, async () => {
-    const scanned = (body: Buffer) => scan({ query: null, body, contentType, encoded: false, headers: [] });
+    const scanned = (body: Buffer) => atOnce(scan({ query: null, body, contentType, encoded: false, headers: [] }));
     assert.equal(isRefused(scanned(Buffer.from(textOf(10 * MIB)))) ? 'refused' : 'nothing', reading);
     await assertGrowsLinearly(name, MIB / 2, (size) => Buffer.from(textOf(size)), scanned);
   });
 
 test('JSON nested 200 levels deep is read, and one level more is refused', () => {
   const nested = (levels: number) =>
-    scan({
-      query: null,
-      body: Buffer.from(`${'['.repeat(levels)}"{{ token: a }}"${']'.repeat(levels)}`),
-      contentType: 'application/json',
-      encoded: false,
-      headers: [],
-    });
+    atOnce(
+      scan({
+        query: null,
+        body: Buffer.from(`${'['.repeat(levels)}"{{ token: a }}"${']'.repeat(levels)}`),
+        contentType: 'application/json',
+        encoded: false,
+        headers: [],
+      }),
+    );
   const read = nested(200);
   assert.ok(read !== null && !isRefused(read) && read.expressions.length === 1);
   const refused = nested(201);

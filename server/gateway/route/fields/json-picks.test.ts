@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { compileSelectors } from '#server/custody/fields/selectors.ts';
+import { atOnce } from '#server/kernel/slices.ts';
 import { pickJson } from './json-picks.ts';
 import { spliced, Unwalkable } from './picks.ts';
 
 const picker = (selectors: string[], whole = false) => ({ root: compileSelectors(selectors).root, whole });
 const found = (text: string, selectors: string[], whole = false) => {
   const bytes = Buffer.from(text);
-  return pickJson(bytes, [picker(selectors, whole)]).picks.map(({ from, to, at }) => [at, bytes.toString('utf8', from, to)]);
+  return atOnce(pickJson(bytes, [picker(selectors, whole)])).picks.map(({ from, to, at }) => [at, bytes.toString('utf8', from, to)]);
 };
 
 test('picks values by their place in the text, whatever stands around them', () => {
@@ -86,7 +87,7 @@ test('what is not picked leaves byte for byte as it came', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.integer({ min: 0, max: 3 }), (value, space) => {
       const bytes = Buffer.from(JSON.stringify({ a: value, ssn: 'x', b: [value, { ssn: value }] }, null, space));
-      const { picks } = pickJson(bytes, [picker(['$..ssn']), picker(['$.b'], true)]);
+      const { picks } = atOnce(pickJson(bytes, [picker(['$..ssn']), picker(['$.b'], true)]));
       assert.ok(Buffer.concat(spliced(bytes, picks, 'now')).equals(bytes));
       for (const pick of picks) if (pick.actions & 1) pick.now = '"*"';
       const changed = JSON.parse(Buffer.concat(spliced(bytes, picks, 'now')).toString());

@@ -1,5 +1,6 @@
 import type { Place } from '#server/custody/fields/selectors.ts';
-import { blanks, scalarEnd, stringEnd, valueEnd } from '../../templates/json-bytes.ts';
+import { STRIDE, type Steps } from '#server/kernel/slices.ts';
+import { blanks, scalarEnd, stringEnd, stringSteps, UNENDED, valueEnd } from '../../templates/json-bytes.ts';
 import { MOST_PICKS, newPick, type Pick, type Picker, Unwalkable, type ValueKind } from './picks.ts';
 
 /** What was found in a JSON text. `close` is the closing brace of the object that it is, -1 when it is none. */
@@ -16,28 +17,31 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
+/** An object or array that the walk is in. */
+type Frame = { close: number; places: readonly Place[]; done: number; index: number; pick: Pick | undefined };
+
 /**
  * One walk over a JSON text, which is all of RFC 8259 or refused. It builds no values: what selectors don't lead to is only judged. A name
  * that stands twice is picked twice, however each is escaped. Picks are in the order of the text, objects before what is in them.
  * @throws Unwalkable
  */
-export function pickJson(bytes: Buffer, pickers: readonly Picker[]): JsonPicks {
+export function* pickJson(bytes: Buffer, pickers: readonly Picker[]): Steps<JsonPicks> {
   const to = bytes.length;
   const picks: Pick[] = [];
+  const frames: Frame[] = [];
   const path: (string | number)[] = [];
   const found: JsonPicks = { picks, close: -1, empty: false };
-  const root = blanks(bytes, 0);
-  const end = value(
-    root,
-    pickers.map((picker) => picker.root),
-    0,
-  );
-  if (blanks(bytes, end) !== to) throw malformed();
-  return found;
-
-  /** Behind the value that begins here. `done`: a bit for each action that has picked what this is in as one. */
-  function value(at: number, places: readonly Place[], done: number): number {
+  let places: readonly Place[] = pickers.map((picker) => picker.root);
+  /** A bit for each action that has picked what this is in as one. */
+  let done = 0;
+  let at = blanks(bytes, 0);
+  let stop = at + STRIDE;
+  for (;;) {
     if (at >= to) throw malformed();
+    if (at > stop) {
+      yield;
+      stop = at + STRIDE;
+    }
     let [bits, whole, live] = [0, 0, false];
     for (let i = 0; i < places.length; i++) {
       const place = places[i] as Place;
@@ -48,69 +52,75 @@ export function pickJson(bytes: Buffer, pickers: readonly Picker[]): JsonPicks {
         else live = true;
       } else if (!place.closed) live = true;
     }
-    const first = bytes[at];
+    const first = bytes[at] as number;
     if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
-      const end = first === QUOTE ? stringEnd(bytes, at) : scalarEnd(bytes, at);
-      if (end < 0 || end > to) throw malformed();
-      if (bits !== 0) add(KINDS[first ?? 0] ?? 'number', at, end, bits);
-      return end;
+      const short = first === QUOTE ? stringEnd(bytes, at) : scalarEnd(bytes, at);
+      const end = ended(short === UNENDED ? yield* stringSteps(bytes, at) : short);
+      if (bits !== 0) add(KINDS[first] ?? 'number', at, end, bits);
+      at = end;
+    } else {
+      const pick = whole === 0 ? undefined : add(first === OPEN_BRACE ? 'object' : 'array', at, at, whole);
+      if (frames.length === DEEPEST && live) throw new Unwalkable(`is nested deeper than ${DEEPEST} levels`);
+      if (!live && frames.length > 0) {
+        at = ended(yield* valueEnd(bytes, at));
+        if (pick) pick.to = at;
+      } else {
+        const frame = { close: first + 2, places, done: done | whole, index: 0, pick };
+        at = blanks(bytes, at + 1);
+        const empty = bytes[at] === frame.close;
+        if (frames.push(frame) === 1) found.empty = empty && first === OPEN_BRACE;
+        if (!empty) {
+          enter(frame);
+          continue;
+        }
+      }
     }
-    const pick = whole === 0 ? undefined : add(first === OPEN_BRACE ? 'object' : 'array', at, at, whole);
-    if (path.length === DEEPEST && live) throw new Unwalkable(`is nested deeper than ${DEEPEST} levels`);
-    const isRoot = path.length === 0 && at === root;
-    const end =
-      !live && !isRoot
-        ? valueEnd(bytes, at)
-        : first === OPEN_BRACE
-          ? object(at, places, done | whole, isRoot)
-          : array(at, places, done | whole);
+    // Behind a value, or at the end of what is empty.
+    for (;;) {
+      const frame = frames.at(-1);
+      at = blanks(bytes, at);
+      if (!frame) {
+        if (at !== to) throw malformed();
+        return found;
+      }
+      if (bytes[at] !== frame.close) {
+        if (bytes[at] !== COMMA) throw malformed();
+        at = blanks(bytes, at + 1);
+        enter(frame);
+        break;
+      }
+      if (frames.length === 1 && frame.close === CLOSE_BRACE) found.close = at;
+      at += 1;
+      if (frame.pick) frame.pick.to = at;
+      frames.pop();
+      path.length = frames.length;
+    }
+  }
+
+  /** Goes on to the value of the next member or element. */
+  function enter(frame: Frame): void {
+    const depth = frames.length - 1;
+    done = frame.done;
+    if (frame.close === CLOSE_BRACKET) {
+      const index = frame.index++;
+      path[depth] = index;
+      places = frame.places.map((place) => (place.closed ? place : place.element(index)));
+      return;
+    }
+    const name = at;
+    at = stringEnd(bytes, at);
+    if (at === UNENDED) throw new Unwalkable('has a member whose name is longer than 64 KiB');
+    const text = nameOf(bytes, name, ended(at));
+    path[depth] = text;
+    at = blanks(bytes, at);
+    if (bytes[at] !== COLON) throw malformed();
+    at = blanks(bytes, at + 1);
+    places = frame.places.map((place) => (place.closed ? place : place.member(text)));
+  }
+
+  function ended(end: number): number {
     if (end < 0 || end > to) throw malformed();
-    if (pick) pick.to = end;
     return end;
-  }
-
-  function object(open: number, places: readonly Place[], done: number, isRoot: boolean): number {
-    let at = blanks(bytes, open + 1);
-    const empty = bytes[at] === CLOSE_BRACE;
-    while (!empty) {
-      const name = at;
-      at = stringEnd(bytes, at);
-      if (at < 0) throw malformed();
-      const text = nameOf(bytes, name, at);
-      at = blanks(bytes, at);
-      if (bytes[at] !== COLON) throw malformed();
-      path.push(text);
-      at = value(
-        blanks(bytes, at + 1),
-        places.map((place) => (place.closed ? place : place.member(text))),
-        done,
-      );
-      path.pop();
-      at = blanks(bytes, at);
-      if (bytes[at] === CLOSE_BRACE) break;
-      if (bytes[at] !== COMMA) throw malformed();
-      at = blanks(bytes, at + 1);
-    }
-    if (isRoot) [found.close, found.empty] = [at, empty];
-    return at + 1;
-  }
-
-  function array(open: number, places: readonly Place[], done: number): number {
-    let at = blanks(bytes, open + 1);
-    if (bytes[at] === CLOSE_BRACKET) return at + 1;
-    for (let index = 0; ; index++) {
-      path.push(index);
-      at = value(
-        at,
-        places.map((place) => (place.closed ? place : place.element(index))),
-        done,
-      );
-      path.pop();
-      at = blanks(bytes, at);
-      if (bytes[at] === CLOSE_BRACKET) return at + 1;
-      if (bytes[at] !== COMMA) throw malformed();
-      at = blanks(bytes, at + 1);
-    }
   }
 
   function add(kind: ValueKind, at: number, end: number, bits: number): Pick {

@@ -30,6 +30,7 @@ export async function changeLines(work: FieldWork, actions: readonly FieldAction
     const line = lines.subarray(from, end);
     from = newline < 0 ? end : newline + 1;
     const rest = lines.subarray(end, from);
+    await work.breathe();
     if (isBlank(line)) {
       pieces.push(line, rest);
       shown.push(line, rest);
@@ -45,4 +46,7 @@ export async function changeLines(work: FieldWork, actions: readonly FieldAction
   return { pieces: out.length === 0 ? [] : [out], shown: showable ? shown : null };
 }
 
-const isBlank = (line: Buffer): boolean => line.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
+function isBlank(line: Buffer): boolean {
+  for (const byte of line) if (byte !== 0x20 && byte !== 0x0d && byte !== 0x09) return false;
+  return true;
+}

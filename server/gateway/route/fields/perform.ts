@@ -12,6 +12,7 @@ import type { AuditEntry } from '#server/kernel/audit-entry.ts';
 import type { HotCtx } from '#server/kernel/context.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { keyTypeCan } from '#server/kernel/key-types.ts';
+import { nextSlice, SLICE_MS } from '#server/kernel/slices.ts';
 import { log } from '#server/platform/log.ts';
 import type { FieldAction } from '../../snapshot/field-actions.ts';
 import { FieldActionFailed, failure } from './failure.ts';
@@ -41,8 +42,6 @@ export type WorkOptions = {
 /** A value longer than this is not processed (interface rule 41 §8). */
 const LONGEST = 64 * 1024;
 const AT_ONCE = 50;
-/** After this time of work others go first. */
-const SLICE_MS = 5;
 
 /**
  * The work of a call's field actions with keys and vaults. Clear values leave only after their audit entry is written: one for each call and action,
@@ -109,7 +108,7 @@ export class FieldWork {
       if (bytes.length > LONGEST) this.#refuse(action, at(i), 'it is longer than 64 KiB', 'too_long');
       else results[i] = { kind: 'string', text: seal(sealer, { role: action.role, datatype: DATATYPES[kind], bytes }) };
       bytes.fill(0);
-      await this.#breathe();
+      await this.breathe();
     }
     const { key, version } = sealer;
     recordUse(
@@ -145,7 +144,7 @@ export class FieldWork {
     for (let from = 0; from < wanted.length; from += AT_ONCE) {
       // Together they ask for their key once.
       await Promise.all(wanted.slice(from, from + AT_ONCE).map(({ i, text }) => one(i, text)));
-      await this.#breathe();
+      await this.breathe();
     }
     const leaves = results.filter(Boolean).length;
     if (leaves > 0)
@@ -226,7 +225,7 @@ export class FieldWork {
       } catch (error) {
         this.#failed(action, error, undefined, at(i));
       }
-      await this.#breathe();
+      await this.breathe();
     }
     return results;
   }
@@ -297,9 +296,10 @@ export class FieldWork {
     throw new FieldActionFailed(failure(action, at, why).message, { unavailable, cause: error });
   }
 
-  async #breathe(): Promise<void> {
+  /** Lets others go first after a slice of work. */
+  async breathe(): Promise<void> {
     if (performance.now() - this.#since < SLICE_MS) return;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextSlice();
     this.#since = performance.now();
   }
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { redactedMark } from '#server/kernel/credential-patterns.ts';
+import { atOnce, type Steps } from '#server/kernel/slices.ts';
 import type { FieldAction } from '../../snapshot/field-actions.ts';
 import { pickForm } from './form-picks.ts';
 import { pickJson } from './json-picks.ts';
@@ -7,7 +8,7 @@ import type { BodyActions } from './media.ts';
 import { type Pick, type Picker, spliced, Unwalkable } from './picks.ts';
 
 /** A body as a log may keep it: with a mark in place of every value that an action protects. Null when nobody can tell where those are. */
-export function redactedPicks({ type, actions }: BodyActions, body: Buffer): Buffer | null {
+export function* redactedPicks({ type, actions }: BodyActions, body: Buffer): Steps<Buffer | null> {
   const pickers: Picker[] = actions
     .filter(({ effect }) => effect === 'protects')
     .map(({ selectors, whole }) => ({ root: selectors.root, whole }));
@@ -18,7 +19,7 @@ export function redactedPicks({ type, actions }: BodyActions, body: Buffer): Buf
     const picks: Pick[] = [];
     for (let at = 0; at < pickers.length; at += MOST_AT_ONCE) {
       const some = pickers.slice(at, at + MOST_AT_ONCE);
-      picks.push(...(isForm ? pickForm(body, some) : pickJson(body, some).picks));
+      picks.push(...(isForm ? yield* pickForm(body, some) : (yield* pickJson(body, some)).picks));
     }
     const mark = isForm ? encodeURIComponent(redactedMark) : JSON.stringify(redactedMark);
     for (const pick of picks) pick.shown = mark;
@@ -37,10 +38,8 @@ export function redactedQuery(all: readonly FieldAction[], query: string): strin
   if (actions.length === 0) return query;
   const bytes = Buffer.from(query, 'latin1');
   try {
-    const picks = pickForm(
-      bytes,
-      actions.map(({ selectors }) => ({ root: selectors.root, whole: false })),
-    );
+    const pickers = actions.map(({ selectors }) => ({ root: selectors.root, whole: false }));
+    const picks = atOnce(pickForm(bytes, pickers));
     for (const pick of picks) pick.shown = redactedMark;
     return Buffer.concat(spliced(bytes, picks, 'shown')).toString('latin1');
   } catch (error) {

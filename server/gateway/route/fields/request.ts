@@ -1,3 +1,4 @@
+import { paced } from '#server/kernel/slices.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
 import type { LineEdit } from '../../core/answer-edit.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
@@ -63,18 +64,21 @@ export function readingOf(call: RouteCall, side: FieldSide, whole: boolean): Rea
 }
 
 /** Keeps a body that was read for the log, but for what an action protects: nothing of one in which nobody can tell where that is. */
-export function keepRequest(call: RouteCall, body: Buffer): void {
+export function keepRequest(call: RouteCall, body: Buffer): undefined | Promise<undefined> {
   const { capture } = call;
-  if (capture === null) return;
+  if (capture === null) return undefined;
   const side = call.state.config?.fields?.request;
   if (!side?.protectsBody) {
     capture.takeRequest(body);
-    return;
+    return undefined;
   }
   const found = bodyActions(side, call.contentType, isPlain(call));
-  const kept = found && redactedPicks(found, body);
-  capture.rewritten = kept !== undefined && kept !== null;
-  if (kept) capture.takeRequest(kept);
+  const keep = (kept: Buffer | null | undefined): undefined => {
+    capture.rewritten = kept !== undefined && kept !== null;
+    if (kept) capture.takeRequest(kept);
+  };
+  const kept = found && paced(redactedPicks(found, body), body.length);
+  return kept instanceof Promise ? kept.then(keep) : keep(kept);
 }
 
 /** Runs the field actions of a request that was composed. Nothing has been sent when this refuses. */

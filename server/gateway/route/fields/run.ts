@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { compileSelectors, type Place } from '#server/custody/fields/selectors.ts';
+import { paced, type Steps } from '#server/kernel/slices.ts';
 import type { FieldAction } from '../../snapshot/field-actions.ts';
 import { FieldActionFailed, failure } from './failure.ts';
 import { pickForm } from './form-picks.ts';
@@ -32,11 +33,13 @@ export function runOnBody(work: FieldWork, actions: readonly FieldAction[], type
 export const runOnQuery = (work: FieldWork, actions: readonly FieldAction[], query: Buffer): Promise<Done> =>
   run({ work, actions, format: FORM_FORMAT, pick: pickInForm, what: 'query' }, query);
 
-const pickInForm: Run['pick'] = (bytes, pickers) => ({ picks: pickForm(bytes, pickers), end: bytes.length, empty: bytes.length === 0 });
+const pickInForm: Run['pick'] = function* (bytes, pickers) {
+  return { picks: yield* pickForm(bytes, pickers), end: bytes.length, empty: bytes.length === 0 };
+};
 
-const pickInJson: Run['pick'] = (bytes, pickers) => {
+const pickInJson: Run['pick'] = function* (bytes, pickers) {
   if (!isUtf8(bytes)) throw new Unwalkable('is not valid UTF-8');
-  const { picks, close, empty } = pickJson(bytes, pickers);
+  const { picks, close, empty } = yield* pickJson(bytes, pickers);
   return { picks, end: close, empty };
 };
 
@@ -75,10 +78,13 @@ type Run = {
   work: FieldWork;
   actions: readonly FieldAction[];
   format: Format;
-  pick: (bytes: Buffer, pickers: readonly Picker[]) => Found;
+  pick: (bytes: Buffer, pickers: readonly Picker[]) => Steps<Found>;
   what: 'body' | 'query';
 };
 type Applying = { work: FieldWork; format: Format };
+
+/** A longer value would be read, changed and written in one go, while every other call waits. */
+const LONGEST_VALUE = 1024 * 1024;
 
 /** As many as there are bits for, with two pickers each. More run in walks of their own. */
 const AT_ONCE = 15;
@@ -109,7 +115,7 @@ async function run(one: Run, body: Buffer): Promise<Done> {
     const now = left.length > AT_ONCE ? left.slice(0, AT_ONCE) : left;
     let found: Found;
     try {
-      found = one.pick(bytes, pickersOf(now));
+      found = await paced(one.pick(bytes, pickersOf(now)), bytes.length);
     } catch (error) {
       if (!(error instanceof Unwalkable)) throw error;
       const strict = left.find((action) => action.strict);
@@ -167,7 +173,14 @@ async function apply(one: Applying, action: FieldAction, picks: readonly Pick[],
   if (picks.length === 0) return false;
   const read: { pick: Pick; value: FieldValue }[] = [];
   for (const pick of picks) {
-    const value = one.format.read(sourceOf(bytes, pick, all), pick.is);
+    await one.work.breathe();
+    const source = sourceOf(bytes, pick, all);
+    if (source.length > LONGEST_VALUE) {
+      if (action.strict) throw failure(action, pick, 'it is longer than 1 MiB');
+      one.work.warn(action, 'too_long');
+      continue;
+    }
+    const value = one.format.read(source, pick.is);
     if (value) read.push({ pick, value });
     else if (action.strict) throw failure(action, pick, 'its characters are not valid Unicode');
     else one.work.warn(action, 'unreadable');
@@ -180,6 +193,7 @@ async function apply(one: Applying, action: FieldAction, picks: readonly Pick[],
   );
   for (const [i, result] of results.entries()) {
     if (result === undefined) continue;
+    await one.work.breathe();
     const { pick } = read[i] as (typeof read)[number];
     const text = one.format.write(result);
     if (text === undefined) {

@@ -7,6 +7,7 @@ import {
   type StoredPayload,
 } from '#server/domain/request-logs/payloads/stored.shared.ts';
 import { redactCredentials } from '#server/kernel/credential-patterns.ts';
+import { paced, type Steps } from '#server/kernel/slices.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
 import { BODY_TAKEN, type Capture } from '../../core/capture.ts';
 import type { ResponseHead } from '../../core/gateway-response.ts';
@@ -125,9 +126,17 @@ async function maskedBody(
     const kept = Buffer.from(shown.body, 'base64').subarray(0, BODY_KEPT).toString('base64');
     return { text: kept, encoding, withheld: null, truncated: shown.truncated || held.length > BODY_KEPT };
   }
-  const whole = mask(maskFields(shown.body, contentType));
+  const whole = await paced(maskedText(shown.body, contentType), shown.body.length);
   const text = firstBytes(whole, BODY_KEPT);
   return { text, encoding, withheld: null, truncated: shown.truncated || text.length < whole.length };
+}
+
+function* maskedText(text: string, contentType: string): Steps<string> {
+  const named = maskFields(text, contentType);
+  yield;
+  const cards = maskCards(named);
+  yield;
+  return redactCredentials(cards);
 }
 
 const MASK = '[redacted]';

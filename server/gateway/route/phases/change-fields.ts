@@ -1,3 +1,4 @@
+import { paced } from '#server/kernel/slices.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
 import type { PhaseResult } from '../../core/plane.ts';
 import type { Runtime } from '../../core/runtime.ts';
@@ -20,7 +21,7 @@ export function changeFields(call: RouteCall, runtime: Runtime): PhaseResult | P
   if (request === null) return undefined;
   if (call.streamsBody && readingOf(call, request, false) === 'lines') call.lineEdit = requestLines(call, runtime, request);
   const { injectedHeaders: headers, upstreamPath: path, body } = call;
-  return changeRequest(call, runtime, request, { headers, path, body, contentType: typeOf(call) }).then((changed) => {
+  return changeRequest(call, runtime, request, { headers, path, body, contentType: typeOf(call) }).then(async (changed) => {
     if ('code' in changed) return changed;
     call.injectedHeaders = changed.headers;
     call.upstreamPath = changed.path;
@@ -29,7 +30,7 @@ export function changeFields(call: RouteCall, runtime: Runtime): PhaseResult | P
       call.body = pieces.length === 1 ? (pieces[0] as Buffer) : null;
       if (pieces.length > 1) call.bodyPieces = pieces;
     }
-    if (test?.shown) test.shown = shownFields(call, request, test.shown, changed);
+    if (test?.shown) test.shown = await shownFields(call, request, test.shown, changed);
     return undefined;
   });
 }
@@ -51,7 +52,7 @@ const identityOnly = (headers: readonly string[] | null): string[] => [
 type Shown = NonNullable<TestRequest['shown']>;
 
 /** What a test shows of the request: what field actions made of it, and where secrets of templates are, the templates' own marks. */
-function shownFields(call: RouteCall, side: FieldSide, masked: Shown, { shown }: Changed): Shown {
+async function shownFields(call: RouteCall, side: FieldSide, masked: Shown, { shown }: Changed): Promise<Shown> {
   if (call.secretsUsed === null) return shown;
   const templated = call.injected?.some((place) => place.startsWith('body')) ?? false;
   const mark = masked.path.indexOf('?');
@@ -59,7 +60,7 @@ function shownFields(call: RouteCall, side: FieldSide, masked: Shown, { shown }:
     i % 2 === 1 && side.headerNames.has(hyphenated((all[i - 1] as string).toLowerCase())) ? HIDDEN : text,
   );
   const found = bodyActions(side, call.contentType, isPlain(call));
-  const body = !templated || !found || !masked.body ? shown.body : redactedPicks(found, masked.body);
+  const body = !templated || !found || !masked.body ? shown.body : await paced(redactedPicks(found, masked.body), masked.body.length);
   const query = mark < 0 ? '' : `?${redactedQuery(side.query, masked.path.slice(mark + 1))}`;
   return { headers, path: `${mark < 0 ? masked.path : masked.path.slice(0, mark)}${query}`, body };
 }

@@ -1,4 +1,5 @@
 import { redactedMark } from '#server/custody/redaction/redaction.ts';
+import { paced, type Steps } from '#server/kernel/slices.ts';
 import { refuseGrpcConfig } from '../../core/grpc/grpc.ts';
 import { acceptBody } from '../../core/listener.ts';
 import { rewritesBody } from '../../core/methods.ts';
@@ -76,10 +77,7 @@ function takeBody(call: RouteCall, runtime: Runtime, config: CallConfig): Result
     if (read.body === null) return refused('invalid_request', "The request body wasn't fully received.");
     call.body = read.body;
     call.requestBytes = read.body.length;
-    if (read.state === 'whole') {
-      keepRequest(call, read.body);
-      return undefined;
-    }
+    if (read.state === 'whole') return keepRequest(call, read.body);
     if (whole) return tooLarge('10 MiB');
     // Too long to look into: it may pass when nothing in the part that was read asks for it.
     if (read.body.includes('{{secret')) return tooLarge(SCANNED);
@@ -100,11 +98,15 @@ function stream(call: RouteCall): Refused | undefined {
 const tooLarge = (limit: string) => refused('payload_too_large', `The request body must not exceed ${limit}.`);
 
 function compose(call: RouteCall, runtime: Runtime, config: CallConfig): Result {
-  const resolution = newResolution(call.state.test !== null, call.hidesSecrets);
   const rewritable = rewritesBody(call.method);
   const scan = call.body !== null && rewritable && config.bodyPlaceholders !== 'off' ? scanCaller(call) : undefined;
+  return scan instanceof Promise ? scan.then((found) => resolved(call, runtime, config, found)) : resolved(call, runtime, config, scan);
+}
+
+function resolved(call: RouteCall, runtime: Runtime, config: CallConfig, scan: Scan | Refused | undefined): Result {
   if (scan && 'code' in scan) return scan;
-  const needed = rewritable && config.body ? [...config.references.head, ...config.references.body] : config.references.head;
+  const resolution = newResolution(call.state.test !== null, call.hidesSecrets);
+  const needed = rewritesBody(call.method) && config.body ? [...config.references.head, ...config.references.body] : config.references.head;
   // The common route.
   if (config.target.kind === 'fixed' && !scan) {
     setTarget(call, config.target, call.state.forwardPath);
@@ -123,22 +125,37 @@ function compose(call: RouteCall, runtime: Runtime, config: CallConfig): Result 
   );
 }
 
-function scanCaller(call: RouteCall): Scan | Refused | undefined {
+function scanCaller(call: RouteCall): Found | Promise<Found> {
   const kind = scannable(call.contentType);
   if (!kind || !call.body || (call.contentEncoding !== '' && call.contentEncoding !== 'identity')) return undefined;
-  return scanBody(call.body, kind, call.contentType);
+  return paced(scanBody(call.body, kind, call.contentType), call.body.length);
+}
+type Found = Scan | Refused | undefined;
+
+function apply(call: RouteCall, runtime: Runtime, config: CallConfig, resolution: Resolution, scan: Scan | undefined): Result {
+  const written = paced(bothViews(call, config, resolution, scan), call.body?.length ?? 0);
+  const finish = (views: Refused | Views) => ('code' in views ? views : applied(call, runtime, config, resolution, views));
+  return written instanceof Promise ? written.then(finish) : finish(written);
 }
 
-function apply(call: RouteCall, runtime: Runtime, config: CallConfig, resolution: Resolution, scan: Scan | undefined): PhaseResult {
-  const written = write(call, config, resolution, scan);
+/** A request as it leaves, and as a test may show it. */
+type Views = { written: Written; masked: Written | undefined };
+
+function* bothViews(call: RouteCall, config: CallConfig, resolution: Resolution, scan: Scan | undefined): Steps<Refused | Views> {
+  const written = yield* write(call, config, resolution, scan);
   if ('code' in written) return written;
+  if (!resolution.shown || !call.state.test) return { written, masked: undefined };
+  // Rendered again with marks in place of values: masking by origin, not by search, confirms no guess at a value.
+  const masked = yield* write(call, config, resolution.shown, scan);
+  return { written, masked: 'code' in masked ? undefined : masked };
+}
+
+function applied(call: RouteCall, runtime: Runtime, config: CallConfig, resolution: Resolution, { written, masked }: Views): undefined {
   const { secrets, shown } = resolution;
   const { test } = call.state;
   if (shown && test) {
     test.secrets = secrets;
-    // Rendered again with marks in place of values: masking by origin, not by search, confirms no guess at a value.
-    const masked = write(call, config, shown, scan);
-    if (!('code' in masked)) test.shown = { ...masked, path: plainMarks(masked.path, secrets) };
+    if (masked) test.shown = { ...masked, path: plainMarks(masked.path, secrets) };
   }
   call.injectedHeaders = written.headers;
   call.upstreamPath = written.path;
@@ -151,7 +168,6 @@ function apply(call: RouteCall, runtime: Runtime, config: CallConfig, resolution
   scrubAnswer(call, resolution);
   call.state.resolution = resolution;
   if (call.connections !== null) call.renew = renewalOf(call, runtime, config, resolution);
-  return undefined;
 }
 
 /** A mark in a query is read more easily than its percent-encoding. */
@@ -161,12 +177,12 @@ const plainMarks = (path: string, secrets: ReadonlyMap<string, string>): string 
 type Written = { headers: string[] | null; path: string; body: Buffer | null; injected: string[] };
 
 /** The parts of the upstream's request that templates have a hand in. */
-function write(
+function* write(
   call: RouteCall,
   config: CallConfig,
   { configuration: values, caller }: Pick<Resolution, 'configuration' | 'caller'>,
   scan: Scan | undefined,
-): Written | Refused {
+): Steps<Written | Refused> {
   const injected: string[] = [];
   const made = injectHeaders(config, values, injected);
   if (made !== null && 'code' in made) return made;
@@ -178,7 +194,7 @@ function write(
     injected.push('body:placeholders');
   }
   if (config.body && rewritesBody(call.method)) {
-    const merged = injectBody(body, call.contentType, renderBody(config.body, config.bodyTemplates, values));
+    const merged = yield* injectBody(body, call.contentType, renderBody(config.body, config.bodyTemplates, values));
     if ('code' in merged) return merged;
     body = merged.body;
     if (merged.contentType !== null) headers = [...(headers ?? []), 'Content-Type', merged.contentType];

@@ -65,8 +65,7 @@ export async function takeSignedBody(call: RouteCall, hold: Hold): Promise<Refus
   call.body = body;
   call.requestBytes = body.length;
   call.state.bodyRead = true;
-  keepRequest(call, body);
-  return undefined;
+  return keepRequest(call, body);
 }
 
 export const CROWDED = refused('concurrency_limit_exceeded', 'Too many request bodies are held in memory. Try again shortly.');
