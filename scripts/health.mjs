@@ -14,7 +14,7 @@ const {
 } = process.env;
 const first = /:(\d+)/.exec(PLANE_PORTS ?? '')?.[1];
 const checks = {
-  gateway: { host: '127.0.0.1', port: Number(first ?? PORT ?? 4000), path: '/readyz' },
+  gateway: { host: '127.0.0.1', port: Number(first ?? PORT ?? 4000), path: '/readyz?only=calls' },
   web: { socketPath: WEB_SOCKET || path.resolve(DATA_DIR, 'run/web.sock'), path: '/__alive' },
   // A worker has no port but that of its metrics.
   worker: METRICS_PORT ? { host: local(METRICS_HOST), port: Number(METRICS_PORT) + 2, path: '/healthz' } : undefined,

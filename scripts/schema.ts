@@ -3,11 +3,15 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { isOutage } from '../server/kernel/errors.ts';
 import { AUTHORSHIP, FIRST_ID, fillAuthorship } from '../server/platform/authorship.ts';
 import { hashOf, Problem, refresh, root, run } from './command.ts';
 import { roleProblem } from './database-role.ts';
 
 const generated = path.join(root, 'server/generated/prisma');
+
+/** The database doesn't answer, or takes nothing now: what was asked of it may work later. */
+export class DatabaseAway extends Problem {}
 
 /** Makes the database client from prisma/schema when the schema or the generator's version changed. */
 export async function generateClient(): Promise<void> {
@@ -25,7 +29,9 @@ export async function generateClient(): Promise<void> {
  */
 export async function migrate(url: string): Promise<void> {
   const { missing } = await migrationState(url);
-  const problem = await roleProblem(withoutSchema(url));
+  const problem = await roleProblem(withoutSchema(url)).catch((error: Error) => {
+    throw isOutage(error) ? new DatabaseAway(`The database is not responding: ${error.message}. Check DATABASE_URL.`) : error;
+  });
   if (problem) throw new Problem(problem);
   if (missing.length === 0) return;
   const client = await connectOrCreate(url);
@@ -84,6 +90,7 @@ async function apply(client: pg.Client, name: string): Promise<void> {
       return await applyOnce(client, name, sql);
     } catch (error) {
       const { code = '', message } = error as Error & { code?: string };
+      if (isOutage(error)) throw new DatabaseAway(`Migration ${name} waits: ${message}`);
       if (!LOCKED.includes(code)) throw new Problem(`Migration ${name} failed and was rolled back: ${message}`);
       if (tries === TRIES)
         throw new Problem(
@@ -132,7 +139,7 @@ async function appliedMigrations(url: string): Promise<string[]> {
   } catch (error) {
     const code = (error as { code?: string }).code;
     if (code === '42P01' || code === '3D000') return []; // no such table, no such database: nothing was ever applied
-    throw new Problem(`The database is not responding: ${String((error as Error).message || code)}. Check DATABASE_URL.`);
+    throw new DatabaseAway(`The database is not responding: ${String((error as Error).message || code)}. Check DATABASE_URL.`);
   } finally {
     await client.end().catch(() => {});
   }

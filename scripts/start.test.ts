@@ -4,8 +4,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import test, { after } from 'node:test';
+import { databaseDoor } from '#server/gateway/database-door.fixture.ts';
 import { ownDatabase } from '#server/testing/database.ts';
-import { folderOf, somePorts } from '#server/testing/processes.ts';
+import { folderOf, type Ports, somePorts } from '#server/testing/processes.ts';
+import { until } from '#server/testing/until.ts';
 import { root } from './command.ts';
 
 const { url } = await ownDatabase();
@@ -35,19 +37,15 @@ function copyCheckout(): void {
     fs.symlinkSync(path.join(root, 'node_modules', entry), path.join(checkout, 'node_modules', entry));
 }
 
-test('a person signs up and a call goes through the gateway before the dashboard is built', async () => {
-  copyCheckout();
-  // The build begins when this process, which holds its lock, has ended: it never does in this test.
-  fs.writeFileSync(path.join(checkout, 'node_modules/.lock-.next-.made-from'), String(process.pid));
-  const ports = await somePorts();
-  const dashboard = `http://localhost:${ports.admin}`;
+/** `npm start` in the copy, over a database. */
+function startSystem(database: string, ports: Ports) {
   const system = spawn(process.execPath, ['scripts/start.ts'], {
     cwd: checkout,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
       NODE_ENV: 'development',
-      DATABASE_URL: url,
+      DATABASE_URL: database,
       DATA_DIR: path.join(directory, 'data'),
       PLANE_PORTS: `api:${ports.api},sandbox:${ports.sandbox},admin:${ports.admin},proxy:${ports.proxy}`,
     },
@@ -55,13 +53,39 @@ test('a person signs up and a call goes through the gateway before the dashboard
   after(() => system.kill('SIGKILL'));
   const printed: string[] = [];
   const ended = new Promise<number | null>((resolve) => system.once('exit', resolve));
-  const canCall = Promise.withResolvers<void>();
+  const says = new Map<string, () => void>();
   for (const stream of [system.stdout, system.stderr])
     createInterface(stream).on('line', (line) => {
       printed.push(line);
-      if (line.includes('Calls, /v1 and sign-up')) canCall.resolve();
+      for (const [text, resolve] of says) if (line.includes(text)) resolve();
     });
-  await Promise.race([canCall.promise, ended.then((code) => assert.fail(`it ended with ${code}:\n${printed.join('\n')}`))]);
+  return {
+    printed,
+    /** Resolves when it prints a line with this text; rejects when it ends before. */
+    said: (text: string) =>
+      Promise.race([
+        new Promise<void>((resolve) => says.set(text, resolve)),
+        ended.then((code) => assert.fail(`it ended with ${code}:\n${printed.join('\n')}`)),
+      ]),
+    async stop() {
+      system.kill('SIGTERM');
+      assert.equal(await ended, 0, printed.join('\n'));
+    },
+    ended,
+  };
+}
+
+const ports = await somePorts();
+/** What a caller of before has. */
+const caller = { url: '', key: '' };
+
+test('a person signs up and a call goes through the gateway before the dashboard is built', async () => {
+  copyCheckout();
+  // The build begins when this process, which holds its lock, has ended: it never does in this test.
+  fs.writeFileSync(path.join(checkout, 'node_modules/.lock-.next-.made-from'), String(process.pid));
+  const dashboard = `http://localhost:${ports.admin}`;
+  const system = startSystem(url, ports);
+  await system.said('Calls, /v1 and sign-up');
 
   const post = (where: string, body: object, headers: Record<string, string> = {}) =>
     fetch(dashboard + where, {
@@ -90,8 +114,46 @@ test('a person signs up and a call goes through the gateway before the dashboard
   const file = await fetch(`${dashboard}/openapi.json`);
   assert.deepEqual([file.status, ((await file.json()) as { error: { type: string } }).error.type], [503, 'dependency_unavailable']);
   assert.equal((await fetch(`http://localhost:${ports.api}/readyz`)).status, 200, 'load balancers may send calls');
-  assert.ok(!printed.some((line) => line.includes('Sallyport is ready')), 'not everything is there yet');
+  const ofPages = await fetch(`${dashboard}/readyz`);
+  const { parts } = (await ofPages.json()) as { parts: object };
+  assert.deepEqual([ofPages.status, Object.keys(parts)], [503, ['dashboard']]);
+  assert.ok(!system.printed.some((line) => line.includes('Sallyport is ready')), 'not everything is there yet');
 
-  system.kill('SIGTERM');
-  assert.equal(await ended, 0, printed.join('\n'));
+  Object.assign(caller, { url: route_url, key: api_key });
+  await system.stop();
+});
+
+test('a start without the database serves calls from the configuration on disk, says so, and brings up the rest when it is there', async () => {
+  const door = await databaseDoor();
+  door.shut();
+  const system = startSystem(door.url, ports);
+  const dashboard = `http://localhost:${ports.admin}`;
+  const call = async () => (await fetch(caller.url, { headers: { 'x-svc-key': caller.key } }).catch(() => undefined))?.status;
+  await Promise.race([until(async () => (await call()) === 200), system.ended.then(() => assert.fail(system.printed.join('\n')))]);
+  assert.ok(system.printed.some((line) => line.startsWith('The database is not responding: ') && line.includes('DATABASE_URL')));
+  const ready = await fetch(`http://localhost:${ports.proxy}/readyz`);
+  const { status, since, parts } = (await ready.json()) as { status: string; since: string; parts: Record<string, { effect: string }> };
+  assert.deepEqual([ready.status, status, Object.keys(parts)], [200, 'degraded', ['database', 'web']]);
+  assert.ok(Date.parse(since) <= Date.now());
+  assert.match(parts.database?.effect ?? '', /API, OAuth and SCIM are unavailable\. Calls are served from the configuration of 20/);
+  const ofPages = await fetch(`${dashboard}/readyz`);
+  assert.deepEqual([ofPages.status, ofPages.headers.get('retry-after')], [503, '5']);
+
+  const followed = system.said('Calls, /v1 and sign-up');
+  door.open();
+  await followed;
+  assert.equal(
+    (await fetch(`http://localhost:${ports.sandbox}/v1/routes`, { headers: { authorization: `Bearer ${caller.key}` } })).status,
+    200,
+  );
+  await until(async () => !(await (await fetch(`http://localhost:${ports.proxy}/readyz`)).text()).includes('database'));
+  assert.equal(await call(), 200);
+  await system.stop();
+});
+
+test('a start without the database and without a configuration ends with words', async () => {
+  fs.rmSync(path.join(directory, 'data/snapshot'), { recursive: true });
+  const system = startSystem('postgresql://postgres@127.0.0.1:1/x', ports);
+  assert.equal(await system.ended, 1);
+  assert.match(system.printed.join('\n'), /^The database is not responding: .+ Check DATABASE_URL\.$/m);
 });

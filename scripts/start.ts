@@ -14,7 +14,7 @@ import { buildElements } from './elements.ts';
 import { accepts, hostBehind, publicPorts, whyNotFree } from './ports.ts';
 import { elapsed, say, step } from './progress.ts';
 import { keepRunning, type RoleProcess } from './role.ts';
-import { generateClient, migrate, migrationState } from './schema.ts';
+import { DatabaseAway, generateClient, migrate, migrationState } from './schema.ts';
 
 // npm start: brings everything up in one go and keeps it up. npm run dev: the same with Next's development server and restarts on changes.
 
@@ -26,6 +26,7 @@ const BUILD_NICENESS = 10;
 const running: RoleProcess[] = [];
 let database: Database | undefined;
 let lock: net.Server | undefined;
+type Role = Env['SALLYPORT_ROLES'][number];
 let stopping: Promise<never> | undefined;
 let ready = false;
 const pagesReady = Promise.withResolvers<void>();
@@ -39,18 +40,19 @@ try {
   await claimDataDirectory();
   const taken = await Promise.all(portsHere().map((port) => whyNotFree(port, env.BIND_ADDRESS)));
   if (taken.some(Boolean)) throw new Problem(taken.filter(Boolean).join('\n'));
-  const [url] = await all([
+  const [{ url, away }] = await all([
     preparedDatabase(),
     step('Generate the database client', generateClient),
     step('Compile hosted fields', buildElements),
     step('Compile the agent', buildAgent),
   ]);
+  if (away) await serveUntilThere(url, away);
   await fittingRootKey(url); // before the roles start: one sentence instead of one from each
   // In development Next compiles each page at its first request.
   const build = env.SALLYPORT_ROLES.includes('web') && !dev ? webBuild() : undefined;
   await step(`Start ${env.SALLYPORT_ROLES.join(', ')}`, async () => {
-    startRoles(url);
-    if (database) void watchDatabase(database);
+    startRoles(url, env.SALLYPORT_ROLES);
+    if (database && !away) void watchDatabase(database);
     await allConnect();
   });
   if (build && !build.exists) {
@@ -93,19 +95,50 @@ async function claimDataDirectory(): Promise<void> {
   lock = server.unref();
 }
 
-/** Its URL, when it has every migration. */
-async function preparedDatabase(): Promise<string> {
+/** Its URL, and that it has every migration, or why it isn't there although a gateway has something to serve meanwhile. */
+async function preparedDatabase(): Promise<{ url: string; away?: DatabaseAway }> {
   const url = env.DATABASE_URL ?? (await step('Start PostgreSQL', embeddedDatabase));
-  await step('Apply migrations', () => migrate(url));
+  try {
+    await step('Apply migrations', () => upToDate(url));
+    return { url };
+  } catch (error) {
+    if (!(error instanceof DatabaseAway) || !canServeWithout()) throw error;
+    return { url, away: error };
+  }
+}
+
+async function upToDate(url: string): Promise<void> {
+  if (database && !(await database.answers())) throw new DatabaseAway(database.down?.message ?? 'The embedded PostgreSQL stopped.');
+  await database?.create('sallyport');
+  await migrate(url);
   const { unknown } = await migrationState(url);
   if (unknown.length > 0) log.warn({ migrations: unknown }, 'the database was used by a newer version of Sallyport');
-  return url;
 }
 
 async function embeddedDatabase(): Promise<string> {
-  database = await startDatabase(path.join(env.DATA_DIR, 'postgres'));
-  await database.create('sallyport');
+  database = await startDatabase(path.join(env.DATA_DIR, 'postgres'), [], { patient: canServeWithout() });
   return database.url('sallyport');
+}
+
+/** Whether a gateway of this folder had a configuration, and there is a key that opens it. */
+function canServeWithout(): boolean {
+  const hasKey = env.MASTER_KEY_B64 !== undefined || fs.existsSync(env.MASTER_KEY_FILE);
+  return env.SALLYPORT_ROLES.includes('gateway') && hasKey && fs.existsSync(path.join(env.DATA_DIR, 'snapshot/confirmed.bin'));
+}
+
+/** Calls are served from the configuration on disk until the database is there and has its migrations. */
+async function serveUntilThere(url: string, away: DatabaseAway): Promise<void> {
+  say(`${away.message}\nUntil it is there, calls are served from the last configuration. The dashboard and the API follow.`);
+  startRoles(url, ['gateway']);
+  if (database) void watchDatabase(database);
+  for (;;) {
+    await sleep(1_000);
+    try {
+      return await upToDate(url);
+    } catch (error) {
+      if (!(error instanceof DatabaseAway)) throw error;
+    }
+  }
 }
 
 /** Roles check for themselves too, since each may be started alone. */
@@ -128,7 +161,8 @@ function portsHere() {
   return env.SALLYPORT_ROLES.includes('gateway') ? publicPorts(env) : [];
 }
 
-function startRoles(url: string): void {
+/** Those that don't run yet. */
+function startRoles(url: string, roles: readonly Role[]): void {
   const mains = {
     gateway: [...(dev ? ['--watch', '--watch-preserve-output'] : []), 'server/gateway/main.ts'],
     // Next sees to pages. By path: what it compiles is loaded too, and must not restart it.
@@ -141,7 +175,8 @@ function startRoles(url: string): void {
     console.error(`${name} keeps exiting. See its messages above.`);
     void stop(1);
   };
-  for (const name of env.SALLYPORT_ROLES) {
+  for (const name of roles) {
+    if (running.some((role) => role.name === name)) continue;
     const onReady = name === 'web' ? () => pagesReady.resolve() : undefined;
     running.push(keepRunning({ name, args: mains[name], env: childEnv, onReady, onHopeless }));
   }

@@ -5,9 +5,8 @@ import path from 'node:path';
 import { writeCounts } from './custody/counts.ts';
 import { measureCustody } from './custody/meters.ts';
 import { flushUses } from './custody/uses.ts';
-import { checkRootKey } from './domain/keys/root-check.ts';
+import { startWithRootKey } from './domain/keys/root-check.ts';
 import { watchKeys } from './domain/keys/watch.ts';
-import { asRefusal } from './kernel/errors.ts';
 import { elementFile } from './platform/element-files.ts';
 import { enterWebMode, env } from './platform/env.ts';
 import { places } from './platform/geoip.ts';
@@ -29,6 +28,7 @@ elementFile('seal.js'); // now, so that its hash is told of the bytes that the g
 // The gateway has judged how much a caller may send, and adds a few headers of its own: here nothing may be refused by size, in words that are not ours.
 const server = http.createServer({ maxHeaderSize: 96 * 1024 }, (req, res) => {
   if (req.url === '/__alive') return void res.end('alive');
+  if (req.url === '/__ready') return void res.writeHead(hasPages ? 200 : 503).end();
   const route = routeOf(req.url?.split('?', 1)[0] ?? '');
   void (route ? answerBy(route, req, res) : pages.serve(req, res)).catch((error: unknown) => broken(res, error));
 });
@@ -42,22 +42,26 @@ measureCustody();
 await refuseWrongRootKey();
 watchKeys();
 const pages = startPages(dev);
+let hasPages = false;
 void places(); // so that the log says at the start, and not at the first page, when the database of countries cannot be used
 const umask = process.umask(0o077); // only this account may talk to the web process directly
 server.listen(socket, () => {
   process.umask(umask);
   log.info({ socket }, 'web started');
 });
-pages.ready.then(() => process.send?.('ready'), refuseBrokenBuild);
+pages.ready.then(() => {
+  hasPages = true;
+  process.send?.('ready');
+}, refuseBrokenBuild);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
 
 /** A process with another key would seal what the right key cannot open. While the database is away nothing can be sealed either. */
 async function refuseWrongRootKey(): Promise<void> {
-  await checkRootKey().catch((error: Error) => {
-    if (asRefusal(error).type === 'dependency_unavailable') return;
+  const refuse = (error: Error) => {
     log.fatal(error.message);
     process.exit(1);
-  });
+  };
+  await startWithRootKey(refuse).catch(refuse);
 }
 
 function refuseBrokenBuild(error: unknown): void {

@@ -145,7 +145,6 @@ async function flush(): Promise<void> {
   const left = (await Promise.all([...bySpace.values()].map(writeSpace))).flat();
   if (left.length === 0) return;
   state.waiting = [...left, ...state.waiting];
-  log.warn({ waiting: state.waiting.length }, 'cannot write the audit entries of uses; trying again');
   expectFlush(RETRY_MS);
 }
 
@@ -160,7 +159,13 @@ async function writeSpace(waiting: Waiting[]): Promise<Waiting[]> {
         part.map(({ row }) => row),
       );
     } catch (error) {
-      if (!isRefusedForGood(error)) return waiting.slice(at);
+      if (!isRefusedForGood(error)) {
+        log.warn(
+          { err: error, waiting: state.waiting.length + waiting.length - at },
+          'cannot write the audit entries of uses; trying again',
+        );
+        return waiting.slice(at);
+      }
       for (const one of part)
         await insertAuditRows(space, [one.row]).catch((cause: unknown) => log.error({ err: cause }, 'an audit entry of a use was refused'));
     }

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { frontDoorToken } from '#server/crypto/derive.ts';
 import { Keyring, type TenantKeyRow } from '#server/crypto/keyring.ts';
 import { writeCounts } from '#server/custody/counts.ts';
@@ -48,7 +49,9 @@ import { wrapPlane } from './ephemeral/wrap-plane.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
 import { webCalls } from './front-door/web-calls.ts';
 import { createWebForward } from './front-door/web-forward.ts';
+import { webHealth } from './front-door/web-health.ts';
 import { createGateway, type Gateway } from './gateway.ts';
+import { gatewayHealth } from './gateway-health.ts';
 import { measureGateway } from './gateway-meters.ts';
 import { writeAiDenials } from './governance/denials.ts';
 import { flushCalls } from './governance/log/writer.ts';
@@ -79,6 +82,7 @@ export type Assembly = {
 /** In the order in which they are asked whether a request is theirs. */
 const PLANES: readonly Plane[] = [routePlane, aiPlane, mcpPlane(routesWithin), proxyPlane, wrapPlane];
 const USAGE_RELOAD_MS = 30_000;
+const USAGE_PATIENCE_MS = 2_000;
 /** Bytes of payloads on their way to the log: of one workspace, and of all. */
 const CAPTURED_OF_WORKSPACE = 8 * 1024 * 1024;
 const CAPTURED = 32 * 1024 * 1024;
@@ -87,8 +91,8 @@ const CAPTURED = 32 * 1024 * 1024;
 const UNADMITTED_OF_WORKSPACE = 32 * 1024 * 1024;
 const UNADMITTED = 128 * 1024 * 1024;
 
-/** Builds the gateway of this deployment from its settings and loads what it serves; opens no public port yet. `pollMs`: see `Snapshots`. */
-export async function assemble(planes: readonly Plane[] = PLANES, pollMs?: number): Promise<Assembly> {
+/** Builds the gateway of this deployment from its settings and loads what it serves; opens no public port yet. `pollMs` and `mayRead`: see `Snapshots`. */
+export async function assemble(planes: readonly Plane[] = PLANES, pollMs?: number, mayRead?: () => Promise<void>): Promise<Assembly> {
   const pool = openPool({ ...connection(), max: 6, query_timeout: 15_000, application_name: 'sallyport-gateway' });
   const roots = rootKeys();
   const resolver = egress();
@@ -105,6 +109,7 @@ export async function assemble(planes: readonly Plane[] = PLANES, pollMs?: numbe
     disk: createDisk(path.join(env.DATA_DIR, 'snapshot'), roots),
     maxAgeMs: env.SNAPSHOT_MAX_AGE_SECONDS * 1000,
     pollMs,
+    mayRead,
     onTenant(tenantId) {
       keyring.evict(tenantId);
       platformKeyring().evict(tenantId); // what custody opens keys with
@@ -165,7 +170,8 @@ export async function assemble(planes: readonly Plane[] = PLANES, pollMs?: numbe
   };
 
   const loadUsage = () => monthly.load().catch((error: unknown) => log.debug({ err: error }, 'cannot read the usage counters'));
-  await Promise.all([snapshots.start(), loadUsage()]);
+  // What the month holds is not waited for longer than the snapshot: it is read again, and with the first sum that is written.
+  await Promise.all([snapshots.start(), Promise.race([loadUsage(), sleep(USAGE_PATIENCE_MS, undefined, { ref: false })])]);
   const usageTimer = setInterval(() => void loadUsage(), USAGE_RELOAD_MS);
   usageTimer.unref();
 
@@ -226,7 +232,8 @@ export async function assemble(planes: readonly Plane[] = PLANES, pollMs?: numbe
     controlSockets,
     devSocket: env.NODE_ENV === 'production' ? undefined : env.WEB_SOCKET,
     adminUrl: env.PUBLIC_ADMIN_URL,
-    ready: () => snapshots.fresh,
+    health: () => gatewayHealth(runtime, logs),
+    webHealth: webHealth(web),
   });
 
   return {

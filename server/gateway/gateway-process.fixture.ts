@@ -12,6 +12,8 @@ export type GatewayProcess = {
   readonly port: number;
   /** Its log so far, a line an element. */
   lines(): string[];
+  /** Resolves when it has ended, by itself or not. */
+  readonly ended: Promise<unknown>;
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
   /** SIGTERM; resolves when it has ended. */
@@ -52,7 +54,7 @@ export async function startGatewayProcess(
   }).catch((error: unknown) => {
     throw new Error(`${error}\n${text}`);
   });
-  return { port, lines: () => text.split('\n').filter(Boolean), kill: () => end('SIGKILL'), stop: () => end('SIGTERM') };
+  return { port, ended, lines: () => text.split('\n').filter(Boolean), kill: () => end('SIGKILL'), stop: () => end('SIGTERM') };
 }
 
 /** Null without an answer. */

@@ -10,6 +10,7 @@ import { countRefusal } from './core/call-meter.ts';
 import { type RequestOrigin, requestOrigin } from './core/client-address.ts';
 import { afterReads } from './core/event-loop-turn.ts';
 import { GatewayResponse } from './core/gateway-response.ts';
+import { type Health, type Needs, needsOf, readiness, type Web } from './core/health.ts';
 import { type HostConfig, type PlaneMatch, type PortPlane, planeOf, within } from './core/hosts.ts';
 import { type Http2Door, openHttp2 } from './core/http2/http2-door.ts';
 import { createListener, discardBody, type HeadRefusal, inspectHead, type ListenerOptions } from './core/listener.ts';
@@ -39,8 +40,9 @@ export type GatewayOptions = {
   tunnels: Tunnels;
   /** Connections over which they send their heartbeats. */
   controlSockets: ControlSockets;
-  /** Whether calls can be served; told to load balancers by /readyz. */
-  ready(): boolean;
+  /** Told to load balancers by /readyz. */
+  health(): Health;
+  webHealth(): Promise<Web>;
 };
 
 export type Gateway = {
@@ -177,9 +179,10 @@ function receive(
   if (!head.ok) spoil(req, res);
   const origin = requestOrigin(req, options.trustedProxies);
   if (!head.ok) return refuseHead(options, portPlane, req, res, requestId, origin.address, origin.host, head);
-  if (head.target === '/healthz' || head.target === '/readyz')
-    return health(req, res, head.target, requestId, leaving ? 'stopping' : options.ready() ? 'ok' : 'starting');
+  if (head.target === '/healthz') return bare(req, res, 200, { status: 'ok' }, requestId);
   const match = planeOf({ portPlane, host: origin.host, target: head.target }, options.hosts);
+  if (head.target === '/readyz' || head.target === '/readyz?only=calls')
+    return void tellReadiness(options, needsOf(portPlane, match, head.target), req, res, requestId, leaving);
   const pipeline = pipelineOf(options, match);
   if (match.plane === 'unknown' || (match.plane === 'wrap' && !pipeline))
     // A directory that calls the wrong host is told in its own words, the same as by every other host without SCIM.
@@ -366,12 +369,17 @@ function refuseHead(
   bare(req, res, fault.status, { error: { type: fault.type, message: fault.message, request_id: requestId } }, requestId);
 }
 
-type State = 'ok' | 'starting' | 'stopping';
-
-/** /healthz says whether the process works, /readyz whether calls should come here. */
-function health(req: IncomingMessage, res: GatewayResponse, target: string, requestId: string, state: State): void {
-  const ok = target === '/healthz' || state === 'ok';
-  bare(req, res, ok ? 200 : 503, { status: ok ? 'ok' : state }, requestId);
+/** /healthz says whether the process works, /readyz whether what this address serves should come here. */
+async function tellReadiness(
+  options: GatewayOptions,
+  needs: Needs,
+  req: IncomingMessage,
+  res: GatewayResponse,
+  requestId: string,
+  leaving: boolean,
+): Promise<void> {
+  const { status, body } = readiness(options.health(), needs, await options.webHealth(), leaving);
+  if (!res.destroyed) bare(req, res, status, body, requestId);
 }
 
 function bare(req: IncomingMessage, res: GatewayResponse, status: number, body: object, requestId: string): void {

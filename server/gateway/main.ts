@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RootKeyRefused } from '#server/crypto/root-key.ts';
-import { checkRootKey } from '#server/domain/keys/root-check.ts';
-import { asRefusal } from '#server/kernel/errors.ts';
+import { afterRootKey, startWithRootKey } from '#server/domain/keys/root-check.ts';
 import { EnvError, env } from '#server/platform/env.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { log } from '#server/platform/log.ts';
@@ -14,12 +13,13 @@ import type { PortPlane } from './core/hosts.ts';
 const DRAIN_MS = 30_000;
 
 try {
-  await checkRootKey().catch((error: unknown) => {
-    // Without the database the sealed snapshot serves; it opens with the right key only.
-    if (asRefusal(error).type !== 'dependency_unavailable') throw error;
+  // Without the database the sealed snapshot serves; it opens with the right key only.
+  await startWithRootKey((error) => {
+    log.fatal(error.message);
+    process.exit(1);
   });
   const telemetry = await startTelemetry('gateway');
-  const { gateway, controlSocket, close } = await assemble();
+  const { gateway, controlSocket, close } = await assemble(undefined, undefined, afterRootKey);
   const ports = Object.entries(env.PLANE_PORTS) as [Exclude<PortPlane, null>, number][];
   const wanted: [PortPlane, number][] = ports.length > 0 ? ports : [[null, env.PORT]];
   for (const [plane, port] of wanted) await gateway.listen(plane, port, env.BIND_ADDRESS);

@@ -4,7 +4,7 @@ import { measureCustody } from '#server/custody/meters.ts';
 import { flushUses } from '#server/custody/uses.ts';
 import { evaluateAlerts } from '#server/domain/alerts/evaluation.ts';
 import { startDeliveries } from '#server/domain/deliveries/service.ts';
-import { checkRootKey } from '#server/domain/keys/root-check.ts';
+import { rootKeyFits } from '#server/domain/keys/root-check.ts';
 import { watchKeys } from '#server/domain/keys/watch.ts';
 import { sweepLeases } from '#server/domain/leases/service.ts';
 import { runNotifications } from '#server/domain/notifications/service.ts';
@@ -12,7 +12,6 @@ import { copyCalls } from '#server/domain/request-logs/history/copying.ts';
 import { measureHistory } from '#server/domain/request-logs/history/state.ts';
 import { startWorkflows } from '#server/domain/workflows/engine/worker.ts';
 import { startScheduled } from '#server/domain/workflows/schedule-runs.ts';
-import { asRefusal } from '#server/kernel/errors.ts';
 import type { LeaseHandlers } from '#server/kernel/lease.ts';
 import { FIRST_ID, fillAuthorship, upgradedSince } from '#server/platform/authorship.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
@@ -132,13 +131,5 @@ function startUpgrade(): Loop {
 
 /** Waits for the database as long as it takes; a key that does not fit ends the process at once. */
 async function fittingRootKey(): Promise<void> {
-  for (;;) {
-    try {
-      return await checkRootKey();
-    } catch (error) {
-      if (asRefusal(error).type !== 'dependency_unavailable') throw error;
-      log.warn('waiting for the database');
-      await sleep(1_000);
-    }
-  }
+  while (!(await rootKeyFits())) await sleep(1_000);
 }

@@ -156,5 +156,5 @@ const isNews = (result: unknown): boolean =>
 const LEVELS = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const;
 /** graphile-worker's own messages, one level lower: `perform` already logs each job. */
 const logger = new Logger(() => (level, message, meta) => {
-  log[LEVELS[level as keyof typeof LEVELS] ?? 'info']({ queue: meta?.error ?? undefined }, message);
+  log[LEVELS[level as keyof typeof LEVELS] ?? 'info']({ err: meta?.error ?? undefined }, message);
 });

@@ -189,6 +189,8 @@ const LOST = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOENT',
+  'ENOTFOUND', // in networks of containers a database that is stopped has no name
+  'EAI_AGAIN',
   'EPIPE',
   'ETIMEDOUT',
   '57P01',
@@ -197,6 +199,7 @@ const LOST = new Set([
   '08006',
   '08001',
   '08003',
+  '53100', // no room on its disk
   '53300',
   'P1001',
   'P1002',
@@ -208,7 +211,16 @@ const LOST = new Set([
 
 /** The driver and Prisma's adapter give some losses no code, or the code of the query that met them. */
 const LOST_WORDS =
-  /connection terminated|terminating connection|timeout exceeded when trying to connect|connection error and is not queryable|Client was closed|write EPIPE|read ECONNRESET|connect (?:ECONNREFUSED|ENOENT)|the database system is (?:starting up|shutting down|in recovery mode|not (?:yet )?accepting connections)|Can't reach database/i;
+  /connection terminated|terminating connection|^timeout expired$|^Query read timeout$|timeout exceeded when trying to connect|connection error and is not queryable|Client was closed|write EPIPE|read ECONNRESET|connect (?:ECONNREFUSED|ENOENT)|the database system is (?:starting up|shutting down|in recovery mode|not (?:yet )?accepting connections)|Can't reach database/i;
+
+/** Whether something that the service needs is away, and the caller and its request have no part in the failure. */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof Refusal) return error.type === 'dependency_unavailable';
+  return isConnectionLoss(error) || FULL.has(String((error as { code?: unknown } | null | undefined)?.code));
+}
+
+/** The disk of this machine takes nothing. */
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EMFILE', 'ENFILE']);
 
 function isConnectionLoss(error: unknown): boolean {
   for (

@@ -3,7 +3,7 @@ import { memoryCounters } from './counters/memory.ts';
 import { postgresCounters } from './counters/postgres.ts';
 import { redisCounters } from './counters/redis.ts';
 import { log } from './log.ts';
-import { COUNTER_DEADLINE_MS } from './redis.ts';
+import { COUNTER_DEADLINE_MS, storeAway } from './redis.ts';
 
 export type { Rule, Verdict } from './counters/decision.ts';
 
@@ -13,6 +13,8 @@ export type Counters = {
    * this process, else a promise that never rejects: when the store is away a local counter decides at limit / gateways.
    */
   take(rules: readonly Rule[], now: number): readonly Verdict[] | Promise<readonly Verdict[]>;
+  /** Since when the shared store doesn't answer; null while it does. */
+  readonly awaySince: Date | null;
   close(): void;
 };
 
@@ -24,12 +26,12 @@ export type CounterSettings = { redisUrl?: string | undefined; gateways: number 
  */
 export async function openCounters({ redisUrl, gateways }: CounterSettings): Promise<Counters> {
   const local = memoryCounters();
-  if (!redisUrl && gateways === 1) return local;
-  let away = false;
+  if (!redisUrl && gateways === 1) return { take: local.take, awaySince: null, close: local.close };
+  let awaySince: Date | null = null;
   let askAgainAt = 0;
   const lost = (error: unknown) => {
-    if (!away) log.warn({ err: error }, `the counter store is unavailable; rate limits are enforced locally at 1/${gateways}`);
-    away = true;
+    log.warn({ err: storeAway(error) }, `the counter store is unavailable; rate limits are enforced locally at 1/${gateways}`);
+    awaySince ??= new Date();
     askAgainAt = performance.now() + ASK_AGAIN_MS;
   };
   const shared = redisUrl ? await redisCounters(redisUrl, lost) : postgresCounters();
@@ -40,15 +42,15 @@ export async function openCounters({ redisUrl, gateways }: CounterSettings): Pro
     );
   return {
     take(rules, now) {
-      if (away) {
+      if (awaySince) {
         // A store that hangs would hold up every call by the deadline: one call a second asks, the others do not wait.
         if (performance.now() < askAgainAt) return share(rules, now);
         askAgainAt = performance.now() + ASK_AGAIN_MS;
       }
       return inTime(shared.take(rules)).then(
         (verdicts) => {
-          if (away) log.info('the counter store is available again');
-          away = false;
+          if (awaySince) log.info('the counter store is available again');
+          awaySince = null;
           return verdicts;
         },
         (error: unknown) => {
@@ -56,6 +58,9 @@ export async function openCounters({ redisUrl, gateways }: CounterSettings): Pro
           return share(rules, now);
         },
       );
+    },
+    get awaySince() {
+      return awaySince;
     },
     close() {
       shared.close();
@@ -70,7 +75,7 @@ const ASK_AGAIN_MS = 1_000;
 function inTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the counter store did not respond in time')), COUNTER_DEADLINE_MS);
+    timer = setTimeout(() => reject(storeAway()), COUNTER_DEADLINE_MS);
   });
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }

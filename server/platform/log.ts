@@ -1,6 +1,7 @@
-import { pino } from 'pino';
+import { type LogFn, type Logger, pino } from 'pino';
 import { redactCredentials, redactedMark } from '../kernel/credential-patterns.ts';
 import { logLevel } from './env.ts';
+import { isCounted, tellOutages } from './outage-lines.ts';
 
 // What only its place in a log line tells: header values and the password part of a URL. No class here matches a quote or a backslash.
 const authorization = /\b((?:proxy-)?authorization\\{0,3}["']?\s?[:=]\s?\\{0,3}["']?(?:[A-Za-z]{1,20} )?)[^\s"',\\]+/gi;
@@ -15,14 +16,24 @@ export function scrub(text: string): string {
     .replace(urlPassword, `$1${redactedMark}`);
 }
 
+const [WARN, FATAL] = [40, 60];
+
 /** JSON lines on standard output; the finished line is scrubbed, so no field, message or stack escapes it. */
 export const log = pino({
   level: logLevel(),
   base: { pid: process.pid },
   timestamp: pino.stdTimeFunctions.isoTime,
   formatters: { level: (label) => ({ level: label }) },
-  hooks: { streamWrite: scrubLine },
+  hooks: { streamWrite: scrubLine, logMethod: writeOrCount },
 });
+
+/** Lines of an outage are told once a minute (`outage-lines.ts`), whoever writes them. */
+function writeOrCount(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
+  if (level >= WARN && level < FATAL && isCounted(args, (...line) => method.apply(this, line))) return;
+  method.apply(this, args);
+}
+
+process.prependOnceListener('exit', tellOutages); // pino closes its stream at this event
 
 /** A masked key that was cut off runs to the end of the text, and would take the end of the JSON with it: then only the time is kept. */
 function scrubLine(line: string): string {

@@ -10,6 +10,8 @@ export type ListenOptions = {
   onMessage: (channel: string, payload: string) => void;
   /** Each time LISTEN holds (again): what was announced before that moment was not heard. */
   onConnect?: () => void;
+  /** Each time the connection is lost or can't be made. */
+  onLost?: () => void;
   /** Milliseconds between questions to a silent connection; 10 s. */
   heartbeatMs?: number;
 };
@@ -26,7 +28,7 @@ const LONGEST_DELAY_MS = 5_000;
  * LISTEN on one connection of its own, for ever: a lost or half-open connection is replaced with a growing delay. Messages of the time
  * between are lost by nature, so a listener must ask again in `onConnect`.
  */
-export function listen({ channels, onMessage, onConnect, heartbeatMs = 10_000 }: ListenOptions): Listener {
+export function listen({ channels, onMessage, onConnect, onLost, heartbeatMs = 10_000 }: ListenOptions): Listener {
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -36,8 +38,8 @@ export function listen({ channels, onMessage, onConnect, heartbeatMs = 10_000 }:
     const { idleTimeoutMillis: _, ...config } = connection();
     const mine = new pg.Client({ ...config, application_name: 'sallyport-listen', query_timeout: heartbeatMs });
     client = mine;
-    mine.on('error', () => lost(mine));
-    mine.on('end', () => lost(mine));
+    mine.on('error', (error) => lost(mine, error));
+    mine.on('end', () => lost(mine, new Error('connection terminated')));
     mine.on('notification', ({ channel, payload }) => onMessage(channel, payload ?? ''));
     try {
       await mine.connect();
@@ -62,7 +64,7 @@ export function listen({ channels, onMessage, onConnect, heartbeatMs = 10_000 }:
     timer.unref();
   };
 
-  const lost = (mine: pg.Client, error?: unknown) => {
+  const lost = (mine: pg.Client, error: unknown) => {
     if (client !== mine) return;
     client = undefined;
     clearTimeout(timer);
@@ -71,6 +73,7 @@ export function listen({ channels, onMessage, onConnect, heartbeatMs = 10_000 }:
     log.warn({ channels, err: error, retry_in_ms: delay }, 'the LISTEN connection was lost');
     timer = setTimeout(() => void connect(), delay);
     delay = Math.min(delay * 2, LONGEST_DELAY_MS);
+    onLost?.();
   };
 
   void connect();

@@ -1,7 +1,7 @@
 import { processState } from '#server/kernel/process-state.ts';
 import { env } from './env.ts';
 import { log } from './log.ts';
-import { openRedis } from './redis.ts';
+import { openRedis, storeAway } from './redis.ts';
 import { sql } from './sql.ts';
 
 /**
@@ -61,12 +61,7 @@ const MOST_PG = 2_147_483_647;
 
 /** Fixed windows in Redis. `count` rejects with a lost connection (503 unless the caller decides otherwise) when the store does not answer. */
 export function redisWindows(url: string): { count: WindowCounter; close(): void } {
-  let away = false;
-  const lost = (error: unknown) => {
-    if (!away) log.warn({ err: error }, 'the counter store is unavailable; key rate limits are not applied');
-    away = true;
-  };
-  const client = openRedis(url, lost);
+  const client = openRedis(url, (error) => log.warn({ err: storeAway(error) }, 'the counter store is unavailable'));
   return {
     async count(key, window, windowSec, most = Number.POSITIVE_INFINITY, by = 1) {
       const name = `sallyport:window:${key}:${window}`;
@@ -79,12 +74,10 @@ export function redisWindows(url: string): { count: WindowCounter; close(): void
           .exec();
         const [error, n] = results?.[0] ?? [new Error('the counter store returned nothing')];
         if (error) throw error;
-        away = false;
         if (Number(n) > most) await redis.decrby(name, Math.min(by, Number(n) - most));
         return Number(n);
       } catch (error) {
-        lost(error);
-        throw Object.assign(new Error('the counter store is not responding', { cause: error }), { code: 'ETIMEDOUT' });
+        throw storeAway(error);
       }
     },
     close: () => void client.then((redis) => redis.disconnect()),

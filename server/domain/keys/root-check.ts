@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RootKeyRefused } from '#server/crypto/root-key.ts';
 import { unwrapTenantKey } from '#server/crypto/tenant-key.ts';
+import { processState } from '#server/kernel/process-state.ts';
 import { env } from '#server/platform/env.ts';
 import { hasRootKey, rootKeys } from '#server/platform/keys.ts';
+import { log } from '#server/platform/log.ts';
 import { sql } from '#server/platform/sql.ts';
 
 type Sample = { root_key_id: string; keys: number; tenant_id: string; version: number; wrapped_key: Buffer };
@@ -15,6 +18,11 @@ type Queryable = Pick<ReturnType<typeof sql>, 'query'>;
  * @throws RootKeyRefused with what to do; never key material
  */
 export async function checkRootKey(database: Queryable = sql()): Promise<void> {
+  await compare(database);
+  known.fits = true;
+}
+
+async function compare(database: Queryable): Promise<void> {
   const { rows } = await database.query<Sample>(`
     select distinct on (root_key_id) root_key_id, count(*) over (partition by root_key_id)::int as keys, tenant_id, version, wrapped_key
     from tenant_master_keys where wrap_method = 'global' and wrapped_key is not null order by root_key_id, created_at desc`);
@@ -32,6 +40,52 @@ export async function checkRootKey(database: Queryable = sql()): Promise<void> {
     }
   }
 }
+
+/** The same for a role that works, or waits, without the database: false while that can't be read. @throws RootKeyRefused */
+export async function rootKeyFits(): Promise<boolean> {
+  try {
+    await checkRootKey();
+    return true;
+  } catch (error) {
+    if (error instanceof RootKeyRefused) throw error;
+    log.warn({ err: error }, 'the database can’t be read to check the root key; trying again');
+    return false;
+  }
+}
+
+/**
+ * Lets a role start that works without the database: the key is checked now, or as soon as the database can be read, and `onRefused` hears of one that doesn't
+ * fit then. Without any key it waits, since only the database tells whether one may be made. @throws RootKeyRefused
+ */
+export async function startWithRootKey(onRefused: (error: RootKeyRefused) => void): Promise<void> {
+  let started = false;
+  const judged = (async () => {
+    while (!(await rootKeyFits())) await sleep(RETRY_MS);
+  })();
+  judged.catch((error: RootKeyRefused) => started && onRefused(error)); // before, the caller has it
+  await (hasRootKey() ? Promise.race([judged, sleep(PATIENCE_MS)]) : judged);
+  started = true;
+}
+
+const RETRY_MS = 250;
+/** A database that accepts connections and says nothing holds up no start. */
+const PATIENCE_MS = 2_000;
+
+const known = processState('root-key', (): { fits: boolean; checking: Promise<void> | undefined } => ({
+  fits: false,
+  checking: undefined,
+}));
+
+/** Rejects until the key was found to fit the database, which is asked once. For what keeps copies of the database's rows, sealed with that key. */
+export function afterRootKey(): Promise<void> {
+  if (known.fits) return CHECKED;
+  known.checking ??= checkRootKey().finally(() => {
+    known.checking = undefined;
+  });
+  return known.checking;
+}
+
+const CHECKED = Promise.resolve();
 
 function absent(row: Sample): RootKeyRefused {
   return new RootKeyRefused(

@@ -26,7 +26,6 @@ const FLUSH_MS = 1_000;
 export function monthlyCounters(pool: Pool): MonthlyCounters {
   const counters = new Map<string, Counter>();
   let flushing: Promise<void> | undefined;
-  let failed = false;
   const timer = setInterval(() => void flush(), FLUSH_MS);
   timer.unref();
 
@@ -66,14 +65,12 @@ export function monthlyCounters(pool: Pool): MonthlyCounters {
         counter.flushing = 0;
       }
       forgetEnded();
-      failed = false;
     } catch (error) {
       for (const counter of dirty) {
         counter.delta += counter.flushing;
         counter.flushing = 0;
       }
-      if (!failed) log.warn({ err: error }, 'cannot flush the usage counters; counting locally');
-      failed = true;
+      log.warn({ err: error }, 'cannot flush the usage counters; counting locally');
     }
   }
 

@@ -84,8 +84,10 @@ export function inspectHead(req: IncomingMessage): Head | HeadRefusal {
 
 /** A load balancer's check, which HAProxy for one sends as HTTP/1.0 without Host (RFC 9112 §3.2 demands one of HTTP/1.1 alone). */
 function isProbe({ httpVersionMinor, method, url }: IncomingMessage): boolean {
-  return httpVersionMinor === 0 && (method === 'GET' || method === 'HEAD') && (url === '/healthz' || url === '/readyz');
+  return httpVersionMinor === 0 && (method === 'GET' || method === 'HEAD') && PROBES.has(url ?? '');
 }
+
+const PROBES = new Set(['/healthz', '/readyz', '/readyz?only=calls']);
 
 /** Absolute form is legal towards an origin server (RFC 9112 §3.2.2) as long as it names the same authority as Host. */
 function originForm(url: string, host: string): string | undefined {

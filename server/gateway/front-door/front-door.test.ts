@@ -348,9 +348,10 @@ test('each plane serves its own paths and no other', async () => {
     ['admin', '/wg/x'],
     ['admin', '/.well-known/openid-configuration'],
     ['admin', '/p/acme/x'],
-    // Of the framework and of our own processes: nothing of the dashboard uses the first, and the second is the supervisor's.
+    // Of the framework and of our own processes: nothing of the dashboard uses the first, and the others are the supervisor's and the gateway's.
     ['admin', '/_next/image?url=%2Ffavicon.ico&w=64&q=75'],
     ['admin', '/__alive'],
+    ['admin', '/__ready'],
   ];
   for (const [plane, target] of refused) assert.equal((await ask(plane, `GET ${target}`)).status, 404, `${plane} ${target}`);
   const tenant = (host: string, target: string) => exchange(ports.proxy as number, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);

@@ -107,6 +107,7 @@ const NOT_ON_DASHBOARD = [
   '/_capture',
   '/_next/image',
   '/__alive',
+  '/__ready',
 ];
 
 function surfaceOf(match: ForwardablePlane, path: string): { surface: Surface; served: boolean } {

@@ -81,11 +81,10 @@ export function countTokens(agentId: string, tokens: number, now: number): void 
   void windowCounter()(tokensKey(agentId), Math.floor(now / 1000 / WINDOW_SEC), WINDOW_SEC, undefined, tokens).catch(away);
 }
 
-const state = processState('ai-limits', () => ({ parallel: new Map<string, number>(), away: 0 }));
+const state = processState('ai-limits', () => ({ parallel: new Map<string, number>() }));
 
 function away(error: unknown): undefined {
-  state.away++;
-  log.warn({ err: error, calls: state.away }, 'the counter store is unavailable; the rate of AI calls is not limited');
+  log.warn({ err: error }, 'the counter store is unavailable; the rate of AI calls is not limited');
   return undefined;
 }
 

@@ -18,6 +18,8 @@ export type SnapshotOptions = {
   /** A snapshot that wasn't confirmed for this long is no longer served. */
   maxAgeMs: number;
   pollMs?: number | undefined;
+  /** Rejects while the database's rows may not be taken in: with another root key, the copy on disk would be replaced by one that nobody can open. */
+  mayRead?: (() => Promise<void>) | undefined;
   /** Called for every workspace whose keys or standing may have changed, before the new picture is served. */
   onTenant?: ((tenantId: string) => void) | undefined;
 };
@@ -58,6 +60,7 @@ export class Snapshots {
   #pollAgain = false;
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
+  #awaySince: Date | null = null;
   #version = 0;
   #closed = false;
 
@@ -80,6 +83,7 @@ export class Snapshots {
       channels: ['config_changed', 'tenant_changed'],
       onMessage: (_, payload) => this.#heard(payload),
       onConnect: () => void this.poll(),
+      onLost: () => void this.poll(),
     });
     const first = this.poll();
     // An empty disk leaves nothing to serve, so there is nothing to gain from not waiting.
@@ -112,6 +116,16 @@ export class Snapshots {
   /** Failed looks at the database since the last one that succeeded. */
   get failures(): number {
     return this.#failures;
+  }
+
+  /** Since when looks at the database fail; null while they succeed. */
+  get awaySince(): Date | null {
+    return this.#awaySince;
+  }
+
+  /** When what is served was last confirmed; null before the first time. */
+  get confirmedAt(): Date | null {
+    return this.#confirmedAt > 0 ? new Date(this.#confirmedAt) : null;
   }
 
   /** Workspaces whose key is out of reach. */
@@ -178,6 +192,7 @@ export class Snapshots {
     try {
       const asked = Date.now();
       const tick = performance.now();
+      await this.#options.mayRead?.();
       const prints = await readAllFingerprints(pool);
       const changed = [...prints].filter(([id, print]) => this.#held.get(id)?.fingerprint?.text !== print).map(([id]) => id);
       for (const id of this.#held.keys()) if (!prints.has(id)) await this.#reload(id);
@@ -187,15 +202,16 @@ export class Snapshots {
       this.#complete = true;
       if (this.#failures > 0) log.info(this.sizes(), 'the configuration is confirmed again');
       this.#failures = 0;
+      this.#awaySince = null;
       void disk?.confirm(asked);
     } catch (error) {
       this.#failures++;
+      this.#awaySince ??= new Date();
       next = Math.min(100 * 2 ** this.#failures, LONGEST_RETRY_MS);
-      if (this.#failures === 1 || this.#failures % 60 === 0)
-        log.warn(
-          { err: error, age_ms: this.#confirmedAt ? this.ageMs() : null },
-          'cannot confirm the configuration; serving the last snapshot',
-        );
+      log.warn(
+        { err: error, age_ms: this.#confirmedAt ? this.ageMs() : null },
+        'cannot confirm the configuration; serving the last snapshot',
+      );
     }
     if (!this.#closed) this.#timer = setTimeout(() => void this.poll(), next);
   }
@@ -229,6 +245,7 @@ export class Snapshots {
   /** Brings the workspaces up to date. Those that another load has changed meanwhile are loaded again: changes fit only what they were found against. */
   async #load(ids: readonly string[]): Promise<void> {
     const since = new Map(ids.map((id) => [id, this.#held.get(id)?.fingerprint]));
+    await this.#options.mayRead?.();
     const changes = await loadChanges(this.#options.pool, since);
     const overtaken: string[] = [];
     for (const [id, fingerprint] of since) {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import pg from 'pg';
@@ -66,6 +68,13 @@ test('a gateway that starts without its database serves what its copy proves, re
   assert.equal(lines('skipped a configuration snapshot'), 3);
   assert.equal(lines('some of the configuration snapshot on disk is missing'), 1);
   assert.equal(lines('serving the last snapshot'), 1);
+  const ready = await ask(gateway.port, good.slug, '/readyz');
+  const told = JSON.parse(ready.body) as { status: string; parts: Record<string, { since: string; effect: string }> };
+  assert.deepEqual([ready.status, told.status], [200, 'degraded']);
+  assert.ok(Date.parse(told.parts.database?.since ?? '') <= Date.now());
+  assert.match(told.parts.database?.effect ?? '', /Calls are served from the configuration of 20/);
+  assert.match(told.parts.configuration?.effect ?? '', /Some workspaces are missing/);
+  assert.doesNotMatch(ready.body, /127\.0\.0\.1|postgres:|ECONN/, 'an open page names no address');
   const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
   assert.match(text, /^sallyport_snapshot_fresh 1$/m);
   assert.match(text, /^sallyport_snapshot_failures [1-9]/m);
@@ -73,6 +82,9 @@ test('a gateway that starts without its database serves what its copy proves, re
 
   door.open();
   for (const one of [changed, cut, swapped]) await until(async () => (await call(one)).status === 200);
+  await until(
+    async () => !('database' in ((JSON.parse((await ask(gateway.port, good.slug, '/readyz')).body) as { parts?: object }).parts ?? {})),
+  );
   const id = String((await call(good)).headers['x-svc-request-id']);
   await until(async () => (await db().request_logs.count({ where: { request_id: id } })) === 1);
   await gateway.stop();
@@ -83,6 +95,29 @@ test('a copy that another installation sealed serves nothing', { timeout: 120_00
   const settings = { DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/x', MASTER_KEY_B64: randomBytes(32).toString('base64') };
   const gateway = await startGatewayProcess(settings, { ready: 503 });
   assert.equal((await ask(gateway.port, good.slug, '/r', { key: good.key })).status, 503);
+  await gateway.kill();
+});
+
+test('a gateway that started without its database ends when that turns out to belong to another root key', {
+  timeout: 120_000,
+}, async () => {
+  const door = await databaseDoor();
+  door.shut();
+  const settings = { DATABASE_URL: door.url, MASTER_KEY_B64: randomBytes(32).toString('base64') };
+  const gateway = await startGatewayProcess(settings, { ready: 503 });
+  door.open();
+  await until(() => gateway.lines().some((line) => line.includes("the root key doesn't match this database")));
+  await gateway.ended;
+});
+
+test('a gateway starts over a database that accepts connections and says nothing', { timeout: 120_000 }, async () => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  after(() => silent.close());
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const gateway = await startGatewayProcess({ DATABASE_URL: `postgresql://postgres@127.0.0.1:${port}/x` });
+  assert.equal((await ask(gateway.port, good.slug, '/r', { key: good.key })).status, 200);
+  await until(async () => (await ask(gateway.port, good.slug, '/readyz')).body.includes('database'));
   await gateway.kill();
 });
 

@@ -22,6 +22,8 @@ export type LogWriter = {
   flush(): Promise<void>;
   close(): Promise<void>;
   readonly queued: number;
+  /** Since when the database takes no rows; null while it does. */
+  readonly failingSince: Date | null;
 };
 
 export type LogWriterOptions = {
@@ -64,6 +66,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   let queued = 0;
   let writing: Promise<void> | undefined;
   let retryAt = 0;
+  let failingSince: Date | null = null;
   const flood = floodGate();
   const timer = setInterval(() => void flush(), everyMs);
   timer.unref();
@@ -152,12 +155,14 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       if (journal?.holds) await journal.drain((rows) => write(batchOf(rows)));
       await stamps.flush();
     } catch (error) {
-      if (retryAt === 0) log.warn({ err: error, queued }, 'cannot write request logs; keeping them locally');
+      log.warn({ err: error, queued }, 'cannot write request logs; keeping them locally');
       retryAt = Date.now() + RETRY_MS;
+      failingSince ??= new Date();
       return;
     }
     if (retryAt !== 0) log.info('request logs are being written again');
     retryAt = 0;
+    failingSince = null;
   }
 
   /** A write that is under way doesn't include rows that were queued after it began: waits for it, then writes those. */
@@ -210,6 +215,9 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       spillDown(0);
       commit();
       journal?.close();
+    },
+    get failingSince() {
+      return failingSince;
     },
     get queued() {
       return queued;

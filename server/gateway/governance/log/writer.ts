@@ -64,8 +64,15 @@ const RETRY_MS = 1_000;
 /** While the database is away calls that could cost are refused, so what waits is mostly rows of refused ones: beyond this the oldest of those are dropped. */
 const MOST_WAITING = 10_000;
 
-type State = { waiting: Entry[]; timer: NodeJS.Timeout | undefined; due: number; writing: Promise<void> | undefined; failing: boolean };
-const state = processState('ai-calls', (): State => ({ waiting: [], timer: undefined, due: 0, writing: undefined, failing: false }));
+type State = {
+  waiting: Entry[];
+  timer: NodeJS.Timeout | undefined;
+  due: number;
+  writing: Promise<void> | undefined;
+  /** Why the last write left something; undefined when it left nothing. */
+  failure: unknown;
+};
+const state = processState('ai-calls', (): State => ({ waiting: [], timer: undefined, due: 0, writing: undefined, failure: undefined }));
 const settled = processState('ai-calls-settled', () => new WeakSet<Reserved>());
 
 function entryOf({ facts, charges, subjects, reserved, countedIn, notesUser = false }: FinishedCall): Entry {
@@ -131,7 +138,7 @@ const spendOf = (call_id: string, attempt: number, { key, nano, alertAt }: Count
 });
 
 function expectFlush(ms: number): void {
-  if (state.failing) ms = RETRY_MS;
+  if (state.failure !== undefined) ms = RETRY_MS;
   const due = performance.now() + ms;
   if (state.timer !== undefined && state.due <= due) return;
   clearTimeout(state.timer);
@@ -159,10 +166,11 @@ async function flush(): Promise<void> {
   state.waiting = [];
   const spaces = Map.groupBy(batch, ({ tenant_id, sandbox }) => `${tenant_id}:${sandbox}`);
   const left = (await Promise.all([...spaces.values()].map(writeSpace))).flat();
-  state.failing = left.length > 0;
-  if (left.length === 0) return;
+  if (left.length === 0) {
+    state.failure = undefined;
+    return;
+  }
   state.waiting = [...left, ...state.waiting];
-  log.warn({ waiting: state.waiting.length }, 'cannot write calls of the AI gateway; trying again');
   expectFlush(RETRY_MS);
 }
 
@@ -173,7 +181,11 @@ async function writeSpace(entries: Entry[]): Promise<Entry[]> {
     try {
       await settle(part);
     } catch (error) {
-      if (!isDataFault(error)) return entries.slice(at);
+      if (!isDataFault(error)) {
+        state.failure = error;
+        log.warn({ err: error, waiting: state.waiting.length + entries.length - at }, 'cannot write calls of the AI gateway; trying again');
+        return entries.slice(at);
+      }
       // One row that the database refuses must not take along its neighbours.
       for (const entry of part)
         await settle([entry]).catch((cause: unknown) =>
@@ -215,5 +227,5 @@ function dropRefusals(): void {
   const at = state.waiting.findIndex(({ row, reservation }) => row.status === 'refused' && reservation === null);
   if (at < 0) return;
   state.waiting.splice(at, 1);
-  log.error('rows of refused calls were lost: the database has been away for too long');
+  log.error({ err: state.failure }, 'rows of refused calls were lost: the database has been away for too long');
 }

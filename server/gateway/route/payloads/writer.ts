@@ -117,7 +117,7 @@ export function createPayloadWriter({ pool, keyring, ...limits }: PayloadWriterO
       if (retryAt !== 0) log.info('payloads are being written again');
       retryAt = 0;
     } catch (error) {
-      if (retryAt === 0) log.warn({ err: error, waiting: sealed.length }, 'cannot write payloads; keeping the newest in memory');
+      log.warn({ err: error, waiting: sealed.length }, 'cannot write payloads; keeping the newest in memory');
       retryAt = Date.now() + RETRY_MS;
     }
   }
