@@ -30,6 +30,7 @@ type Task = {
   done: (outcome: Outcome) => void;
 };
 type Outcome = { value: unknown } | { error: Error };
+type How = { owner: string; ms: number; most?: number; anonymous?: boolean; transfer?: ArrayBuffer[] };
 type Runner = { thread: Thread; task: Task | null; timer: NodeJS.Timeout | undefined };
 
 // The bundler must see neither the class nor the path: it would bundle the thread too, and that does not start. It runs from its source.
@@ -39,9 +40,10 @@ const THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 const MEGABYTES = 256;
 /** Of one owner, so that nobody fills the line for the others, and of all. */
 const MOST_OF_ONE = 20;
-const MOST_WAITING = 100;
-/** Of work that anybody may ask for, from as many addresses as they have: the rest of the line is for those who are known. */
-const MOST_ANONYMOUS = 50;
+/** The line has room for as many owners that each fill theirs. */
+const OWNERS = 5;
+/** Of the line for work that anybody may ask for, from as many addresses as they have: the rest is for those who are known. */
+const ANONYMOUS = 0.5;
 /** A new thread loads the work's packages first, which is not the work's own time. */
 const LOADING_MS = 20_000;
 
@@ -55,17 +57,17 @@ const pool = processState('threads', () => ({
 
 /**
  * Runs the work on a thread and answers with what it returns or throws. `owner` is whose work it is, such as a workspace: owners take turns. Work for somebody
- * who isn't known yet is `anonymous`, and its owner an address. `ms` is the most that it may run once it has begun. @throws WorkTooSlow, WorkTooLarge, Refusal dependency_unavailable when too much is waiting, and the work's own errors by message: a work returns what
+ * who isn't known yet is `anonymous`, and its owner an address. `ms` is the most that it may run once it has begun; `most` is how many of an owner may wait, for work that takes milliseconds. @throws WorkTooSlow, WorkTooLarge, Refusal dependency_unavailable when too much is waiting, and the work's own errors by message: a work returns what
  * its caller expects, problems included
  */
 export function onThread<I, O>(
   { file }: Work<I, O>,
   input: I,
-  { owner, ms, anonymous = false, transfer = [] }: { owner: string; ms: number; anonymous?: boolean; transfer?: ArrayBuffer[] },
+  { owner, ms, most = MOST_OF_ONE, anonymous = false, transfer = [] }: How,
 ): Promise<O> {
   const line = pool.waiting.get(owner) ?? [];
-  if (line.length >= MOST_OF_ONE || pool.count >= MOST_WAITING || (anonymous && pool.anonymous >= MOST_ANONYMOUS))
-    return Promise.reject(busy());
+  const all = most * OWNERS;
+  if (line.length >= most || pool.count >= all || (anonymous && pool.anonymous >= all * ANONYMOUS)) return Promise.reject(busy());
   return new Promise<O>((resolve, reject) => {
     const done = (outcome: Outcome) => ('error' in outcome ? reject(outcome.error) : resolve(outcome.value as O));
     line.push({ id: pool.next++, owner, file, input, ms, anonymous, transfer, done });
