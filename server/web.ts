@@ -7,6 +7,7 @@ import { measureCustody } from './custody/meters.ts';
 import { flushUses } from './custody/uses.ts';
 import { startWithRootKey } from './domain/keys/root-check.ts';
 import { watchKeys } from './domain/keys/watch.ts';
+import { flushStandings } from './platform/counters/kept.ts';
 import { elementFile } from './platform/element-files.ts';
 import { enterWebMode, env } from './platform/env.ts';
 import { places } from './platform/geoip.ts';
@@ -94,7 +95,10 @@ async function claimSocket(): Promise<void> {
 function stop(): void {
   setTimeout(() => process.exit(0), dev ? 500 : 15_000).unref();
   server.close(
-    () => void Promise.allSettled([pages.close(), flushUses(), writeCounts(), telemetry.close()]).finally(() => process.exit(0)),
+    () =>
+      void Promise.allSettled([pages.close(), flushUses(), writeCounts(), flushStandings(), telemetry.close()]).finally(() =>
+        process.exit(0),
+      ),
   );
   server.closeIdleConnections();
 }

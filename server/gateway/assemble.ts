@@ -9,6 +9,7 @@ import { flushUses } from '#server/custody/uses.ts';
 import { writeVersions } from '#server/domain/api-keys/versions/tally.ts';
 import { writeDenials } from '#server/domain/policies/denials.ts';
 import { NEWEST } from '#server/kernel/versions.ts';
+import { flushStandings } from '#server/platform/counters/kept.ts';
 import { memoryCounters } from '#server/platform/counters/memory.ts';
 import { openCounters } from '#server/platform/counters.ts';
 import { egress } from '#server/platform/egress.ts';
@@ -254,6 +255,7 @@ export async function assemble(planes: readonly Plane[] = PLANES, pollMs?: numbe
         writeCounts(),
         flushCalls(),
         shares.flush(),
+        flushStandings(),
       ]);
     },
     async close(drainMs) {
@@ -279,6 +281,7 @@ export async function assemble(planes: readonly Plane[] = PLANES, pollMs?: numbe
         writeCounts(),
         flushCalls(),
         shares.close(),
+        flushStandings(),
         known.close(),
       ]);
       await snapshots.close();

@@ -1,4 +1,5 @@
-import type { Rule, Verdict } from './counters/decision.ts';
+import { isKept, type Rule, type Standing, type Verdict } from './counters/decision.ts';
+import { noteStanding, owe, oweAgain, remembered, seedsOf, takeOwed } from './counters/kept.ts';
 import { memoryCounters } from './counters/memory.ts';
 import { postgresCounters } from './counters/postgres.ts';
 import { redisCounters } from './counters/redis.ts';
@@ -25,8 +26,8 @@ export type CounterSettings = { redisUrl?: string | undefined; gateways: number 
  * one, else PostgreSQL.
  */
 export async function openCounters({ redisUrl, gateways }: CounterSettings): Promise<Counters> {
+  if (!redisUrl && gateways === 1) return ownCounters();
   const local = memoryCounters();
-  if (!redisUrl && gateways === 1) return { take: local.take, awaySince: null, close: local.close };
   let awaySince: Date | null = null;
   let askAgainAt = 0;
   const lost = (error: unknown) => {
@@ -34,12 +35,23 @@ export async function openCounters({ redisUrl, gateways }: CounterSettings): Pro
     awaySince ??= new Date();
     askAgainAt = performance.now() + ASK_AGAIN_MS;
   };
-  const shared = redisUrl ? await redisCounters(redisUrl, lost) : postgresCounters();
-  const share = (rules: readonly Rule[], now: number) =>
-    local.take(
-      rules.map((rule) => shareOf(rule, gateways)),
-      now,
-    );
+  const shared = redisUrl ? await redisCounters(redisUrl, lost, noteStanding) : postgresCounters(noteStanding);
+  const share = (rules: readonly Rule[], now: number): readonly Verdict[] => {
+    const seeds = rules.map((rule) => (isKept(rule) ? shareOfStanding(remembered(rule), gateways) : undefined));
+    const parts = rules.map((rule) => shareOf(rule, gateways));
+    const verdicts = local.take(parts, now, seeds);
+    if (verdicts.every(({ admitted }) => admitted)) for (const rule of rules) if (isKept(rule)) owe(rule, now);
+    return verdicts;
+  };
+  const ask = async (rules: readonly Rule[], now: number): Promise<readonly Verdict[]> => {
+    if (!rules.some(isKept)) return inTime(shared.take(rules));
+    const seeds = await seedsOf(rules);
+    const owed = rules.map((rule) => takeOwed(rule, now));
+    return inTime(shared.take(rules, seeds, owed)).catch((error: unknown) => {
+      for (const [i, rule] of rules.entries()) oweAgain(rule, owed[i] ?? 0, now);
+      throw error;
+    });
+  };
   return {
     take(rules, now) {
       if (awaySince) {
@@ -47,7 +59,7 @@ export async function openCounters({ redisUrl, gateways }: CounterSettings): Pro
         if (performance.now() < askAgainAt) return share(rules, now);
         askAgainAt = performance.now() + ASK_AGAIN_MS;
       }
-      return inTime(shared.take(rules)).then(
+      return ask(rules, now).then(
         (verdicts) => {
           if (awaySince) log.info('the counter store is available again');
           awaySince = null;
@@ -69,6 +81,20 @@ export async function openCounters({ redisUrl, gateways }: CounterSettings): Pro
   };
 }
 
+/** Counters of the only gateway. */
+function ownCounters(): Counters {
+  const local = memoryCounters(noteStanding);
+  return {
+    take(rules, now) {
+      if (!rules.some(isKept)) return local.take(rules, now);
+      const seeds = seedsOf(rules);
+      return seeds instanceof Promise ? seeds.then((known) => local.take(rules, now, known)) : local.take(rules, now, seeds);
+    },
+    awaySince: null,
+    close: local.close,
+  };
+}
+
 const ASK_AGAIN_MS = 1_000;
 
 /** Rejects after the deadline; what the store says later is dropped. */
@@ -84,4 +110,11 @@ function inTime<T>(answer: Promise<T>): Promise<T> {
 function shareOf(rule: Rule, gateways: number): Rule {
   const part = (n: number) => Math.max(1, Math.floor(n / gateways));
   return { key: rule.key, limit: part(rule.limit), windowMs: rule.windowMs, burst: rule.burst === null ? null : part(rule.burst) };
+}
+
+/** The same part of what was counted so far, so that the rest is shared and not the whole anew. */
+function shareOfStanding(standing: Standing | undefined, gateways: number): Standing | undefined {
+  if (standing === undefined) return undefined;
+  const part = standing.isBucket ? Math.floor : Math.ceil;
+  return { ...standing, a: part(standing.a / gateways), b: part(standing.b / gateways) };
 }

@@ -1,4 +1,6 @@
 import { processState } from '#server/kernel/process-state.ts';
+import { isKept } from './counters/decision.ts';
+import { noteStanding, seedsOf } from './counters/kept.ts';
 import { env } from './env.ts';
 import { log } from './log.ts';
 import { openRedis, storeAway } from './redis.ts';
@@ -15,26 +17,41 @@ export type WindowCounter = (key: string, window: number, windowSec: number, mos
  * process serves the deployment, else Redis when configured, else PostgreSQL.
  */
 export function windowCounter(): WindowCounter {
-  held.counter ??= sharedWindowCounter() ?? memoryCounter();
+  held.counter ??= sharedWindowCounter() ?? keptCounter(memoryCounter());
   return held.counter;
 }
 
 /** The counter that all processes of the deployment share; null when web counts in its own memory. */
 export function sharedWindowCounter(): WindowCounter | null {
-  if (env.REDIS_URL) held.shared ??= redisWindows(env.REDIS_URL).count;
-  else if (env.SVC_GATEWAYS > 1) held.shared ??= postgresCounter;
+  if (env.REDIS_URL) held.shared ??= keptCounter(redisWindows(env.REDIS_URL).count);
+  else if (env.SVC_GATEWAYS > 1) held.shared ??= keptCounter(postgresCounter);
   return held.shared ?? null;
 }
 const held = processState('windows', (): { counter?: WindowCounter; shared?: WindowCounter } => ({}));
 
+/** As WindowCounter, from `least` on where the store has lost what it had. */
+type Seeded = (key: string, window: number, windowSec: number, most?: number, by?: number, least?: number) => Promise<number>;
+
+/** Windows of an hour and longer go on from what is remembered of them. */
+function keptCounter(count: Seeded): WindowCounter {
+  return async (key, window, windowSec, most = Number.POSITIVE_INFINITY, by = 1) => {
+    const rule = { key: `window:${key}`, windowMs: windowSec * 1000, limit: 0, burst: null };
+    if (!isKept(rule)) return count(key, window, windowSec, most, by, 0);
+    const [seed] = await seedsOf([rule]);
+    const n = await count(key, window, windowSec, most, by, seed?.at === window && seed.windowMs === rule.windowMs ? seed.b : 0);
+    if (n > 0) noteStanding(rule, { windowMs: rule.windowMs, isBucket: false, a: 0, b: Math.min(n, most), at: window });
+    return n;
+  };
+}
+
 /** Counts in this process alone; windows that are over are dropped as the map grows. */
-export function memoryCounter(): WindowCounter {
+export function memoryCounter(): Seeded {
   const counts = new Map<string, { window: number; n: number; until: number }>();
   let sweepAt = 0;
-  return async (key, window, windowSec, most = Number.POSITIVE_INFINITY, by = 1) => {
+  return async (key, window, windowSec, most = Number.POSITIVE_INFINITY, by = 1, least = 0) => {
     const until = (window + 1) * windowSec;
     const entry = counts.get(key);
-    const before = entry?.window === window ? entry.n : 0;
+    const before = Math.max(least, entry?.window === window ? entry.n : 0);
     const n = Math.max(before, Math.min(before + by, most));
     counts.set(key, { window, n, until });
     const now = Date.now() / 1000;
@@ -46,12 +63,12 @@ export function memoryCounter(): WindowCounter {
   };
 }
 
-export const postgresCounter: WindowCounter = async (key, window, windowSec, most = MOST_PG, by = 1) => {
+export const postgresCounter: Seeded = async (key, window, windowSec, most = MOST_PG, by = 1, least = 0) => {
   const { rows } = await sql().query<{ n: number }>({
     name: 'window-count',
-    text: `insert into rate_counters (key, "window", n, expires_at) values ($1, $2, least($5::int, $4), to_timestamp($3)) on conflict (key, "window") do update
-      set n = greatest(rate_counters.n, least(rate_counters.n + $5, $4)) returning n`,
-    values: [key, window, (window + 1) * windowSec, most, by],
+    text: `insert into rate_counters (key, "window", n, expires_at) values ($1, $2, greatest($6::int, least($6 + $5::int, $4)), to_timestamp($3)) on conflict (key, "window") do update
+      set n = greatest(rate_counters.n, $6, least(greatest(rate_counters.n, $6) + $5, $4)) returning n`,
+    values: [key, window, (window + 1) * windowSec, Math.min(most, MOST_PG), by, least],
   });
   return rows[0]?.n ?? by;
 };
@@ -60,18 +77,21 @@ export const postgresCounter: WindowCounter = async (key, window, windowSec, mos
 const MOST_PG = 2_147_483_647;
 
 /** Fixed windows in Redis. `count` rejects with a lost connection (503 unless the caller decides otherwise) when the store does not answer. */
-export function redisWindows(url: string): { count: WindowCounter; close(): void } {
+export function redisWindows(url: string): { count: Seeded; close(): void } {
   const client = openRedis(url, (error) => log.warn({ err: storeAway(error) }, 'the counter store is unavailable'));
   return {
-    async count(key, window, windowSec, most = Number.POSITIVE_INFINITY, by = 1) {
+    async count(key, window, windowSec, most = Number.POSITIVE_INFINITY, by = 1, least = 0) {
       const name = `sallyport:window:${key}:${window}`;
       try {
         const redis = await client;
-        const results = await redis
-          .multi()
-          .incrby(name, by)
-          .expire(name, windowSec + 1)
-          .exec();
+        const results =
+          least > 0
+            ? [[null, await redis.eval(COUNT_FROM, 1, name, by, least, windowSec + 1)] as const]
+            : await redis
+                .multi()
+                .incrby(name, by)
+                .expire(name, windowSec + 1)
+                .exec();
         const [error, n] = results?.[0] ?? [new Error('the counter store returned nothing')];
         if (error) throw error;
         if (Number(n) > most) await redis.decrby(name, Math.min(by, Number(n) - most));
@@ -83,3 +103,8 @@ export function redisWindows(url: string): { count: WindowCounter; close(): void
     close: () => void client.then((redis) => redis.disconnect()),
   };
 }
+
+/** One step, so that of two processes that find the window lost neither counts twice. */
+const COUNT_FROM = `local n = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), tonumber(ARGV[2])) + tonumber(ARGV[1])
+redis.call('SET', KEYS[1], n, 'EX', ARGV[3])
+return n`;

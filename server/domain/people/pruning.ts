@@ -18,4 +18,5 @@ export async function pruneIdentityData(db: Db, now: Date): Promise<void> {
   await db.totp_secrets.deleteMany({ where: { enabled_at: null, expires_at: { lt: now } } });
   await dropUnused(db, now);
   await db.rate_counters.deleteMany({ where: { expires_at: { lt: now } } });
+  await db.kept_rates.deleteMany({ where: { expires_at: { lt: now } } });
 }

@@ -18,6 +18,37 @@ export type Verdict = {
 export type Window = { index: number; previous: number; current: number };
 export type Bucket = { tokens: number; at: number };
 
+/** From here on what was counted outlives the store: a restart may open a limit of a minute, and not one of a day. */
+const KEPT_FROM_MS = 3_600_000;
+export const isKept = (rule: Pick<Rule, 'windowMs'>): boolean => rule.windowMs >= KEPT_FROM_MS;
+
+/** What a counter stood at: of a bucket `a` tokens at `at` (epoch milliseconds), else `a` calls of the window before and `b` of window `at`. */
+export type Standing = { windowMs: number; isBucket: boolean; a: number; b: number; at: number };
+
+/** The window, or what is remembered of it where the store has lost that: a store only ever counts up. */
+export function windowWith(rule: Rule, now: number, held: Window | undefined, seed: Standing | undefined): Window | undefined {
+  if (seed === undefined || seed.isBucket || seed.windowMs !== rule.windowMs) return held;
+  if (Math.abs(Math.floor(now / rule.windowMs) - seed.at) > 1) return held; // long over, or of a clock that was wrong
+  if (held === undefined || held.index < seed.at) return { index: seed.at, previous: seed.a, current: seed.b };
+  if (held.index > seed.at + 1 || (held.previous >= previousOf(seed, held) && held.current >= currentOf(seed, held))) return held;
+  return {
+    index: held.index,
+    previous: Math.max(held.previous, previousOf(seed, held)),
+    current: Math.max(held.current, currentOf(seed, held)),
+  };
+}
+
+const previousOf = (seed: Standing, { index }: Window): number => (seed.at === index ? seed.a : seed.b);
+const currentOf = (seed: Standing, { index }: Window): number => (seed.at === index ? seed.b : 0);
+
+/** The same of a bucket: the one that is emptier at `now`. */
+export function bucketWith(rule: Rule, now: number, held: Bucket | undefined, seed: Standing | undefined): Bucket | undefined {
+  if (seed === undefined || !seed.isBucket || seed.windowMs !== rule.windowMs || seed.at - now > SET_BACK_MS) return held;
+  const remembered = { tokens: seed.a, at: seed.at };
+  if (held === undefined) return remembered;
+  return bucketAt(rule, now, remembered).tokens < bucketAt(rule, now, held).tokens ? remembered : held;
+}
+
 /** The window as it stands at `now`, without counting. */
 export function windowAt(rule: Rule, now: number, held: Window | undefined): Window {
   const index = Math.floor(now / rule.windowMs);

@@ -1,13 +1,15 @@
 import { sql } from '../sql.ts';
-import { bucketVerdict, type Rule, type Verdict, windowVerdict } from './decision.ts';
+import { bucketVerdict, isKept, type Rule, type Standing, type Verdict, windowVerdict } from './decision.ts';
+import type { Seeds } from './memory.ts';
 
-export type PostgresCounters = { take(rules: readonly Rule[]): Promise<readonly Verdict[]>; close(): void };
+/** `onCounted` hears of what lasts long; `seeds` are what is remembered of it. */
+export type PostgresCounters = { take(rules: readonly Rule[], seeds?: Seeds): Promise<readonly Verdict[]>; close(): void };
 
 type Row = { now: number; a: number; b: number; at: number; ok: boolean };
 const CLEAN_EVERY_MS = 60_000;
 
 /** Counters in an unlogged table, for several gateways without Redis: one function call a decision, the database's clock and row locks. */
-export function postgresCounters(): PostgresCounters {
+export function postgresCounters(onCounted?: (rule: Rule, standing: Standing) => void): PostgresCounters {
   const cleaner = setInterval(
     () =>
       void sql()
@@ -17,12 +19,24 @@ export function postgresCounters(): PostgresCounters {
   );
   cleaner.unref();
   return {
-    async take(rules) {
-      const { rows } = await sql().query<Row>({
-        name: 'take-rate',
-        text: 'select now_ms as now, a, b, at_ms as at, ok from take_rate($1, $2, $3, $4)',
-        values: [rules.map((r) => r.key), rules.map((r) => r.limit), rules.map((r) => r.windowMs), rules.map((r) => r.burst ?? 0)],
-      });
+    async take(rules, seeds) {
+      const values = [rules.map((r) => r.key), rules.map((r) => r.limit), rules.map((r) => r.windowMs), rules.map((r) => r.burst ?? 0)];
+      const fitting = seeds?.map((seed, i) =>
+        seed?.windowMs === rules[i]?.windowMs && seed?.isBucket === (rules[i]?.burst !== null) ? seed : undefined,
+      );
+      const { rows } = await sql().query<Row>(
+        fitting?.some(Boolean)
+          ? {
+              name: 'take-kept-rate',
+              text: 'select now_ms as now, a, b, at_ms as at, ok from take_kept_rate($1, $2, $3, $4, $5, $6, $7)',
+              values: [...values, fitting.map((s) => s?.a ?? 0), fitting.map((s) => s?.b ?? 0), fitting.map((s) => s?.at ?? -1)],
+            }
+          : { name: 'take-rate', text: 'select now_ms as now, a, b, at_ms as at, ok from take_rate($1, $2, $3, $4)', values },
+      );
+      for (const [i, { a, b, at }] of rows.entries()) {
+        const rule = rules[i];
+        if (rule && isKept(rule)) onCounted?.(rule, { windowMs: rule.windowMs, isBucket: rule.burst !== null, a, b, at });
+      }
       return rules.map((rule, i) => verdictOf(rule, rows[i]));
     },
     close: () => clearInterval(cleaner),

@@ -1,27 +1,41 @@
 import { openRedis } from '../redis.ts';
-import { bucketVerdict, type Rule, type Verdict, windowVerdict } from './decision.ts';
+import { bucketVerdict, isKept, type Rule, type Standing, type Verdict, windowVerdict } from './decision.ts';
+import type { Seeds } from './memory.ts';
 
 // One script run per decision, so that any number of gateways share one exact count. The server's clock counts, not ours.
-// Per rule the caller sends: limit, window in ms, burst (0 for a sliding window). The answer is the time and two numbers a rule:
+// Per rule the caller sends: limit, window in ms, burst (0 for a sliding window), what it remembers of the counter (previous and current calls and the window's
+// number, or tokens, 0 and when; -1 as the last for nothing), which counts where the store has lost it, and calls that were admitted without the store. The answer is the time and two numbers a rule:
 // previous and current calls, or tokens and 0, after the decision.
 const SCRIPT = `
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local states, all = {}, true
 for i, key in ipairs(KEYS) do
-  local limit, window, burst = tonumber(ARGV[i*3-2]), tonumber(ARGV[i*3-1]), tonumber(ARGV[i*3])
+  local base = i * 7 - 7
+  local limit, window, burst = tonumber(ARGV[base+1]), tonumber(ARGV[base+2]), tonumber(ARGV[base+3])
+  local sa, sb, sat, owed = tonumber(ARGV[base+4]), tonumber(ARGV[base+5]), tonumber(ARGV[base+6]), tonumber(ARGV[base+7])
   local held = redis.call('HMGET', key, 'a', 'b', 'at')
   local a, b, at, ok = tonumber(held[1]), tonumber(held[2]), tonumber(held[3]), false
+  if sat >= 0 and burst > 0 and sat - now <= 1000 then
+    local function filled(tokens, since) return math.min(burst, tokens + math.max(0, now - since) * limit / window) end
+    if a == nil or filled(sa, sat) < filled(a, at) then a, at = sa, sat end
+  elseif sat >= 0 and burst == 0 and math.abs(math.floor(now / window) - sat) <= 1 then
+    if at == nil or at < sat then a, b, at = sa, sb, sat
+    elseif at == sat then a, b = math.max(a, sa), math.max(b, sb)
+    elseif at == sat + 1 then a = math.max(a, sb) end
+  end
   if burst > 0 then
     if a == nil then a, at = burst, now end
     if now > at then a = math.min(burst, a + (now - at) * limit / window) end
     if now > at or at - now > 1000 then at = now end
     b = 0
+    a = math.max(0, a - owed)
     ok = a >= 1 - 1e-9
   else
     local index = math.floor(now / window)
     if at == nil or math.abs(index - at) > 1 then a, b, at = 0, 0, index
     elseif index == at + 1 then a, b, at = b, 0, index end
+    b = b + owed
     local elapsed = math.min(math.max(now - at * window, 0), window)
     ok = math.floor(a * (window - elapsed) / window) + b < limit
   end
@@ -39,20 +53,36 @@ for i, s in ipairs(states) do
 end
 return out`;
 
-export type RedisCounters = { take(rules: readonly Rule[]): Promise<readonly Verdict[]>; close(): void };
+/** `onCounted` hears of what lasts long; `seeds` are what is remembered of it, `owed` the calls that were counted without the store. */
+export type RedisCounters = {
+  take(rules: readonly Rule[], seeds?: Seeds, owed?: readonly number[]): Promise<readonly Verdict[]>;
+  close(): void;
+};
 
 /** Counters in Redis or Valkey. Rejects when the store does not answer in time: the caller counts locally then. */
-export async function redisCounters(url: string, onError: (error: Error) => void): Promise<RedisCounters> {
+export async function redisCounters(
+  url: string,
+  onError: (error: Error) => void,
+  onCounted?: (rule: Rule, standing: Standing) => void,
+): Promise<RedisCounters> {
   const redis = await openRedis(url, onError);
   redis.defineCommand('takeRate', { lua: SCRIPT });
   const takeRate = Reflect.get(redis, 'takeRate') as (count: number, ...rest: (string | number)[]) => Promise<string[]>; // what defineCommand adds has no type
 
   return {
-    async take(rules) {
+    async take(rules, seeds, owed) {
       const keys = rules.map((rule) => `sallyport:rate:${rule.key}`);
-      const numbers = rules.flatMap((rule) => [rule.limit, rule.windowMs, rule.burst ?? 0]);
+      const numbers = rules.flatMap((rule, i) => {
+        const seed = seeds?.[i]?.windowMs === rule.windowMs && seeds[i]?.isBucket === (rule.burst !== null) ? seeds[i] : undefined;
+        return [rule.limit, rule.windowMs, rule.burst ?? 0, seed?.a ?? 0, seed?.b ?? 0, seed?.at ?? -1, owed?.[i] ?? 0];
+      });
       const answer = await takeRate.call(redis, rules.length, ...keys, ...numbers);
       const now = Number(answer[0]);
+      for (const [i, rule] of rules.entries())
+        if (onCounted && isKept(rule)) {
+          const [a, b, at] = answer.slice(1 + i * 4, 4 + i * 4).map(Number) as [number, number, number];
+          onCounted(rule, { windowMs: rule.windowMs, isBucket: rule.burst !== null, a, b, at });
+        }
       return rules.map((rule, i) => verdictOf(rule, now, answer.slice(1 + i * 4, 5 + i * 4)));
     },
     close: () => redis.disconnect(),

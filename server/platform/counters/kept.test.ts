@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import { digest } from '#server/crypto/tokens.ts';
+import { renewProcessState } from '#server/kernel/process-state.ts';
+import { sql } from '#server/platform/sql.ts';
+import { windowCounter } from '#server/platform/window-counter.ts';
+import { ownDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
+import { type Counters, openCounters, type Rule, type Verdict } from '../counters.ts';
+import { flushStandings } from './kept.ts';
+import { withoutRedis as skip, startRedis } from './redis.fixture.ts';
+
+// Limits of a day outlive what counts them: Redis, a gateway's memory, PostgreSQL's unlogged tables.
+
+await ownDatabase();
+const DAY = 86_400_000;
+const opened = new Set<Counters>();
+after(() => {
+  for (const counters of opened) counters.close();
+});
+const open = async (redisUrl: string | undefined, gateways: number): Promise<Counters> => {
+  const counters = await openCounters({ redisUrl, gateways });
+  opened.add(counters);
+  return counters;
+};
+const daily = (key: string, limit = 10, burst: number | null = null): Rule => ({ key, limit, windowMs: DAY, burst });
+const take = async (counters: Counters, rule: Rule) => (await counters.take([rule], Date.now()))[0] as Verdict;
+const admitted = async (counters: Counters, rule: Rule, calls: number) => {
+  let n = 0;
+  for (let i = 0; i < calls; i++) if ((await take(counters, rule)).admitted) n++;
+  return n;
+};
+/** What a process that ended in an orderly way, and began again, knows. */
+const restart = async () => {
+  await flushStandings();
+  renewProcessState();
+};
+
+for (const [kind, burst] of [
+  ['window', null],
+  ['bucket', 10],
+] as const) {
+  test(`the only gateway goes on with a ${kind} of a day where the one before it ended`, async () => {
+    const rule = daily(`own-${kind}`, 10, burst);
+    assert.equal(await admitted(await open(undefined, 1), rule, 7), 7);
+    await restart();
+    assert.equal(await admitted(await open(undefined, 1), rule, 12), 3);
+  });
+
+  test(`a ${kind} of a day goes on where Redis lost it`, { skip }, async () => {
+    const server = await startRedis();
+    const [a, b] = [await open(server.url, 2), await open(server.url, 2)];
+    const rule = daily(`redis-${kind}`, 20, burst === null ? null : 20);
+    assert.equal((await admitted(a, rule, 4)) + (await admitted(b, rule, 6)), 10);
+    await server.stop();
+    assert.equal(await admitted(a, rule, 30), 5, 'alone, its share of what is left');
+    await startRedis(server.port);
+    await until(async () => (await take(a, { ...rule, key: `probe-${kind}` })).limit === 20);
+    assert.equal(await admitted(a, rule, 30), 5, 'and then of all what it had not admitted meanwhile');
+    assert.equal(await admitted(b, rule, 30), 0);
+  });
+
+  test(`a ${kind} of a day outlives Redis and its gateways together`, { skip }, async () => {
+    const server = await startRedis();
+    const rule = daily(`both-${kind}`, 10, burst);
+    assert.equal(await admitted(await open(server.url, 2), rule, 8), 8);
+    await restart();
+    await server.stop();
+    const { url } = await startRedis();
+    assert.equal(await admitted(await open(url, 2), rule, 10), 2);
+  });
+
+  test(`a ${kind} of a day outlives a crash of the database that counts it`, async () => {
+    const rule = daily(`rows-${kind}`, 10, burst);
+    const counters = await open(undefined, 2);
+    assert.equal(await admitted(counters, rule, 6), 6);
+    await restart();
+    await sql().query('truncate rate_states'); // what recovery does with an unlogged table
+    assert.equal(await admitted(counters, rule, 10), 4);
+  });
+}
+
+test('a limit whose window or kind is changed begins anew, and one of a minute is not kept', async () => {
+  const counters = await open(undefined, 1);
+  assert.equal(await admitted(counters, daily('changed'), 10), 10);
+  await restart();
+  const other = await open(undefined, 1);
+  assert.equal(await admitted(other, { ...daily('changed'), windowMs: DAY / 2 }, 12), 10);
+  assert.equal(await admitted(other, { ...daily('changed'), windowMs: 60_000 }, 12), 10);
+  const { rows } = await sql().query('select 1 from kept_rates where window_ms < 3600000');
+  assert.equal(rows.length, 0);
+});
+
+test('a limit is kept under a digest: keys of counters per caller have addresses in them', async () => {
+  await admitted(await open(undefined, 1), daily('route:c:203.0.113.7'), 1);
+  await flushStandings();
+  const { rows } = await sql().query<{ key: string }>('select key from kept_rates');
+  assert.ok(rows.some(({ key }) => key === digest('route:c:203.0.113.7').toString('base64url')));
+  assert.ok(!rows.some(({ key }) => key.includes('203')));
+});
+
+test('the daily limit of an API key goes on where the counters of web ended', async () => {
+  const window = Math.floor(Date.now() / DAY);
+  const count = (by?: number) => windowCounter()('key:kept', window, DAY / 1000, 100, by);
+  assert.deepEqual([await count(), await count(5)], [1, 6]);
+  await restart();
+  assert.equal(await count(), 7);
+});
