@@ -21,11 +21,12 @@ export type OwnSystem = {
   dataDir: string;
   /** One of the operator's commands, as an operator types it, for this system and no other; answers what it printed. */
   command: (args: readonly string[]) => Promise<Record<string, string>>;
-  supervisor: ChildProcess;
   /** The process of a role that runs now; found among the children of this supervisor alone. */
   pid: (role: Role) => number | undefined;
   /** SIGKILL, as the kernel does it when memory runs out. */
   kill: (role: Role) => number;
+  /** SIGKILL for the supervisor, and started once more, as a service manager does it, until it runs. */
+  killSupervisor: () => Promise<void>;
   log: () => string;
   /** Asks the supervisor to stop and tells its exit code. */
   stop: () => Promise<number | null>;
@@ -54,25 +55,31 @@ export async function startOwnSystem({ embedded = false } = {}): Promise<OwnSyst
     LOG_LEVEL: 'info',
   };
   const logFile = path.join(dataDir, 'system.log');
-  const file = fs.openSync(logFile, 'w', 0o600);
-  const supervisor = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path.resolve('scripts/start.ts')], {
-    env: environment,
-    stdio: ['ignore', file, file],
-  });
-  fs.closeSync(file);
   const log = () => fs.readFileSync(logFile, 'utf8');
-  const ended = new Promise<number | null>((resolve) => supervisor.once('exit', (code) => resolve(code)));
+  fs.writeFileSync(logFile, '', { mode: 0o600 });
+  let supervisor: ChildProcess;
+  let ended: Promise<number | null>;
+  /** Whether it became ready; false when it ended before. */
+  const start = async (): Promise<boolean> => {
+    const began = fs.statSync(logFile).size;
+    const file = fs.openSync(logFile, 'a');
+    supervisor = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path.resolve('scripts/start.ts')], {
+      env: environment,
+      stdio: ['ignore', file, file],
+    });
+    fs.closeSync(file);
+    ended = new Promise((resolve) => supervisor.once('exit', (code) => resolve(code)));
+    while (!fs.readFileSync(logFile).subarray(began).includes('Sallyport is ready')) {
+      if (supervisor.exitCode !== null) return false;
+      await new Promise((next) => setTimeout(next, 50));
+    }
+    return true;
+  };
   const stop = () => {
-    if (supervisor.exitCode === null) supervisor.kill('SIGTERM');
+    if (supervisor.exitCode === null && supervisor.signalCode === null) supervisor.kill('SIGTERM');
     return ended;
   };
-  while (!log().includes('Sallyport is ready')) {
-    if (supervisor.exitCode !== null) {
-      await stop();
-      throw new Error(`The system did not start:\n${log().slice(-4_000)}`);
-    }
-    await new Promise((next) => setTimeout(next, 50));
-  }
+  if (!(await start())) throw new Error(`The system did not start:\n${log().slice(-4_000)}`);
   const pid = (role: Role) => childrenOf(supervisor.pid ?? 0).find((child) => roleOf(child) === role);
   return {
     api: `http://127.0.0.1:${api}`,
@@ -89,13 +96,18 @@ export async function startOwnSystem({ embedded = false } = {}): Promise<OwnSyst
       );
       return JSON.parse(stdout) as Record<string, string>;
     },
-    supervisor,
     pid,
     kill: (role) => {
       const victim = pid(role);
       if (!victim) throw new Error(`there is no ${role} to kill`);
       process.kill(victim, 'SIGKILL');
       return victim;
+    },
+    killSupervisor: async () => {
+      supervisor.kill('SIGKILL');
+      await ended;
+      // What it had started ends by itself, and may still have the ports.
+      while (!(await start())) await new Promise((next) => setTimeout(next, 500));
     },
     log,
     stop,

@@ -1,4 +1,4 @@
-// npm run bench [-- proxy bodies latency memory payloads journal fields wrap connections events equal sockets many hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts web hostile start] [--seconds=n] [--only=text]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads journal fields wrap connections events equal sockets many hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts web hostile kills start] [--seconds=n] [--only=text]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import { fork } from 'node:child_process';
@@ -19,6 +19,7 @@ import { measureFields } from './bench/fields.ts';
 import { measureHostile } from './bench/hostile.ts';
 import { measureHot } from './bench/hot.ts';
 import { measureJournal } from './bench/journal.ts';
+import { measureKills } from './bench/kills.ts';
 import { measureLatency } from './bench/latency.ts';
 import { measureLists } from './bench/lists.ts';
 import { cores, endChildren, findTool, moveSelfTo, requireMachine, tracked } from './bench/machine.ts';
@@ -70,6 +71,7 @@ const parts = [
   'alerts',
   'web',
   'hostile',
+  'kills',
   'start',
 ] as const;
 type Part = (typeof parts)[number];
@@ -105,6 +107,7 @@ const ownParts = {
   alerts: measureAlerts,
   web: measureWeb,
   hostile: (directory: string) => measureHostile(directory, { seconds: Number(option('seconds') ?? 60), only: option('only') }),
+  kills: measureKills,
 } satisfies Partial<Record<Part, (directory: string) => Promise<Row[]>>>;
 
 const machine = `${os.availableParallelism()} cores of ${os.cpus()[0]?.model.trim()}, Node ${process.versions.node}, ${process.platform}-${process.arch}`;
@@ -147,6 +150,7 @@ async function measured(group: readonly Part[]): Promise<Row[]> {
   const [part] = group;
   // The time that `npm start` takes is not for one core; all else is.
   if (part === 'start') return measureStart(path.join(directory, 'start'));
+  if (part === 'kills') return measureKills(path.join(directory, 'kills'));
   if (part !== 'hostile') moveSelfTo(cores.others);
   if (part && part in proxyParts) return overThem(group);
   const measure = ownParts[part as keyof typeof ownParts];
