@@ -4,6 +4,7 @@ import path from 'node:path';
 import { boundaryViolations } from './boundaries.ts';
 import { filesUnder, hashOf, isFresh, Problem, type Result, run } from './command.ts';
 import { dependencyViolations } from './dependencies.ts';
+import { limitProblems } from './limits.ts';
 import { families, migrationProblems, migrations } from './migrations.ts';
 import { generateClient, migrate } from './schema.ts';
 import { generateSdk } from './sdk-generator.ts';
@@ -40,6 +41,7 @@ const results = await Promise.all([
     ...['server', 'scripts/expressions.ts', 'scripts/linear-expressions.txt', 'package-lock.json'],
   ]),
   step('boundaries', () => Promise.resolve(verdict([...boundaryViolations(), ...dependencyViolations()]))),
+  step('limits of what others send are written down', () => Promise.resolve(verdict(limitProblems()))),
   step('file sizes', () => Promise.resolve(verdict(tooLong()))),
   step('migrations of two branches can be applied in either order', () =>
     Promise.resolve(verdict(migrationProblems(migrations(), families()))),

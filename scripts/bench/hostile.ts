@@ -9,7 +9,7 @@ import type { NormalLoad, NormalResult } from './hostile/normal.ts';
 import { makeWorkspaces } from './hostile/workspaces.ts';
 import { residentMiB, tracked, until } from './machine.ts';
 import { millis, type Row, say, times } from './report.ts';
-import { install } from './service.ts';
+import { flags, install } from './service.ts';
 
 /** What callers send at once may cost the others so many times the 99th percentile of their calls. */
 const MOST_TIMES = 3;
@@ -91,7 +91,7 @@ function startRoles(roles: RoleProcess[]): () => number {
   const mains = { gateway: 'server/gateway/main.ts', web: 'server/web.ts', worker: 'server/jobs/main.ts' };
   const born = new Map<string, Set<number>>();
   for (const [name, main] of Object.entries(mains))
-    roles.push(keepRunning({ name, args: [main], env: { ...process.env }, onHopeless: () => say(`${name} keeps exiting`) }));
+    roles.push(keepRunning({ name, args: [...flags(), main], env: { ...process.env }, onHopeless: () => say(`${name} keeps exiting`) }));
   const look = () => {
     for (const { name, pid } of roles) {
       const now = pid();

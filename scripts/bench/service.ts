@@ -99,4 +99,4 @@ export async function install(directory: string): Promise<Installation> {
 }
 
 /** More flags for Node, e.g. BENCH_NODE_FLAGS="--cpu-prof --cpu-prof-dir=/tmp/prof" to see where the time goes. */
-const flags = (): string[] => (process.env.BENCH_NODE_FLAGS ?? '').split(' ').filter(Boolean);
+export const flags = (): string[] => (process.env.BENCH_NODE_FLAGS ?? '').split(' ').filter(Boolean);

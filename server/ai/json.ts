@@ -1,3 +1,11 @@
+import { assertJsonShape, type JsonShape } from '#server/kernel/bounded-text.ts';
+
+/**
+ * Of a request or an answer. Deeper ones would end the process of whoever walks them, and JSON.parse takes up to 50 ms for so many. Long lists are those of
+ * tokens to embed.
+ */
+export const MESSAGE_SHAPE: JsonShape = { levels: 200, values: 300_000, members: 25_000 };
+
 /** A JSON object of a provider or a caller: nothing about its members is known. */
 export type JsonObject = { [member: string]: unknown };
 
@@ -26,9 +34,10 @@ export function countAt(value: unknown, member: string): number | undefined {
 
 const LARGEST_COUNT = 1e12;
 
-/** JSON as a value; undefined when the text isn't JSON. */
+/** JSON as a value; undefined when the text isn't JSON, or is more than a message may be. */
 export function parsedJson(text: string): unknown {
   try {
+    assertJsonShape(text, MESSAGE_SHAPE);
     return JSON.parse(text);
   } catch {
     return undefined;

@@ -1,8 +1,10 @@
 import { Refusal } from './errors.ts';
+import { atOnce, STRIDE, type Steps } from './slices.ts';
 
 // What a body may be made of before a parser makes values of it: a megabyte of brackets or of names costs many times its size, in time and in memory.
 
-export type JsonShape = { levels: number; values: number };
+/** `values` counts members, entries and containers; `members` those that cost the most, members and containers, where a list may be longer. */
+export type JsonShape = { levels: number; values: number; members?: number };
 /** Of every JSON body. Every member, entry and container counts as a value; the longest list that an operation takes has a tenth of these. */
 export const BODY_SHAPE: JsonShape = { levels: 64, values: 50_000 };
 const MOST_FORM_FIELDS = 200;
@@ -14,9 +16,17 @@ export function parseBounded(text: string, shape = BODY_SHAPE): unknown {
 }
 
 /** One pass over the text, which need not be JSON. @throws Refusal validation_error with what is over */
-export function assertJsonShape(text: string, { levels, values }: JsonShape): void {
-  let [depth, count, quoted] = [0, 0, false];
+export const assertJsonShape = (text: string, shape: JsonShape): void => atOnce(jsonShapeSteps(text, shape));
+
+/** The same in steps, for a text of megabytes. */
+export function* jsonShapeSteps(text: string, { levels, values, members = values }: JsonShape): Steps<void> {
+  let [depth, count, dear, quoted] = [0, 0, 0, false];
+  let stop = STRIDE;
   for (let at = 0; at < text.length; at++) {
+    if (at > stop) {
+      yield;
+      stop = at + STRIDE;
+    }
     const code = text.charCodeAt(at);
     if (quoted) {
       if (code === BACKSLASH) at++;
@@ -24,8 +34,10 @@ export function assertJsonShape(text: string, { levels, values }: JsonShape): vo
     } else if (code === QUOTE) quoted = true;
     else if (code === COMMA || code === BRACE || code === BRACKET) {
       if (++count > values) throw tooMany(values);
+      if (code !== COMMA && ++dear > members) throw tooMany(members);
       if (code !== COMMA && ++depth > levels) throw tooDeep(levels);
-    } else if (code === BRACE_END || code === BRACKET_END) depth--;
+    } else if (code === COLON && ++dear > members) throw tooMany(members);
+    else if (code === BRACE_END || code === BRACKET_END) depth--;
   }
 }
 
@@ -42,4 +54,4 @@ export const tooDeep = (levels: number) =>
 const tooMany = (values: number) =>
   new Refusal('validation_error', `The request body must not have more than ${values} members and list entries. Send it in parts.`);
 
-const [QUOTE, BACKSLASH, COMMA, BRACE, BRACE_END, BRACKET, BRACKET_END] = [34, 92, 44, 123, 125, 91, 93] as const;
+const [QUOTE, BACKSLASH, COMMA, COLON, BRACE, BRACE_END, BRACKET, BRACKET_END] = [34, 92, 44, 58, 123, 125, 91, 93] as const;

@@ -7,6 +7,7 @@ import { edits } from './suites/edits.ts';
 import { grants } from './suites/grants.ts';
 import { idempotency } from './suites/idempotency.ts';
 import { isolation } from './suites/isolation.ts';
+import { largest } from './suites/largest.ts';
 import { loosening } from './suites/loosening.ts';
 import { naughtyText } from './suites/naughty-text.ts';
 import { paging } from './suites/paging.ts';
@@ -50,6 +51,7 @@ export async function testFamily(family: Family): Promise<void> {
     idempotency,
     paging,
     naughtyText,
+    largest,
     personal,
     stepUp,
     grants,

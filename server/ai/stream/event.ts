@@ -1,3 +1,5 @@
+import { assertJsonShape } from '#server/kernel/bounded-text.ts';
+import { MESSAGE_SHAPE } from '../json.ts';
 import { ready, type Steps, taken, type Waits } from './steps.ts';
 
 /** How events lie in the bytes of a streamed answer. */
@@ -68,9 +70,10 @@ export function jsonOf(event: StreamEvent): unknown {
     const data = dataOf(event);
     if (data === '' || data === DONE) return undefined;
     try {
+      assertJsonShape(data, MESSAGE_SHAPE);
       event.json = JSON.parse(data);
     } catch {
-      throw new MalformedFrame('the provider sent a frame that is not JSON');
+      throw new MalformedFrame('the provider sent a frame that is not JSON, or has too many members');
     }
   }
   return event.json;

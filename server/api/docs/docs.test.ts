@@ -52,6 +52,11 @@ test('each row of the threats names a test that is in the repository', () => {
   }
 });
 
+test('the limits name tests that are in the repository', () => {
+  const { markdown } = docsPage('limits') ?? assert.fail('no limits page');
+  for (const [, file = ''] of markdown.matchAll(/`((?:server|sdk|e2e)\/[^`]+\.(?:test|spec)\.ts)`/g)) assert.ok(existsSync(file), file);
+});
+
 test('the errors page explains every error type of the API and every code of the gateway', () => {
   const { markdown } = docsPage('errors') ?? assert.fail('no errors page');
   for (const type of Object.keys(ERROR_STATUS)) assert.ok(headings(markdown).includes(type), type);

@@ -3,6 +3,8 @@ import type { Keyring } from '#server/crypto/keyring.ts';
 import { digest } from '#server/crypto/tokens.ts';
 import { capturePlace, LONGEST_CAPTURED, type StoredCapture } from '#server/domain/routes/payload-capture/stored.shared.ts';
 import { formFields, type Structure, structureOf } from '#server/domain/routes/payload-capture/structure.shared.ts';
+import { parseBounded } from '#server/kernel/bounded-text.ts';
+import { Refusal } from '#server/kernel/errors.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
 import { log } from '#server/platform/log.ts';
 import type { Call } from '../core/call.ts';
@@ -97,9 +99,9 @@ const isJson = (contentType: string): boolean => /^application\/(?:json|[\w.-]+\
 function parse(text: string, contentType: string): { value: unknown } | Refused {
   if (isForm(contentType)) return { value: formFields(text) };
   try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return refused('invalid_body', "The request body isn't valid JSON.");
+    return { value: parseBounded(text) };
+  } catch (error) {
+    return refused('invalid_body', error instanceof Refusal ? error.message : "The request body isn't valid JSON.");
   }
 }
 

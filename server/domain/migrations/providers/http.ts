@@ -1,3 +1,4 @@
+import { parseBounded } from '#server/kernel/bounded-text.ts';
 import { type OutboundHttp, openHttp } from '#server/platform/connect/http.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { OutboundResponse } from '#server/platform/http-out/request-out.ts';
@@ -20,6 +21,7 @@ export type StoreHttp = {
 
 /** A page of a store may hold a thousand names with their tags. */
 const ANSWER_BYTES = 16 * 1024 * 1024;
+const ANSWER_SHAPE = { levels: 64, values: 300_000, members: 100_000 };
 const TIMEOUT_MS = 30_000;
 
 export function storeHttp(tenant: string, space: string): StoreHttp {
@@ -46,7 +48,7 @@ function faultOf(error: unknown, url: string): unknown {
 /** JSON of an answer; undefined when it is something else. */
 export function jsonOf<T>({ body }: Pick<OutboundResponse, 'body'>): T | undefined {
   try {
-    return JSON.parse(body.toString('utf8')) as T;
+    return parseBounded(body.toString('utf8'), ANSWER_SHAPE) as T;
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { isAiCode } from '#server/ai/codes.ts';
-import { isObject, parsedJson } from '#server/ai/json.ts';
+import { isObject, MESSAGE_SHAPE, parsedJson } from '#server/ai/json.ts';
 import { errorMessage } from '#server/ai/providers/serve.ts';
 import type { Adapter } from '#server/ai/shapes/adapter.ts';
 import { adapterOf } from '#server/ai/shapes/adapters.ts';
@@ -11,7 +11,9 @@ import { usageMeter } from '#server/ai/stream/usage-meter.ts';
 import type { Translation } from '#server/ai/translate/translation.ts';
 import { estimatedUsage, noUsage } from '#server/ai/usage/usage.ts';
 import { patientRedactor, redactor } from '#server/custody/redaction/redaction.ts';
+import { type JsonShape, jsonShapeSteps } from '#server/kernel/bounded-text.ts';
 import { redactCredentials } from '#server/kernel/credential-patterns.ts';
+import { paced } from '#server/kernel/slices.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import { log } from '#server/platform/log.ts';
 import type { Runtime } from '../../core/runtime.ts';
@@ -163,11 +165,13 @@ async function whole(call: AiCall, runtime: Runtime, found: Answered): Promise<J
   const parsed = transcript
     ? { text: bytes.toString('utf8') }
     : !free || isJson(contentType)
-      ? parsedJson(bytes.toString('utf8'))
+      ? await answerJson(bytes, detectedOf(call).operation === 'embeddings' ? VECTORS : MESSAGE_SHAPE)
       : undefined;
   charge(call, candidate.provider, outgoing.model, usageOf(call, theirs, parsed, found, bytes));
   if (parsed === undefined && (!free || isJson(contentType)))
-    return aiRefusal('upstream_invalid_response', "The provider's answer is not JSON.", { upstreamStatus: status });
+    return aiRefusal('upstream_invalid_response', "The provider's answer is not JSON, or has too many members.", {
+      upstreamStatus: status,
+    });
   let body = bytes;
   /** As the provider gave it, in the caller's shape. */
   let answered: unknown;
@@ -191,6 +195,19 @@ async function whole(call: AiCall, runtime: Runtime, found: Answered): Promise<J
   sendWhole(call, { status, contentType, headers, body: withoutSecrets(body, resolution.secrets) }, resolution.secrets.values());
   if (answered !== undefined) await keep(call, answered, resolution.secrets.values());
   return undefined;
+}
+
+/** Vectors are long lists of numbers, which take less time each. */
+const VECTORS: JsonShape = { ...MESSAGE_SHAPE, values: 8_000_000 };
+
+async function answerJson(bytes: Buffer, most: JsonShape): Promise<unknown> {
+  const text = bytes.toString('utf8');
+  try {
+    await paced(jsonShapeSteps(text, most), text.length);
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function translatedBack(translation: Translation, answer: unknown): Buffer | undefined {

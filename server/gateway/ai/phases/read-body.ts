@@ -1,8 +1,11 @@
-import { isObject } from '#server/ai/json.ts';
+import { isObject, type JsonObject, MESSAGE_SHAPE } from '#server/ai/json.ts';
 import { resolveModel } from '#server/ai/models/policy.ts';
 import { wayTo } from '#server/ai/providers/serve.ts';
 import { adapterOf } from '#server/ai/shapes/adapters.ts';
 import type { Detected } from '#server/ai/shapes/detect.ts';
+import { jsonShapeSteps } from '#server/kernel/bounded-text.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { paced } from '#server/kernel/slices.ts';
 import { acceptBody } from '../../core/listener.ts';
 import { readBody as readWhole } from '../../core/request-body.ts';
 import type { Runtime } from '../../core/runtime.ts';
@@ -60,31 +63,30 @@ async function take(call: AiCall, runtime: Runtime, detected: Detected): Promise
 
 const tooLarge = (limit: number) => aiRefusal('payload_too_large', `The request body must not exceed ${limit / MIB} MiB.`);
 
-/** Of a member that comes twice the last counts, for us as for most providers; it is written anew before it is sent. */
-function parseJson(call: AiCall, bytes: Buffer): AiRefused | undefined {
+async function parseJson(call: AiCall, bytes: Buffer): Promise<AiRefused | undefined> {
+  const body = await parseMessage(bytes);
+  if (typeof body === 'string') return aiRefusal('invalid_request_body', body);
   try {
-    const body: unknown = bytes.length === 0 ? {} : JSON.parse(utf8.decode(bytes));
-    if (!isObject(body)) return aiRefusal('invalid_request_body', 'The request body must be a JSON object.');
-    if (isTooDeep(body, MOST_DEPTH))
-      return aiRefusal('invalid_request_body', `The request body is nested more than ${MOST_DEPTH} levels deep.`);
     call.state.adapter?.prepare(body);
-    call.state.body = body;
-    return undefined;
   } catch {
-    return aiRefusal('invalid_request_body', 'The request body is not valid JSON in UTF-8.');
+    return aiRefusal('invalid_request_body', 'The request body is not a request of this kind.');
+  }
+  call.state.body = body;
+  return undefined;
+}
+
+/**
+ * A body as an object, or why it is none. Of a member that comes twice the last counts, for us as for most providers; it is written anew before it is sent.
+ */
+export async function parseMessage(bytes: Buffer): Promise<JsonObject | string> {
+  try {
+    const text = utf8.decode(bytes);
+    await paced(jsonShapeSteps(text, MESSAGE_SHAPE), text.length);
+    const body: unknown = text === '' ? {} : JSON.parse(text);
+    return isObject(body) ? body : 'The request body must be a JSON object.';
+  } catch (error) {
+    return error instanceof Refusal ? error.message : 'The request body is not valid JSON in UTF-8.';
   }
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/** Deeper ones would end the process of whoever walks them. */
-const MOST_DEPTH = 200;
-function isTooDeep(value: object, left: number): boolean {
-  if (left === 0) return true;
-  if (Array.isArray(value)) return value.some((member) => typeof member === 'object' && member !== null && isTooDeep(member, left - 1));
-  for (const name in value) {
-    const member = (value as { [name: string]: unknown })[name];
-    if (typeof member === 'object' && member !== null && isTooDeep(member, left - 1)) return true;
-  }
-  return false;
-}
