@@ -83,14 +83,20 @@ const USUAL: Record<Probe, readonly number[]> = {
   token: [401, 429],
 };
 
+type Told = { probe: Probe; status: number; retryAfter: string | null; id: string | null; requestId: string | null };
+
 /** Calls all planes until stopped, one call after the other each, and keeps the answers. */
 function startCallers(t: TestContext) {
-  const answers: { probe: Probe; status: number; retryAfter: string | null }[] = [];
+  const answers: Told[] = [];
   let going = true;
   const callers = (Object.keys(probes) as Probe[]).map(async (probe) => {
     while (going) {
-      const answer: Pick<Answer, 'status' | 'headers'> = await probes[probe]().catch(() => ({ status: 0, headers: new Headers() }));
-      answers.push({ probe, status: answer.status, retryAfter: answer.headers.get('retry-after') });
+      const { status, headers, body }: Partial<Answer> & Pick<Answer, 'status' | 'headers'> = await probes[probe]().catch(() => ({
+        status: 0,
+        headers: new Headers(),
+      }));
+      const id = probe === 'write' && status === 201 ? ((body?.data as { id: string } | undefined)?.id ?? null) : null;
+      answers.push({ probe, status, id, retryAfter: headers.get('retry-after'), requestId: headers.get('x-svc-request-id') });
       await sleep(probe === 'signIn' || probe === 'token' ? 1_000 : 50);
     }
   });
@@ -103,15 +109,25 @@ function startCallers(t: TestContext) {
 }
 
 /** Each answer was the usual one, or 503 with a time to wait; calls of the data plane are answered from what the gateway has. */
-function assertHonest(answers: ReturnType<typeof startCallers>['answers']): void {
+function assertHonest(answers: readonly Told[]): void {
   const odd = answers.filter(
     ({ probe, status, retryAfter }) => !USUAL[probe].includes(status) && (probe === 'call' || status !== 503 || Number(retryAfter) < 1),
   );
   assert.deepEqual(odd, []);
 }
 
-const refused = (answers: ReturnType<typeof startCallers>['answers'], probe: Probe) =>
-  answers.some((answer) => answer.probe === probe && answer.status === 503);
+const refused = (answers: readonly Told[], probe: Probe) => answers.some((answer) => answer.probe === probe && answer.status === 503);
+
+/** What was acknowledged is there, once: changes and the log of calls. */
+async function assertKept(answers: readonly Told[], server: Database): Promise<void> {
+  const made = answers.flatMap(({ id }) => id ?? []);
+  assert.ok(made.length > 0);
+  assert.equal((await on(server, 'select from collections where id = any($1)', [made])).length, made.length);
+  const calls = answers.flatMap(({ probe, requestId }) => (probe === 'call' && requestId) || []);
+  const logged = () => on(server, 'select from request_logs where request_id = any($1)', [calls]);
+  await until(async () => (await logged()).length >= calls.length, 'the calls are logged');
+  assert.equal((await logged()).length, calls.length);
+}
 
 /** A job that the worker takes from the queue of that server. */
 async function assertJobsRun(server: Database): Promise<void> {
@@ -144,6 +160,7 @@ test('when the primary takes no changes any more and another server does, all pr
   assertHonest(callers.answers);
   assert.deepEqual(pids(), first, 'no process was restarted');
 
+  await assertKept(callers.answers, standby);
   await assertJobsRun(standby);
   const id = (route.body.data as { id: string }).id;
   assert.equal((await send(`${api}/routes/${id}`, { method: 'PATCH', key, body: { enabled: false } })).status, 200);
@@ -162,5 +179,6 @@ test('when the server ends and starts again, callers are told to try again meanw
   await callers.stop();
   assertHonest(callers.answers);
   assert.deepEqual(pids(), first, 'no process was restarted');
+  await assertKept(callers.answers, standby);
   await assertJobsRun(standby);
 });
