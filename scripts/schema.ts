@@ -7,6 +7,7 @@ import { isOutage } from '../server/kernel/errors.ts';
 import { AUTHORSHIP, FIRST_ID, fillAuthorship } from '../server/platform/authorship.ts';
 import { hashOf, Problem, refresh, root, run } from './command.ts';
 import { roleProblem } from './database-role.ts';
+import { versionProblemOf } from './database-version.ts';
 
 const generated = path.join(root, 'server/generated/prisma');
 
@@ -29,13 +30,11 @@ export async function generateClient(): Promise<void> {
  */
 export async function migrate(url: string): Promise<void> {
   const { missing } = await migrationState(url);
-  const problem = await roleProblem(withoutSchema(url)).catch((error: Error) => {
-    throw isOutage(error) ? new DatabaseAway(`The database is not responding: ${error.message}. Check DATABASE_URL.`) : error;
-  });
-  if (problem) throw new Problem(problem);
-  if (missing.length === 0) return;
   const client = await connectOrCreate(url);
   try {
+    const problem = await roleProblem(withoutSchema(url));
+    if (problem) throw new Problem(problem);
+    if (missing.length === 0) return;
     await client.query('select pg_advisory_lock(72707369)'); // two installers at once: the second finds nothing left to do
     await client.query(bookkeeping);
     const names = (await migrationState(url)).missing.sort();
@@ -53,8 +52,13 @@ const bookkeeping = `create table if not exists _prisma_migrations (id varchar(3
 async function connectOrCreate(url: string): Promise<pg.Client> {
   const connect = async (address: string) => {
     const client = new pg.Client({ connectionString: address, connectionTimeoutMillis: 10_000 });
-    await client.connect();
-    return client;
+    await client.connect().catch((error: Error) => {
+      throw isOutage(error) ? new DatabaseAway(`The database is not responding: ${error.message}. Check DATABASE_URL.`) : error;
+    });
+    const problem = await versionProblemOf(client);
+    if (problem === undefined) return client;
+    await client.end();
+    throw new Problem(problem);
   };
   try {
     return await connect(withoutSchema(url));
