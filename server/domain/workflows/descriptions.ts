@@ -41,7 +41,7 @@ export const descriptions: Descriptions = {
     'workflows.executions': { description: 'Lists the runs of a workflow, newest first.', success: 'A page of runs.' },
     'workflows.get_execution': {
       description:
-        'Returns a run with what each step got and gave. Secrets are masked in it. Outputs above 256 KiB are cut, with `truncated`.',
+        'Returns a run with what each step got and gave. Secrets are masked in it. Outputs above 256 KiB are cut, and values beyond 10 MiB in all left out, with `truncated`.',
       success: 'The run, with its steps.',
     },
     'workflows.cancel': {
@@ -105,7 +105,7 @@ export const descriptions: Descriptions = {
     path: 'The iterations the step ran in, outermost first. Empty outside of loops.',
     handles: 'The handles the step was left by.',
     duration_ms: 'Milliseconds the step took.',
-    truncated: 'Whether the output was cut.',
+    truncated: 'Whether the output was cut or left out.',
     from: 'Only runs created from this time on.',
     'request.from': 'Where to begin: `start`, or `failed_node`, which keeps the steps that succeeded.',
     to: 'Only runs created up to this time.',

@@ -35,9 +35,10 @@ export async function namesOf(
   const known = [...new Set(ids.flatMap((id) => id ?? []))];
   const people =
     known.length === 0 ? [] : await tx.users.findMany({ where: { id: { in: known } }, select: { id: true, full_name: true, email: true } });
+  const byId = new Map(people.map((one) => [one.id, one]));
   return (id) => {
     if (id === null) return null;
-    const person = people.find((one) => one.id === id);
+    const person = byId.get(id);
     return { id, name: person?.full_name || person?.email || 'A former member' };
   };
 }

@@ -6,7 +6,7 @@ import type { AnyOperation, Reveal } from '#server/kernel/operation.ts';
 import { take } from '#server/platform/throttle.ts';
 import { configOf, graphOf, type WorkflowNode } from './definition.shared.ts';
 import { testNode as run } from './engine/node-test.ts';
-import { nodeRunViews } from './engine/views.ts';
+import { executionViews } from './engine/views.ts';
 import { secretsNamed } from './publishable.shared.ts';
 import { mayCallRoutes, routeIdOf } from './routes-called.ts';
 import type { TestNode } from './schema.ts';
@@ -86,8 +86,15 @@ async function lastRun(tx: Tx, ctx: Ctx, workflow_id: string): Promise<Record<st
     select: { id: true },
   });
   if (!newest) return {};
-  const rows = await tx.workflow_node_executions.findMany({ where: { ...own(ctx), execution_id: newest.id, status: 'succeeded' } });
-  return Object.fromEntries((await nodeRunViews(ctx, rows)).map(({ node_id, output }) => [node_id, output]));
+  const rows = await tx.workflow_node_executions.findMany({
+    where: { ...own(ctx), execution_id: newest.id, status: 'succeeded' },
+    orderBy: [{ started_at: 'asc' }, { id: 'asc' }],
+    select: { id: true, node_id: true },
+  });
+  // Of a node in a loop, the last iteration.
+  const last = new Map(rows.map(({ id, node_id }) => [node_id, id]));
+  const views = await executionViews(tx, ctx, newest.id, [...last.values()]);
+  return Object.fromEntries(views.map(({ node_id, output }) => [node_id, output]));
 }
 
 /** The address of the person. */

@@ -20,7 +20,7 @@ import {
   triggerOf,
 } from './definition.shared.ts';
 import { cancelExecution as cancel, enqueueExecution, retryExecution as retry, type Start, type TriggeredBy } from './engine/executions.ts';
-import { nodeRunViews } from './engine/views.ts';
+import { executionViews } from './engine/views.ts';
 import { mayCallRoutes } from './routes-called.ts';
 import type { BrowseExecutions, ExecuteWorkflow, ListExecutions, RetryExecution, RunWorkflow } from './schema.ts';
 import { lockedWorkflow, type WorkflowRow, workflowById } from './store.ts';
@@ -166,11 +166,7 @@ export const getExecution = (ctx: Ctx, { id }: { id: string }) =>
   });
 
 async function nodesOf(tx: Tx, ctx: Ctx, execution_id: string) {
-  const rows = await tx.workflow_node_executions.findMany({
-    where: { ...own(ctx), execution_id },
-    orderBy: [{ started_at: { sort: 'asc', nulls: 'last' } }, { id: 'asc' }],
-  });
-  return (await nodeRunViews(ctx, rows)).map((one) => ({ ...one, status: one.status as NodeStatus }));
+  return (await executionViews(tx, ctx, execution_id)).map((one) => ({ ...one, status: one.status as NodeStatus }));
 }
 
 /** The same with the definition that ran, for its page. @throws Refusal not_found, tenant_sealed */

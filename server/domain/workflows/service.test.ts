@@ -294,3 +294,18 @@ test('runs are kept as long as the plan keeps logs', async () => {
     [runs[0]],
   );
 });
+
+test('what is merged into a definition is within its bounds, too, and one names secrets in at most 1,000 places', async () => {
+  const w = await workspace();
+  const trigger_config = { triggerType: 'manual', x: Array(10_000).fill(1) };
+  const tooMany = { type: 'validation_error', message: 'definition: must have at most 10,000 members and items in all' };
+  await assert.rejects(create(w.live, { trigger_config }), tooMany);
+  const { id } = await create(w.live);
+  await assert.rejects(made(w.live, 'workflows.update', { id, trigger_config }), tooMany);
+  const naming = (times: number) =>
+    chain({ triggerType: 'manual' }, node('notify', 'http_request', { body: Array(times).fill('{{secret:A}}{{secret:A}}') }));
+  await assert.rejects(create(w.live, { definition: naming(501) }), {
+    message: 'definition: names secrets in 1002 places and may in 1000: use fewer placeholders',
+  });
+  await create(w.live, { definition: naming(500) });
+});

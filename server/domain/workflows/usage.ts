@@ -32,15 +32,17 @@ export const usageOfWorkflows = (ctx: Ctx) =>
       rows.map(({ created_by }) => created_by),
     );
     const span = lastDays(ctx.now);
+    const newestOf = new Map(last.map((one) => [one.workflow_id, one]));
+    const countsOf = new Map(days.map((one) => [`${one.workflow_id} ${one.day}`, one]));
     return wholeList(
       rows.map(({ id, dropped_count, created_by }) => {
-        const newest = last.find((one) => one.workflow_id === id);
+        const newest = newestOf.get(id);
         return {
           ...{ id, dropped: dropped_count, created_by: names(created_by) },
           last_status: (newest?.status ?? null) as ExecutionStatus | null,
           ...{ last_execution_id: newest?.id ?? null, last_at: newest?.created_at ?? null },
           days: span.map((day) => {
-            const found = days.find((one) => one.workflow_id === id && one.day === day);
+            const found = countsOf.get(`${id} ${day}`);
             return { day, completed: found?.completed ?? 0, failed: found?.failed ?? 0 };
           }),
         };

@@ -4,7 +4,9 @@ import { configOf, type ExecutionError, type WorkflowNode } from '../definition.
 import { newMeter } from '../expressions/meter.shared.ts';
 import type { NodeCall, NodeResult } from '../nodes/node-call.ts';
 import { type Frame, type Graph, inputOf, iteration, ROOT, type Run, scopeIn } from './graph.ts';
+import type { JsonSize } from './json-size.ts';
 import type { Meter } from './metering.ts';
+import type { Room } from './room.ts';
 import type { Claimed, Timer } from './store.ts';
 import type { ExecutionValue } from './values.ts';
 
@@ -15,7 +17,7 @@ export type Held = {
   /** Somebody asked for its end. */
   cancel: () => void;
 };
-export type Tools = { pool: pg.Pool; owner: string; meter: Meter; clock: () => Date };
+export type Tools = { pool: pg.Pool; owner: string; meter: Meter; room: Room; clock: () => Date };
 
 export type Drive = {
   held: Held;
@@ -27,8 +29,12 @@ export type Drive = {
   tasks: Map<string, Promise<{ key: string; result: NodeResult }>>;
   dirty: Set<Run>;
   operations: number;
-  /** Bytes of all outputs. */
-  state: Map<string, number>;
+  /** The size of every output. */
+  state: Map<string, JsonSize>;
+  /** The worker's memory is for others until it wakes again. */
+  steppedBack: boolean;
+  /** Bytes of what its nodes were given, as far as that is kept. */
+  inputs: number;
   largeChanged: boolean;
   responseRun: string | undefined;
   /** Why it ends before its graph does. */

@@ -8,13 +8,14 @@ import { callOf, type Drive, frameOf, type Held, type Tools } from './drive-stat
 import { finish, write } from './ending.ts';
 import { advance, type Frame, fail, inputOf, keyOf, openGraph, openLoop, put, putTrigger, type Run, type Step } from './graph.ts';
 import { failureOf, resume } from './resume.ts';
-import { type ExecutionValue, kept, MOST_STATE, openValue } from './values.ts';
+import { type ExecutionValue, kept, MOST_INPUTS, MOST_STATE, MOST_VALUES, openValue } from './values.ts';
 
 const AT_ONCE = 5;
 const MOST_RUNS = 1_000;
 const LOST_TOO_OFTEN = 3;
 const LONGEST_LIFE_MS = 35 * 86_400_000;
 const CANCEL_MS = 30_000;
+const STEP_BACK_MS = 5_000;
 
 /** Carries an execution on until it ends, or only timers are left. Everything it did is written before it does the next thing. */
 export async function drive(held: Held, tools: Tools): Promise<void> {
@@ -33,7 +34,15 @@ async function open(held: Held, tools: Tools): Promise<Drive | null> {
   const graph = openGraph(structure, (node, frame, status) => blank(node, frame, status, tools.clock()));
   const drive: Drive = {
     ...{ held, tools, graph, value: { input: null }, timers: new Map(), tasks: new Map(), dirty: new Set() },
-    ...{ operations: execution.operations, state: new Map(), largeChanged: false, responseRun: undefined, stop: null },
+    ...{
+      operations: execution.operations,
+      state: new Map(),
+      inputs: 0,
+      steppedBack: false,
+      largeChanged: false,
+      responseRun: undefined,
+      stop: null,
+    },
     ...{ inFlight: new AbortController(), began: performance.now(), clockOut: undefined, wake: () => {} },
   };
   abandoned.signal.addEventListener('abort', () => drive.inFlight.abort(), { once: true });
@@ -95,6 +104,11 @@ async function run(drive: Drive): Promise<void> {
   const { held, tasks } = drive;
   if (!drive.stop && !held.execution.resumed) await affordable(drive);
   while (!held.abandoned.signal.aborted) {
+    if (!drive.stop && stepsBack(drive)) {
+      if (tasks.size === 0) return sleep(drive, drive.tools.clock().getTime() + STEP_BACK_MS);
+      await somethingEnded(drive);
+      continue;
+    }
     const turn = drive.stop ? { done: true, launched: [] } : await nextTurn(drive);
     if (turn.done ? tasks.size === 0 : drive.stop && tasks.size === 0) return finish(drive);
     if (!drive.stop && turn.launched.length === 0 && tasks.size === 0) {
@@ -112,6 +126,9 @@ async function run(drive: Drive): Promise<void> {
     if (tasks.size > 0) await somethingEnded(drive);
   }
 }
+
+/** Whether it begins nothing more for now, so that there is memory for others. */
+const stepsBack = (drive: Drive): boolean => (drive.steppedBack ||= drive.tools.room.stepsBack(drive.held.execution.id));
 
 /** What is to be launched now: attempts whose wait is over, what a lost worker had in flight, and what the graph says. */
 async function nextTurn(drive: Drive): Promise<{ done: boolean; launched: string[] }> {
@@ -232,7 +249,7 @@ function apply(drive: Drive, key: string, result: NodeResult): void {
   const frame = frameOf(run.path);
   const now = tools.clock();
   drive.dirty.add(run);
-  run.input = result.input !== undefined ? result.input : inputOf(graph, node, frame);
+  run.input = shownInput(drive, node, result.input !== undefined ? result.input : inputOf(graph, node, frame));
   if (result.status === 'looping') {
     openLoop(graph, frame, node, result.items);
     return;
@@ -301,22 +318,42 @@ function settled(drive: Drive, run: Run): void {
   if (node?.type === 'loop') remember(drive, keyOf(run.path, run.node_id), run);
 }
 
+/** What a node was given, as people see it: left out once there is too much of it in the run. Callers get the input of set_response, so that is whole. */
+function shownInput(drive: Drive, { type }: WorkflowNode, input: unknown): unknown {
+  if (type === 'set_response' || input === null) return input;
+  const { value } = kept(input);
+  const { bytes } = kept(value).size;
+  if (drive.inputs + bytes > MOST_INPUTS)
+    return `[left out: the inputs of this run are larger than ${MOST_INPUTS / 1_048_576} MiB together]`;
+  drive.inputs += bytes;
+  return value;
+}
+
 /** Counts what is kept, and keeps what is too large for its own row with the execution. */
 function remember(drive: Drive, key: string, run: Run): void {
-  const { bytes, cut } = kept(run.output);
-  drive.state.set(key, bytes);
-  if (cut) {
-    run.truncated = true;
+  const { size, cut } = kept(run.output);
+  drive.state.set(key, size);
+  if (!drive.steppedBack) drive.tools.room.holds(drive.held.execution.id, drive.state.values());
+  const problem = stateProblem(drive);
+  if (problem) drive.stop ??= { status: 'failed', code: 'state_too_large', message: problem };
+  if (cut) run.truncated = true;
+  if (cut && !problem) {
     drive.value.large = { ...drive.value.large, [key]: run.output };
     drive.largeChanged = true;
   }
-  const total = [...drive.state.values()].reduce((sum, one) => sum + one, 0);
-  if (total > MOST_STATE)
-    drive.stop ??= { status: 'failed', code: 'state_too_large', message: 'The outputs of the run are larger than 5 MiB together.' };
 }
 
-async function sleep(drive: Drive): Promise<void> {
-  const wakes_at = new Date(Math.min(...[...drive.timers.values()].map(({ fire_at }) => fire_at.getTime())));
+function stateProblem({ state }: Drive): string | null {
+  let [bytes, values] = [0, 0];
+  for (const size of state.values()) [bytes, values] = [bytes + size.bytes, values + size.values];
+  if (bytes > MOST_STATE) return 'The outputs of the run are larger than 5 MiB together, the limit. Pass on only what later steps need.';
+  return values > MOST_VALUES
+    ? `The outputs of the run have more than ${MOST_VALUES.toLocaleString('en-US')} values together, the limit. Pass on only what later steps need.`
+    : null;
+}
+
+async function sleep(drive: Drive, latest = Number.POSITIVE_INFINITY): Promise<void> {
+  const wakes_at = new Date(Math.min(latest, ...[...drive.timers.values()].map(({ fire_at }) => fire_at.getTime())));
   const status = await write(drive, { status: 'waiting', wakes_at });
   if (status !== 'cancelling') return;
   // Cancelled meanwhile: nothing is in flight any more.

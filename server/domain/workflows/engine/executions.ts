@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
 import { type Authority, allOf, authorityOf, storedAuthorities } from '#server/domain/authorities/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -6,7 +7,7 @@ import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { DEFAULT_TIMEOUT_SECONDS, type Definition, type ExecutionTrigger, isTerminal, TRIGGER_NODE } from '../definition.shared.ts';
-import { type ExecutionValue, type NodeValue, openValue, sealValue } from './values.ts';
+import { type ExecutionValue, openValue, resealValue, sealValue } from './values.ts';
 
 /** A workflow as far as starting it takes. */
 export type Startable = { id: string; version: number; environment: string | null; timeout_seconds: number | null };
@@ -156,15 +157,15 @@ async function takeOver(tx: Tx, ctx: Ctx, from: string, to: string): Promise<voi
   });
   const cut = rows.findIndex(({ truncated }) => truncated);
   const whole = cut === -1 ? rows : rows.slice(0, cut);
-  const data = await Promise.all(
-    whole.map(async (row) => {
-      const id = newId();
-      const { value_ct, cek_wrapped, tmk_version } = row;
-      if (!value_ct || !cek_wrapped || tmk_version === null) return { ...row, id, execution_id: to };
-      const value = await openValue<NodeValue>(ctx, { id: row.id, value_ct, cek_wrapped, tmk_version }).catch(whenSealed);
-      return { ...row, ...(await sealValue(ctx, id, value).catch(whenSealed)), id, execution_id: to };
-    }),
-  );
+  const data: typeof whole = [];
+  for (const row of whole) {
+    const id = newId();
+    const { value_ct, cek_wrapped, tmk_version } = row;
+    const isSealed = value_ct && cek_wrapped && tmk_version !== null;
+    const value = isSealed && (await resealValue(ctx, { id: row.id, value_ct, cek_wrapped, tmk_version }, id).catch(whenSealed));
+    data.push({ ...row, ...(value || {}), id, execution_id: to });
+    await turn();
+  }
   await tx.workflow_node_executions.createMany({ data });
 }
 

@@ -7,7 +7,7 @@ import { flushMeters } from '#server/platform/monthly-meter.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { definitionOf, ended, started, statesOf, stored, working } from './running.fixture.ts';
+import { definitionOf, ended, runsOf, started, statesOf, stored, working } from './running.fixture.ts';
 
 await ownDatabase();
 working();
@@ -89,4 +89,63 @@ test('outputs larger than 5 MiB together end the run', async () => {
   );
   const execution = await ended(await started(w.test, await stored(w.test, definition), 'a'.repeat(100_000)));
   assert.deepEqual([execution.status, execution.error_code], ['failed', 'state_too_large']);
+});
+
+test('outputs with more values than a run may have end it, however few bytes they are', async () => {
+  const w = await workspace();
+  const list = `{{trigger.data|split('')}}`;
+  const definition = definitionOf(
+    Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`n${i}`, ['transform', { template: Array.from({ length: 9 }, () => list) }]])),
+    ['trigger>n0', ...Array.from({ length: 7 }, (_, i) => `n${i}>n${i + 1}`)],
+  );
+  const execution = await ended(await started(w.test, await stored(w.test, definition), 'a'.repeat(10_000)));
+  assert.deepEqual([execution.status, execution.error_code], ['failed', 'state_too_large']);
+  assert.match(String(execution.error_message), /more than 500,000 values together, the limit\. Pass on only/);
+});
+
+test('what the nodes of a run were given is kept to 2 MiB, and the run goes on', async () => {
+  const w = await workspace();
+  const nodes = Array.from({ length: 12 }, (_, i) => `n${i}`);
+  const definition = definitionOf(
+    Object.fromEntries(nodes.map((id) => [id, ['transform', { template: '{{trigger.data|length}}' }]])),
+    nodes.map((id) => `trigger>${id}`),
+  );
+  const id = await started(w.test, await stored(w.test, definition), 'a'.repeat(240 * 1024));
+  assert.equal((await ended(id)).status, 'completed');
+  const inputs = (await runsOf(w.test, id)).filter(({ node_id }) => node_id !== 'trigger-node').map(({ input }) => input);
+  const left = inputs.filter((input) => input === '[left out: the inputs of this run are larger than 2 MiB together]');
+  assert.equal(left.length, 4);
+});
+
+test('answers of servers with too many values fail the node, which says how many it may have', async () => {
+  const w = await workspace();
+  const server = await listen(
+    createServer((req, res) => {
+      const body = req.url === '/deep' ? `${'['.repeat(300)}${']'.repeat(300)}` : `[${'[],'.repeat(400_000)}1]`;
+      res.setHeader('content-type', 'application/json').end(body);
+    }),
+  );
+  for (const path of ['wide', 'deep']) {
+    const definition = definitionOf({ a: ['http_request', { method: 'GET', url: `http://127.0.0.1:${server}/${path}` }] }, ['trigger>a']);
+    const execution = await ended(await started(w.test, await stored(w.test, definition)));
+    assert.deepEqual([execution.status, execution.error_code], ['failed', 'state_too_large']);
+    assert.match(
+      String(execution.error_message),
+      /more than 300,000 members and items, or more than 200 levels, the limits: ask the server/,
+    );
+  }
+});
+
+test('outputs that are six times as long as JSON are cut without being written out', async () => {
+  const w = await workspace();
+  const definition = definitionOf(
+    { a: ['transform', { template: { body: '{{trigger.data}}' } }], b: ['transform', { template: '{{a.body|length}}' }] },
+    ['trigger>a', 'a>b'],
+  );
+  const id = await started(w.test, await stored(w.test, definition), '\u0001'.repeat(200_000));
+  assert.equal((await ended(id)).status, 'completed');
+  const [, a, b] = await runsOf(w.test, id);
+  assert.deepEqual([a?.truncated, b?.output], [true, 200_000], 'later nodes see it whole');
+  const length = JSON.stringify(a?.output).split('\\u0001').length - 1;
+  assert.ok(length > 40_000 && length < 44_000, String(length));
 });

@@ -6,6 +6,7 @@ import { configOf, type Definition, isRecord } from '../definition.shared.ts';
 import { newMeter } from '../expressions/meter.shared.ts';
 import { runNode } from '../nodes/kinds.ts';
 import { faultOf, type NodeCall, type NodeResult, textOf } from '../nodes/node-call.ts';
+import { kept } from './values.ts';
 
 export type NodeTest = {
   workflow: { id: string; environment: string | null };
@@ -55,11 +56,12 @@ export async function testNode(
   const began = performance.now();
   const result = await resultOf(call);
   const duration_ms = Math.round(performance.now() - began);
-  const request = 'input' in result ? requestOf(result.input) : null;
-  if (result.status === 'failed') return { status: 'failed', output: result.output ?? null, duration_ms, error: result.fault, request };
+  // Cut as the output of a run would be.
+  const request = 'input' in result ? requestOf(kept(result.input).value) : null;
+  if (result.status === 'failed') return { status: 'failed', output: kept(result.output).value, duration_ms, error: result.fault, request };
   return {
     status: 'succeeded',
-    output: result.status === 'looping' ? { items: result.items } : result.output,
+    output: kept(result.status === 'looping' ? { items: result.items } : result.output).value,
     duration_ms,
     error: null,
     request,

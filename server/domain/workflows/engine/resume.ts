@@ -1,20 +1,21 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { configOf, type ExecutionError, TRIGGER_NODE, type WorkflowNode } from '../definition.shared.ts';
 import { KINDS } from '../nodes/kinds.ts';
 import { callOf, type Drive, frameOf } from './drive-state.ts';
 import { type Failure, fail, type Graph, iteration, keyOf, openLoop, type Run, type Step } from './graph.ts';
 import { loadRuns } from './store.ts';
-import { type NodeValue, openValue } from './values.ts';
+import { kept, type NodeValue, openValue } from './values.ts';
 
 /** What an earlier worker wrote of it. Runs that were in flight are made again, with the same key. */
 export async function resume(drive: Drive): Promise<void> {
   const { execution } = drive.held;
   const { graph, timers } = drive;
   const stored = await loadRuns(drive.tools.pool, execution.id);
-  const values = await Promise.all(
-    stored.runs.map((row) =>
-      row.value_ct && row.cek_wrapped && row.tmk_version !== null ? openValue<NodeValue>(execution, row as never) : null,
-    ),
-  );
+  const values: (NodeValue | null)[] = [];
+  for (const row of stored.runs) {
+    values.push(row.value_ct && row.cek_wrapped && row.tmk_version !== null ? await openValue<NodeValue>(execution, row as never) : null);
+    await turn();
+  }
   for (const [i, row] of stored.runs.entries()) {
     const { id, node_id, path, status, attempt, handles, started_at, completed_at, truncated } = row;
     const large = drive.value.large?.[keyOf(path, node_id)];
@@ -35,8 +36,10 @@ export async function resume(drive: Drive): Promise<void> {
       truncated,
     };
     graph.runs.set(keyOf(path, node_id), run);
-    if (output !== null) drive.state.set(keyOf(path, node_id), Buffer.byteLength(JSON.stringify(output)));
+    if (output !== null) drive.state.set(keyOf(path, node_id), kept(output).size);
+    if (run.input !== null) drive.inputs += kept(run.input).size.bytes;
   }
+  drive.tools.room.holds(execution.id, drive.state.values());
   for (const timer of stored.timers) timers.set(keyOf(timer.path, timer.node_id), timer);
   restoreFailures(drive);
   restoreLoops(drive);

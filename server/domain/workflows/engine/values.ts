@@ -1,6 +1,7 @@
 import { type Space, spaceOf } from '#server/kernel/context.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { isRecord } from '../definition.shared.ts';
+import { fitting, type JsonSize, jsonSize } from './json-size.ts';
 
 type Place = { tenant_id: string; sandbox: boolean };
 export type SealedValue = { value_ct: Uint8Array<ArrayBuffer>; cek_wrapped: Uint8Array<ArrayBuffer>; tmk_version: number };
@@ -32,6 +33,16 @@ export async function openValue<T>(place: Place, row: StoredValue & { id: string
   }
 }
 
+/** The value of one row sealed for another, as it is. @throws TenantKeyUnavailable, DecryptFailed */
+export async function resealValue(place: Place, { id, ...sealed }: StoredValue & { id: string }, rowId: string): Promise<SealedValue> {
+  const bytes = await keyring().openValue(placeOf(place, id), sealed);
+  try {
+    return (await keyring().sealValue(placeOf(place, rowId), bytes)) as SealedValue;
+  } finally {
+    bytes.fill(0);
+  }
+}
+
 const placeOf = (
   { tenant_id, sandbox }: Place,
   row_id: string,
@@ -40,26 +51,37 @@ const placeOf = (
 });
 
 const MOST_KEPT = 256 * 1024;
-/** Of all outputs of an execution together. */
+/** Of all outputs of an execution together: bytes of JSON, and values of any kind, which take many times their bytes in memory. */
 export const MOST_STATE = 5 * 1024 * 1024;
+export const MOST_VALUES = 500_000;
+/** Of what all its nodes were given: that's kept for people to see, and most of it was an output before. */
+export const MOST_INPUTS = 2 * 1024 * 1024;
 
-/** An output as its row keeps it: of one that is too large the body is cut, or else its text. */
-export function kept(output: unknown): { value: unknown; bytes: number; cut: boolean } {
-  const text = JSON.stringify(output ?? null);
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= MOST_KEPT) return { value: output ?? null, bytes, cut: false };
-  if (isRecord(output) && output.body !== undefined) {
-    const rest = { ...output, body: '' };
-    const room = MOST_KEPT - Buffer.byteLength(JSON.stringify(rest)) - 64;
-    const body = typeof output.body === 'string' ? output.body : JSON.stringify(output.body);
-    if (room > 0) return { value: { ...rest, body: cutTo(body, room) }, bytes, cut: true };
-  }
-  return { value: cutTo(text, MOST_KEPT - 64), bytes, cut: true };
+export type Kept = { value: unknown; size: JsonSize; cut: boolean };
+/** Values don't change once they are made, and the same one is an output here and an input there. */
+const known = new WeakMap<object, Kept>();
+
+/** An output as its row keeps it: of one that is too large the body is cut, or else its text. Nothing larger than a row keeps is written out for that. */
+export function kept(output: unknown): Kept {
+  if (typeof output !== 'object' || output === null) return keptOf(output ?? null);
+  const found = known.get(output) ?? keptOf(output);
+  known.set(output, found);
+  return found;
 }
 
-/** The beginning of a text that is at most this long as JSON. */
-function cutTo(text: string, bytes: number): string {
-  let end = Math.min(text.length, bytes);
-  while (Buffer.byteLength(JSON.stringify(text.slice(0, end))) > bytes) end = Math.floor(end * 0.9);
-  return text.slice(0, end).toWellFormed();
+function keptOf(output: unknown): Kept {
+  const size = jsonSize(output);
+  if (size.bytes <= MOST_KEPT) return { value: output, size, cut: false };
+  if (isRecord(output) && output.body !== undefined) {
+    const rest = { ...output, body: '' };
+    const room = MOST_KEPT - jsonSize(rest).bytes - 64;
+    if (room > 0) return { value: { ...rest, body: cutTo(output.body, room) }, size, cut: true };
+  }
+  return { value: cutTo(output, MOST_KEPT - 64), size, cut: true };
+}
+
+/** The beginning of a text, or of a value as JSON, that is at most this long as JSON. */
+function cutTo(value: unknown, bytes: number): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.slice(0, fitting(text, bytes)).toWellFormed();
 }

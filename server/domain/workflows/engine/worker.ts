@@ -7,6 +7,7 @@ import { connection } from '#server/platform/sql.ts';
 import { drive } from './drive.ts';
 import type { Held } from './drive-state.ts';
 import { monthlyMeter } from './metering.ts';
+import { openRoom } from './room.ts';
 import { claim, giveBack, renew, statuses } from './store.ts';
 
 export type Workflows = { /** Gives running executions back: another worker goes on with them. */ stop(): Promise<void> };
@@ -16,6 +17,8 @@ type Options = {
   concurrency?: number;
   /** Milliseconds between looks at an empty queue; new executions are announced anyway. */
   pauseMs?: number;
+  /** Bytes that the values of all of them may take in memory. */
+  mostHeld?: number | undefined;
   /** For timers only. Locks run on the database's own clock. */
   clock?: () => Date;
 };
@@ -27,15 +30,16 @@ const LOOK_MS = 1_000;
  * Runs executions until stopped, each node at least once. It has its own loop and connections, apart from the job queue: servers that hang delay other
  * runs at most. Timers hold neither a worker nor a connection.
  */
-export function startWorkflows({ concurrency = 200, pauseMs = 1_000, clock = () => new Date() }: Options = {}): Workflows {
+export function startWorkflows({ concurrency = 200, pauseMs = 1_000, mostHeld, clock = () => new Date() }: Options = {}): Workflows {
   const owner = newId();
   const pool = openPool({ ...connection(), max: 6, application_name: 'sallyport-workflows' });
   const held = new Map<string, Held>();
   const running = new Set<Promise<void>>();
-  const tools = { pool, owner, meter: monthlyMeter(clock), clock };
+  const room = openRoom(mostHeld);
+  const tools = { pool, owner, meter: monthlyMeter(clock), room, clock };
 
   const loop = startLoop('running workflows', pauseMs, async () => {
-    const free = concurrency - held.size;
+    const free = room.isFull() ? 0 : concurrency - held.size;
     const due = free > 0 ? await claim(pool, owner, free, clock()) : [];
     for (const execution of due) {
       const one: Held = { execution, abandoned: new AbortController(), cancel: () => {} };
@@ -45,6 +49,7 @@ export function startWorkflows({ concurrency = 200, pauseMs = 1_000, clock = () 
         .catch((error: unknown) => log.warn({ err: error, execution_id: execution.id }, 'an execution was not carried on'))
         .finally(() => {
           held.delete(execution.id);
+          room.leaves(execution.id);
           running.delete(task);
           loop.wake();
         });

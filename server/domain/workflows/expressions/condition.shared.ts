@@ -103,18 +103,15 @@ function next(cursor: Cursor, operator: string): boolean {
 
 /** The references of a condition. */
 export function referencesOf(condition: Condition): Reference[] {
-  switch (condition.kind) {
-    case 'literal':
-      return [];
-    case 'reference':
-      return [condition.reference];
-    case 'not':
-      return referencesOf(condition.of);
-    case 'call':
-      return [...referencesOf(condition.on), ...referencesOf(condition.argument)];
-    default:
-      return [...referencesOf(condition.left), ...referencesOf(condition.right)];
+  const found: Reference[] = [];
+  const open: Condition[] = [condition];
+  for (let one = open.pop(); one; one = open.pop()) {
+    if (one.kind === 'reference') found.push(one.reference);
+    else if (one.kind === 'not') open.push(one.of);
+    else if (one.kind === 'call') open.push(one.argument, one.on);
+    else if (one.kind !== 'literal') open.push(one.right, one.left);
   }
+  return found;
 }
 
 /** @throws TooLarge */

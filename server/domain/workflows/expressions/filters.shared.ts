@@ -65,7 +65,7 @@ export function keysOf(value: object, meter: Meter): string[] {
 }
 
 /** Longer texts are neither numbers nor times: looking at one for that costs next to nothing. */
-const LONGEST_LITERAL = 400;
+export const LONGEST_LITERAL = 400;
 
 /** A number, or a text that is one; else null. */
 export function asNumber(value: unknown): number | null {
@@ -98,7 +98,7 @@ function replaced(text: string, from: string, to: string, meter: Meter): string 
   if (from === '') return text;
   let found = 0;
   for (let at = text.indexOf(from); at !== -1; at = text.indexOf(from, at + from.length)) {
-    charge(meter, COST.item);
+    charge(meter, COST.piece);
     found++;
   }
   assertShort(text.length + found * (to.length - from.length));

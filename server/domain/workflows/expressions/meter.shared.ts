@@ -7,8 +7,8 @@ export class TooLarge extends Error {
 export const MOST_TEXT = 5 * 1024 * 1024;
 /** What the evaluation of one node may look at and make. A unit is some nanoseconds, so that all of them stay under 50 ms whatever the shape is. */
 export const MOST_WORK = 8_000_000;
-/** Units of an item, a member, a step, a character that is escaped or converted, and a character of a template that is parsed. A plain character counts 1. */
-export const COST = { item: 40, member: 120, step: 20, escape: 8, parse: 5 } as const;
+/** Units of an item, a member, a step, a piece of a text, a character that is escaped or converted, and one of a template that is parsed. Others count 1. */
+export const COST = { item: 40, member: 120, step: 20, piece: 12, escape: 8, parse: 5 } as const;
 
 /** What is left of the work that one node may be. Everything is charged before it's done. */
 export type Meter = { left: number };

@@ -49,7 +49,8 @@ const MOST_STEPS = 40;
 
 /** @throws SyntaxProblem */
 export function readReference(cursor: Cursor): Reference {
-  const node = /[A-Za-z_]/.test(cursor.peek()) ? cursor.run(isNodeChar) : '';
+  const first = cursor.peek();
+  const node = isLetter(first) || first === '_' ? cursor.run(isNodeChar) : '';
   if (node === '') throw expected('the id of a node', cursor);
   const path: (string | number)[] = [];
   for (;;) {

@@ -1,7 +1,10 @@
+import { parseBounded } from '#server/kernel/bounded-text.ts';
+import { Refusal } from '#server/kernel/errors.ts';
 import type { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { OutboundResponse } from '#server/platform/http-out/request-out.ts';
 import { statusText } from '#server/platform/status-text.ts';
 import { isRecord } from '../definition.shared.ts';
+import { COST, charge, TooLarge } from '../expressions/meter.shared.ts';
 import { failed, type NodeCall, type NodeResult, type RetryReason, textOf } from './node-call.ts';
 import { type Secrets, unsearchable } from './secrets.ts';
 
@@ -21,7 +24,9 @@ export async function bodyOf(call: NodeCall, secrets: Secrets): Promise<{ type: 
   if (bodyType === 'form') {
     const pairs = (value: unknown) =>
       isRecord(value) ? Object.entries(value).map(([name, item]) => [name, textOf(item)] as [string, string]) : [];
-    return { type: 'application/x-www-form-urlencoded', sent: new URLSearchParams(pairs(filled.sent)).toString(), shown: filled.shown };
+    const named = pairs(filled.sent);
+    for (const [name, text] of named) charge(call.meter, (name.length + text.length) * COST.escape);
+    return { type: 'application/x-www-form-urlencoded', sent: new URLSearchParams(named).toString(), shown: filled.shown };
   }
   // A text is a JSON document already, as editors write it.
   const sent = typeof filled.sent === 'string' ? filled.sent : JSON.stringify(filled.sent);
@@ -49,13 +54,19 @@ export function answerOf({ status, headers, body, truncated }: OutboundResponse,
   };
 }
 
+/** Of JSON that a server answers with. */
+const ANSWER_SHAPE = { levels: 200, values: 300_000 };
+const SHAPE_PROBLEM = `the answer has more than ${ANSWER_SHAPE.values.toLocaleString('en-US')} members and items, or more than ${ANSWER_SHAPE.levels} levels, the limits: ask the server for less at once`;
+
+/** @throws TooLarge */
 function valueOfBody(body: Buffer, type: string, truncated: boolean): unknown {
   if (body.length === 0) return null;
   const text = body.toString('utf8');
   if (/[/+]json\b/i.test(type) && !truncated) {
     try {
-      return JSON.parse(text);
-    } catch {
+      return parseBounded(text, ANSWER_SHAPE);
+    } catch (error) {
+      if (error instanceof Refusal) throw new TooLarge(SHAPE_PROBLEM);
       return text.replaceAll('\0', '');
     }
   }

@@ -1,4 +1,5 @@
 import { delaySeconds } from '../configs.shared.ts';
+import { asNumber, LONGEST_LITERAL } from '../expressions/filters.shared.ts';
 import { evaluated, InvalidConfig, type NodeKind, textOf } from './node-call.ts';
 
 const LONGEST_MS = 30 * 86_400_000;
@@ -9,12 +10,16 @@ export const delay: NodeKind = (call) => {
   const { until, amount } = call.config;
   const from = call.now.getTime();
   if (until !== undefined && until !== null && until !== '') {
-    const at = new Date(textOf(evaluated(call, until, true)));
+    const text = textOf(evaluated(call, until, true));
+    const at = new Date(text.length > LONGEST_LITERAL ? Number.NaN : text);
     if (Number.isNaN(at.getTime())) throw new InvalidConfig('until must be a timestamp');
     if (at.getTime() - from > LONGEST_MS) throw new InvalidConfig('until must be within 30 days');
     return waiting(new Date(Math.max(at.getTime(), from)));
   }
-  const seconds = delaySeconds({ ...call.config, amount: typeof amount === 'string' ? Number(evaluated(call, amount)) : amount });
+  const seconds = delaySeconds({
+    ...call.config,
+    amount: typeof amount === 'string' ? (asNumber(evaluated(call, amount)) ?? Number.NaN) : amount,
+  });
   if (seconds === null || !Number.isFinite(seconds)) throw new InvalidConfig('amount must be a number with a unit');
   const ms = seconds * 1_000;
   if (ms < SHORTEST_MS || ms > LONGEST_MS) throw new InvalidConfig('amount must be a time from 1 second to 30 days');

@@ -5,6 +5,7 @@ import { membersOnly, strangersAmong } from '../recipients.ts';
 import { evaluated, failed, InvalidConfig, type NodeCall, type NodeKind, succeeded, textOf } from './node-call.ts';
 
 const MOST_RECIPIENTS = 10;
+const LONGEST = 1024 * 1024;
 
 /**
  * Sends one mail to each recipient; a repeated run sends none twice. From Test only members of the workspace get mail (interface rule 62 §7); on the Free plan
@@ -20,6 +21,8 @@ export const email: NodeKind = async (call) => {
     ...(html ? { html: textOf(evaluated(call, html)) } : {}),
     ...(replyTo ? { replyTo: addressOf(textOf(evaluated(call, replyTo, true))) } : {}),
   };
+  if ((input.text?.length ?? 0) + (input.html?.length ?? 0) > LONGEST)
+    throw new InvalidConfig('text and html can have at most 1 MiB together');
   const { tenant_id, sandbox } = call.place;
   const confined = !call.own && (sandbox || call.plan === 'free');
   const strangers = confined ? await strangersAmong(db(), tenant_id, asked) : [];
@@ -39,7 +42,9 @@ export const email: NodeKind = async (call) => {
 
 function recipients(call: NodeCall): string[] {
   const given = evaluated(call, call.config.to, true);
-  const list = (Array.isArray(given) ? given : textOf(given).split(',')).map((one) => addressOf(textOf(one)));
+  const list = (Array.isArray(given) ? given.slice(0, MOST_RECIPIENTS + 1) : textOf(given).split(',', MOST_RECIPIENTS + 1)).map((one) =>
+    addressOf(textOf(one)),
+  );
   const unique = [...new Set(list)];
   if (unique.length === 0 || unique.length > MOST_RECIPIENTS) throw new InvalidConfig(`to must name 1 to ${MOST_RECIPIENTS} addresses`);
   return unique;
@@ -56,9 +61,7 @@ function addressOf(text: string): string {
 /** For readers of plain text: what stands between the tags. */
 const withoutTags = (html: string): string =>
   html
-    .split('<')
-    .map((part, i) => (i === 0 ? part : part.slice(part.indexOf('>') + 1)))
-    .join('')
+    .replace(/<(?:[^<>]*>)?/g, '')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
 

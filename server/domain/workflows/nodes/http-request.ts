@@ -7,6 +7,7 @@ import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import { isOpenPort } from '#server/platform/http-out/open-port.ts';
 import type { OutboundResponse } from '#server/platform/http-out/request-out.ts';
 import { isRecord } from '../definition.shared.ts';
+import { COST, charge, type Meter, TooLarge } from '../expressions/meter.shared.ts';
 import { answerOf, bodyOf, failedBy, isRetryable, scrubbedAnswer } from './answers.ts';
 import { evaluated, failed, InvalidConfig, type NodeCall, type NodeFault, type NodeKind, type NodeResult, textOf } from './node-call.ts';
 import { SecretFault, type Secrets, secretsFor } from './secrets.ts';
@@ -46,6 +47,7 @@ export const httpRequest: NodeKind = async (call) => {
     return resultOf(call, built, await scrubbedAnswer(answer, secrets));
   } catch (error) {
     if (error instanceof SecretFault) return failed(error.fault.code, error.fault.message, { input: built.shown });
+    if (error instanceof TooLarge) return failed('state_too_large', error.message, { input: built.shown });
     if (!(error instanceof UpstreamFault) || call.signal.aborted) throw error;
     return failedBy(error, built.shown);
   }
@@ -66,6 +68,7 @@ type Request = {
 /** @throws Unresolved, InvalidConfig */
 function urlOf(call: NodeCall): string {
   const url = textOf(evaluated(call, call.config.url, true)).trim();
+  assertUrlLength(url);
   if (!URL.canParse(url)) throw new InvalidConfig('url must be an absolute URL');
   return url;
 }
@@ -97,6 +100,7 @@ async function build(call: NodeCall, base: string, secrets: Secrets): Promise<Re
     url: withQuery(
       base,
       query.map(([name, { sent }]) => [name, sent]),
+      call.meter,
     ),
     method,
     headers,
@@ -107,6 +111,7 @@ async function build(call: NodeCall, base: string, secrets: Secrets): Promise<Re
       url: withQuery(
         base,
         query.map(([name, { shown: visible }]) => [name, visible]),
+        call.meter,
       ),
       headers: shown,
       ...(body ? { body: body.shown } : {}),
@@ -116,10 +121,20 @@ async function build(call: NodeCall, base: string, secrets: Secrets): Promise<Re
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
 
-function withQuery(url: string, pairs: readonly (readonly [string, string])[]): string {
+/** @throws InvalidConfig, TooLarge */
+function withQuery(url: string, pairs: readonly (readonly [string, string])[], meter: Meter): string {
   if (pairs.length === 0) return url;
+  for (const [name, value] of pairs) charge(meter, (name.length + value.length) * COST.escape);
   const query = pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
-  return `${url}${url.includes('?') ? '&' : '?'}${query}`;
+  const whole = `${url}${url.includes('?') ? '&' : '?'}${query}`;
+  assertUrlLength(whole);
+  return whole;
+}
+
+const LONGEST_URL = 64 * 1024;
+function assertUrlLength({ length }: string): void {
+  if (length > LONGEST_URL)
+    throw new InvalidConfig(`url and query can have at most ${LONGEST_URL} characters together: put large values into the body`);
 }
 
 type Pair = { sent: string; shown: string };

@@ -3,6 +3,7 @@ import { spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { askGateway } from '#server/platform/gateway-control.ts';
 import { isRecord } from '../definition.shared.ts';
+import { COST, charge } from '../expressions/meter.shared.ts';
 import { RouteAnswer, type RouteOrder } from '../route-order.schema.ts';
 import { routeIdOf } from '../routes-called.ts';
 import { answerOf, bodyOf, isRetryable } from './answers.ts';
@@ -68,9 +69,11 @@ async function orderOf(call: NodeCall): Promise<{ order: Omit<RouteOrder, 'calle
   const route = textOf(evaluated(call, config.route, true));
   const path = textOf(evaluated(call, config.path, true));
   if (!path.startsWith('/') || /[^\x21-\x7e]|#/.test(path)) throw new InvalidConfig('path must begin with / and be percent-encoded');
-  const query = (isRecord(config.query) ? Object.entries(config.query) : []).map(
-    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(textOf(evaluated(call, value)))}`,
-  );
+  const query = (isRecord(config.query) ? Object.entries(config.query) : []).map(([name, value]) => {
+    const text = textOf(evaluated(call, value));
+    charge(call.meter, (name.length + text.length) * COST.escape);
+    return `${encodeURIComponent(name)}=${encodeURIComponent(text)}`;
+  });
   // By its ID, so that what is called is what was asked for, whatever is called how meanwhile.
   const routeId = await routeIdOf(place, route);
   if (routeId === null)

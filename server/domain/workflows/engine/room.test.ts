@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import test from 'node:test';
+import { db } from '#server/platform/db.ts';
+import { listen } from '#server/platform/http-out/upstream.fixture.ts';
+import { ownDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { openRoom } from './room.ts';
+import { definitionOf, ended, started, statesOf, stored, working } from './running.fixture.ts';
+
+const MIB = 1024 * 1024;
+
+test('an execution steps back when it has more than its share of too much, and only then', () => {
+  const room = openRoom(10 * MIB);
+  const holds = (name: string, mib: number) => room.holds(name, [{ bytes: (mib * MIB) / 2, values: 0 }]);
+  holds('a', 11);
+  assert.deepEqual([room.stepsBack('a'), room.isFull()], [false, true], 'one alone goes on');
+  holds('b', 1);
+  assert.deepEqual([room.stepsBack('b'), room.stepsBack('a'), room.isFull()], [false, true, false]);
+  holds('c', 5);
+  holds('b', 5);
+  assert.deepEqual([room.stepsBack('b'), room.stepsBack('c')], [false, false], 'it is not too much any more');
+  room.leaves('c');
+  holds('d', 9);
+  room.holds('e', [{ bytes: 0, values: 100_000 }]);
+  assert.equal(room.isFull(), true, 'values take memory, however short they are');
+});
+
+await ownDatabase();
+working({ mostHeld: 2 * MIB });
+
+test('a run that holds too much beside others waits in the database until there is room, and then completes', async () => {
+  const w = await workspace();
+  const held: (() => void)[] = [];
+  let open = false;
+  const port = await listen(createServer((_, res) => (open ? res.end('{}') : held.push(() => res.end('{}')))));
+  const definition = definitionOf(
+    {
+      big: ['transform', { fields: { x: '{{trigger.data|replace("a","bbbbbbbbbb")}}' } }],
+      call: ['http_request', { method: 'GET', url: `http://127.0.0.1:${port}/` }],
+      last: ['transform', { template: '{{big.x|length}}' }],
+    },
+    ['trigger>big', 'big>call', 'call>last'],
+  );
+  const workflow = await stored(w.test, definition);
+  const ids = await Promise.all(Array.from({ length: 4 }, () => started(w.test, workflow, 'a'.repeat(50_000))));
+  const waiting = () => db().workflow_executions.count({ where: { id: { in: ids }, status: 'waiting' } });
+  await until(async () => (await waiting()) > 0, 'the third steps back: two have room');
+  open = true;
+  for (const answer of held) answer();
+  for (const id of ids) {
+    assert.equal((await ended(id)).status, 'completed');
+    assert.equal(await statesOf(w.test, id), 'big:succeeded call:succeeded last:succeeded');
+  }
+});
