@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { testDatabase } from '#server/testing/database.ts';
+import { neverBlocks } from '#server/testing/loop-probe.ts';
+import { startGateway, startUpstream } from '../gateway.fixture.ts';
+import { HOSTILE_BODIES } from '../templates/hostile-bodies.fixture.ts';
+import { custodian, routeWith } from './fields/fields.fixture.ts';
+
+await testDatabase({ UPSTREAM_PRIVATE_ALLOWLIST: '127.0.0.0/8' });
+const running = await startGateway();
+const LARGEST = 10 * 1024 * 1024 - 1024;
+const sink = await startUpstream((_, res) => res.writeHead(200, { 'content-type': 'application/json' }).end('{}'));
+const MASK = { direction: 'request', action: 'mask', mask: 'full', selectors: ['$..ssn', '$..a.b.c'] };
+
+for (const [what, config, actions, shapes] of [
+  ['a route adds to', { body: { added: true } }, [], ['objects', 'one field of pluses']],
+  ['field actions apply to', {}, [MASK], ['objects of escaped names', 'words']],
+] as const)
+  test(`bodies of 10 MiB that ${what} keep no other call waiting`, async () => {
+    const c = await custodian();
+    const inject = 'body' in config ? { inject_body_json: config.body } : {};
+    const { call } = await routeWith(running, c, sink.url, actions, inject);
+    for (const shape of shapes) {
+      const { type = '', text = () => '' } = HOSTILE_BODIES[shape] ?? {};
+      const body = Buffer.from(text(LARGEST));
+      const answer = await neverBlocks(() => call({ body, headers: { 'content-type': type } }));
+      assert.equal(answer.status, 200, `${shape}: ${answer.body.slice(0, 300)}`);
+    }
+  });
