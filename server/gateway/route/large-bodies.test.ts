@@ -27,3 +27,15 @@ for (const [what, config, actions, shapes] of [
       assert.equal(answer.status, 200, `${shape}: ${answer.body.slice(0, 300)}`);
     }
   });
+
+test('ten of them at once keep no other call waiting', async () => {
+  const c = await custodian();
+  const { call } = await routeWith(running, c, sink.url, [], { inject_body_json: { added: true } });
+  const bodies = ['objects', 'numbers', 'one field of pluses', 'escapes', 'a name of pluses'].map((shape) => {
+    const { type = '', text = () => '' } = HOSTILE_BODIES[shape] ?? {};
+    return { body: Buffer.from(text(LARGEST)), headers: { 'content-type': type } };
+  });
+  const answers = await neverBlocks(() => Promise.all([...bodies, ...bodies].map((ask) => call(ask))));
+  assert.ok(answers.some(({ status }) => status === 200));
+  for (const { status, body } of answers) assert.ok(status === 200 || status === 429, body.slice(0, 300));
+});
