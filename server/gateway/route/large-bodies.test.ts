@@ -39,3 +39,15 @@ test('ten of them at once keep no other call waiting', async () => {
   assert.ok(answers.some(({ status }) => status === 200));
   for (const { status, body } of answers) assert.ok(status === 200 || status === 429, body.slice(0, 300));
 });
+
+test('lines without end, and a value of megabytes, keep no other call waiting either', async () => {
+  const c = await custodian();
+  const lines = await routeWith(running, c, sink.url, [{ ...MASK, content_type: 'application/x-ndjson' }]);
+  const body = Buffer.from('{"n":1}\n'.repeat(60_000));
+  const sent = await neverBlocks(() => lines.call({ body, headers: { 'content-type': 'application/x-ndjson' } }));
+  assert.equal(sent.status, 200, sent.body);
+  const strict = await routeWith(running, c, sink.url, [{ ...MASK, mode: 'strict' }]);
+  const long = Buffer.from(JSON.stringify({ ssn: '\u0007'.repeat(300 * 1024) }));
+  const refused = await neverBlocks(() => strict.json(long));
+  assert.deepEqual([refused.status, /at \/ssn: it is longer than 1 MiB/.test(refused.body)], [424, true], refused.body);
+});
