@@ -63,7 +63,7 @@ export function limitProblems(found: readonly Site[] = sites(), page: string = f
 
 /** The paths in the columns of all tables of a page, by the column's title. */
 function listed(page: string): Record<string, string[]> {
-  const found: Record<string, string[]> = {};
+  const found: Record<string, string[]> = { where: [], 'sorts in': [] };
   let titles: string[] = [];
   for (const line of page.split('\n')) {
     if (!line.startsWith('|')) {
@@ -77,7 +77,7 @@ function listed(page: string): Record<string, string[]> {
     if (titles.length === 0) titles = cells;
     else
       for (const [i, cell] of cells.entries())
-        for (const [, place] of cell.matchAll(/`(server\/[^`]+)`/g)) (found[titles[i] as string] ??= []).push(place as string);
+        for (const [, place] of cell.matchAll(/`(server\/[^`]+)`/g)) found[titles[i] ?? '']?.push(place as string);
   }
-  return { where: found.where ?? [], 'sorts in': found['sorts in'] ?? [] };
+  return found;
 }

@@ -42,7 +42,7 @@ function send({ url, method = 'POST', headers = {}, body }: HostileRequest, n: n
       response.on('close', () => resolve(`${response.statusCode}${code ? ` ${code}` : ''}`));
     });
     request.on('timeout', () => request.destroy());
-    request.on('error', () => resolve('none'));
+    request.on('error', () => resolve('unanswered'));
     request.end(body);
   });
 }

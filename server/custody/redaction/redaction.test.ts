@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import test from 'node:test';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
+import { neverBlocks } from '#server/testing/loop-probe.ts';
 import { indented, SPELLINGS } from './encodings.fixture.ts';
-import { patientRedactor, redactor, textRedactor } from './redaction.ts';
+import { patientFinder, patientRedactor, redactor, textRedactor } from './redaction.ts';
 
 const one = (value: string) => new Map([['TOKEN', value]]);
 const MARK = '[redacted:secret:TOKEN]';
@@ -135,4 +137,19 @@ test('a patient search answers as the other does, lets others go first and gives
   assert.deepEqual(await Promise.all([patient(worst), patientRedactor(secrets)(worst)]), [null, null]);
   watching = false;
   assert.ok(turns > 20, `others had ${turns} turns`);
+});
+
+test('as many values as one call can reveal are looked for without keeping anybody waiting, and more than that not at all', async () => {
+  const valuesOf = (count: number) => new Map(Array.from({ length: count }, (_, i) => [`field /${i}`, randomBytes(2_048).toString('hex')]));
+  const [most, over] = [valuesOf(255), valuesOf(2_000)];
+  const [, known = ''] = [...most][7] ?? [];
+  const found = await neverBlocks(() => patientFinder(most)(Buffer.from(`before ${known} behind`)));
+  assert.deepEqual(
+    found?.map(({ name }) => name),
+    ['field /7'],
+  );
+  assert.equal(await neverBlocks(() => patientFinder(over)(Buffer.from('anything that is long enough'))), null);
+  // The same value again is no further work.
+  const same = new Map(Array.from({ length: 2_000 }, (_, i) => [`field /${i}`, known]));
+  assert.equal((await neverBlocks(() => patientFinder(same)(Buffer.from(known))))?.length, 1);
 });
