@@ -65,7 +65,7 @@ export function piiSession(settings: PiiSettings): PiiSession {
       : textStream(rewriting, { buffers, state: state as TextState | undefined });
 
   return {
-    request: (texts) => (requestMode === 'off' ? [...texts] : each(texts, up)),
+    request: (texts) => (requestMode === 'off' ? [...texts] : each(texts, up, most)),
     answer: (texts) => each(texts, down, most),
     running: (texts) => (texts.length === 1 ? each(texts, down, most) : rewrittenRunning(texts, down)),
     stream(channel, state) {

@@ -71,7 +71,8 @@ test('a prompt of some megabytes is judged and replaced, its answer restored, an
   const answer = await neverBlocks(() => call(prompt));
   assert.equal(answer.status, 200, answer.body.slice(0, 500));
   assert.match((prompts[0] ?? '').slice(FILLER.length * 40_000), /^SVC_MEMBER_ID_\w{10} about SVC_CODE_/);
-  assert.equal((answer.json() as { choices: { message: { content: string } }[] }).choices[0]?.message.content, prompt);
+  const { choices } = JSON.parse(answer.body) as ReturnType<typeof completion>;
+  assert.equal(choices[0]?.message.content, prompt);
   const refused = await neverBlocks(() => call(`${FILLER.repeat(20_000)} never say this7`));
   assert.deepEqual([refused.status, refused.json().code], [400, 'firewall_block']);
 });
