@@ -1,4 +1,4 @@
-// npm run bench [-- proxy bodies latency memory payloads journal fields wrap connections events equal sockets many hot crypto tokens oauth lists scim vaults pki ai migrations databases deliveries alerts web hostile kills start] [--seconds=n] [--only=text]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads journal fields wrap connections events equal sockets many hot crypto tokens oauth lists scim vaults pki ai detectors migrations databases deliveries alerts web hostile kills start] [--seconds=n] [--only=text]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import { fork } from 'node:child_process';
@@ -14,6 +14,7 @@ import { measureConnections } from './bench/connections.ts';
 import { measureCrypto } from './bench/crypto.ts';
 import { measureDatabases } from './bench/databases.ts';
 import { measureDeliveries } from './bench/deliveries.ts';
+import { measureDetectors } from './bench/detectors.ts';
 import { measureEqual } from './bench/equal.ts';
 import { measureFields } from './bench/fields.ts';
 import { measureHostile } from './bench/hostile.ts';
@@ -65,6 +66,7 @@ const parts = [
   'vaults',
   'pki',
   'ai',
+  'detectors',
   'migrations',
   'databases',
   'deliveries',
@@ -101,6 +103,7 @@ const ownParts = {
   vaults: measureVaults,
   pki: measurePki,
   ai: measureAi,
+  detectors: measureDetectors,
   migrations: measureMigrations,
   databases: measureDatabases,
   deliveries: measureDeliveries,

@@ -86,15 +86,16 @@ function formsOf(codes: readonly string[]): Form[] {
 /** Letters and digits, with their places. */
 function squash(text: string): { text: string; upper: string; places: Int32Array } {
   const places = new Int32Array(text.length);
-  let kept = '';
+  const kept = Buffer.allocUnsafe(text.length);
   let count = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (!isKept(code)) continue;
+    kept[count] = code;
     places[count++] = i;
-    kept += text[i];
   }
-  return { text: kept, upper: kept.toUpperCase(), places };
+  const squashed = kept.toString('latin1', 0, count);
+  return { text: squashed, upper: squashed.toUpperCase(), places };
 }
 
 const isKept = (code: number): boolean => (code > 47 && code < 58) || (code > 64 && code < 91) || (code > 96 && code < 123);

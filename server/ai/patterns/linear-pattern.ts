@@ -19,7 +19,9 @@ export type LinearPattern = {
 export const LONGEST_MATCH = 4_096;
 
 /** Says why a pattern isn't accepted, in a sentence part after the name of its field. */
-export class UnsupportedPattern extends Error {}
+export class UnsupportedPattern extends Error {
+  override readonly name = 'UnsupportedPattern';
+}
 
 /**
  * Compiles a pattern. Compiled ones are kept, so that each is compiled once a process however many policies list it.

@@ -74,8 +74,3 @@ export function applied(text: string, from: number, to: number, edits: readonly 
   }
   return result + text.slice(at, to);
 }
-
-/** A whole text at once. */
-export function rewritten(text: string, rewriting: Rewriting, budget?: Budget): string {
-  return applied(text, 0, text.length, editsOf(text, marks(text, 0, rewriting, budget), rewriting), rewriting.counts);
-}

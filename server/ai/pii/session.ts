@@ -1,7 +1,7 @@
 import { type Budget, budgetFor } from '../patterns/budget.ts';
 import { jsonStream } from './json-stream.ts';
 import { BUILT_IN_REACH, type CompiledPolicy } from './policy.ts';
-import { type PiiCounts, type Rewriting, rewritten } from './rewrite.ts';
+import { applied, editsOf, marks, type PiiCounts, type Rewriting } from './rewrite.ts';
 import { rewrittenRunning } from './running.ts';
 import { type JsonState, type StreamState, type TextState, type TextStream, textStream } from './text-stream.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -19,7 +19,17 @@ export type PiiModes = {
   holdbackChars?: number;
 };
 
-export type PiiSettings = PiiModes & { policy: CompiledPolicy; tokenizer: Tokenizer };
+export type PiiSettings = PiiModes & {
+  policy: CompiledPolicy;
+  tokenizer: Tokenizer;
+  /** Matches of texts that are replaced at once: to make a token of one takes up to a tenth of a millisecond. */
+  most?: number;
+};
+
+/** The texts have more matches than the session replaces; nothing was replaced. */
+export class TooManyMatches extends Error {
+  override readonly name = 'TooManyMatches';
+}
 
 export type Channel = 'text' | 'json';
 
@@ -43,7 +53,7 @@ export const buffersStreams = ({ streamingMode = 'holdback', holdbackChars = BUI
   streamingMode === 'buffer' || (streamingMode === 'holdback' && reach > Math.max(holdbackChars, BUILT_IN_REACH));
 
 export function piiSession(settings: PiiSettings): PiiSession {
-  const { policy, tokenizer, requestMode, responseMode, streamingMode } = settings;
+  const { policy, tokenizer, requestMode, responseMode, streamingMode, most = Number.POSITIVE_INFINITY } = settings;
   const requestCounts: PiiCounts = new Map();
   const answerCounts: PiiCounts = new Map();
   const up: Rewriting = { policy, tokenizer, direction: 'request', restores: false, counts: requestCounts };
@@ -55,9 +65,9 @@ export function piiSession(settings: PiiSettings): PiiSession {
       : textStream(rewriting, { buffers, state: state as TextState | undefined });
 
   return {
-    request: (texts) => (requestMode === 'off' ? [...texts] : each(texts, up)),
-    answer: (texts) => each(texts, down),
-    running: (texts) => rewrittenRunning(texts, down),
+    request: (texts) => (requestMode === 'off' ? [...texts] : each(texts, up, most)),
+    answer: (texts) => each(texts, down, most),
+    running: (texts) => (texts.length === 1 ? each(texts, down, most) : rewrittenRunning(texts, down)),
     stream(channel, state) {
       if (streamingMode !== 'monitor') return streamOf(channel, down, buffers, state);
       // Values leave as the model wrote them; only tokens are restored, and what would have been replaced is counted.
@@ -73,9 +83,11 @@ export function piiSession(settings: PiiSettings): PiiSession {
 }
 
 /** All texts of a call under one budget of time. */
-function each(texts: readonly string[], rewriting: Rewriting): string[] {
+function each(texts: readonly string[], rewriting: Rewriting, most: number): string[] {
   const budget: Budget = budgetFor(texts.reduce((sum, { length }) => sum + length, 0));
-  return texts.map((text) => rewritten(text, rewriting, budget));
+  const found = texts.map((text) => marks(text, 0, rewriting, budget));
+  if (found.reduce((sum, { length }) => sum + length, 0) > most) throw new TooManyMatches('The texts have too many matches.');
+  return texts.map((text, i) => applied(text, 0, text.length, editsOf(text, found[i] ?? [], rewriting), rewriting.counts));
 }
 
 /** A stream beside which another one only counts. */

@@ -26,7 +26,9 @@ export type JsonState = {
 };
 
 /** More text would have to be held back than the service keeps of one answer. */
-export class HeldTooLong extends Error {}
+export class HeldTooLong extends Error {
+  override readonly name = 'HeldTooLong';
+}
 
 /**
  * One channel of an answer (interface rule 51 §7.5). Plain words leave at once. From a character on that may begin a match, text is held until `reach` more

@@ -26,7 +26,7 @@ export const descriptions: Descriptions = {
     'ai_controls.pii_recognizers.list': { description: 'Lists the recognizers of this space.', success: 'The recognizers.' },
     'ai_controls.pii_recognizers.create': {
       description:
-        'Creates a recognizer: a regular expression or a list of words. Expressions run in a linear-time engine (RE2), without look-around and back-references. A whitelist that would match arbitrary text is refused.',
+        'Creates a recognizer: a regular expression or a list of words. Expressions run in a linear-time engine (RE2), without look-around and back-references. A word list has at most 256 KiB, 10,000 words and 256 characters a word; the lists that a policy names 1 MiB together, and all of the space 4 MiB. A whitelist that would match arbitrary text is refused.',
       success: 'The created recognizer.',
     },
     'ai_controls.pii_recognizers.test': {
@@ -113,7 +113,8 @@ export const descriptions: Descriptions = {
     kind: '`regex`, or `aho_corasick` for a list of words. The `presidio_` kinds need a sidecar that this deployment does not have.',
     'FirewallHeuristic.kind': '`regex`, or `keyword` for text that is found as it is, whatever its case.',
     'heuristics.kind': '`regex`, or `keyword` for text that is found as it is, whatever its case.',
-    pattern: 'Regular expression (RE2 syntax, at most 2,000 characters), or one word or phrase a line.',
+    pattern:
+      'Regular expression (RE2 syntax, at most 2,000 characters), or one word or phrase a line (at most 256 characters each, 256 KiB in all).',
     'heuristics.pattern': 'Regular expression (RE2 syntax) or keyword.',
     'FirewallHeuristic.pattern': 'Regular expression (RE2 syntax) or keyword.',
     context_words: 'One of them must be within 50 characters of a match. Empty: a match needs no context.',

@@ -150,3 +150,34 @@ test('a name of a pack that somebody else has is a conflict, and nothing of the 
   assert.equal(await db().ai_pii_recognizers.count({ where: { tenant_id: w.tenant.id } }), 1);
   assert.equal(await db().ai_pii_policies.count({ where: { tenant_id: w.tenant.id } }), 0);
 });
+
+test('word lists have a limit together, of a policy and of a space; what is longer stays and can only be shortened', async () => {
+  const w = await workspace();
+  const list = (kib: number, word = 'word') => `${word}\n`.repeat(Math.ceil((kib * 1024) / (word.length + 1))).slice(0, kib * 1024);
+  const create = (pattern: string) =>
+    made(w.live, 'ai_controls.pii_recognizers.create', { name: fresh('list').replaceAll('-', '_'), kind: 'aho_corasick', pattern });
+  const update = (id: string, changes: object) => made(w.live, 'ai_controls.pii_recognizers.update', { id, ...changes });
+  await assert.rejects(create('x'.repeat(257)), { type: 'validation_error', message: /256 characters/ });
+  const first = await create(list(200, 'a word of forty characters in each line1'));
+  // Lists of the time before the limits, which no operation has judged.
+  const stored = (kib: number) =>
+    db().ai_pii_recognizers.create({
+      data: {
+        ...own(w.live),
+        ...{ id: newId(), name: fresh('old').replaceAll('-', '_'), kind: 'aho_corasick', pattern: list(kib, 'y'.repeat(300)) },
+        ...{ context_words: [], confidence: 0.85, action: 'redact', enabled: true, created_at: w.live.now, updated_at: w.live.now },
+      } as never,
+    });
+  const old = [await stored(900), await stored(1_800), await stored(1_200)];
+  await assert.rejects(create(list(200, 'b'.repeat(40))), { message: /space to 4,300 KiB, and 4,096 KiB are allowed/ });
+  await assert.rejects(update(first.id, { pattern: list(250, 'c'.repeat(40)) }), { message: /4,150 KiB/ });
+  assert.equal((await update(first.id, { pattern: list(100, 'd'.repeat(40)) })).id, first.id);
+  assert.equal((await update(old[1]?.id ?? '', { context_words: ['near'] })).context_words.length, 1);
+  const policy = (recognizer_ids: string[]) => made(w.live, 'ai_controls.pii_policies.create', { name: fresh('Policy'), recognizer_ids });
+  await assert.rejects(policy([old[1]?.id ?? '']), { message: /1,800 KiB together, and 1,024 KiB/ });
+  const small = await policy([old[0]?.id ?? '', first.id]);
+  await assert.rejects(update(first.id, { pattern: list(150, 'e'.repeat(40)) }), { message: new RegExp(`${small.name} to 1,050 KiB`) });
+  await assert.rejects(made(w.live, 'ai_controls.pii_policies.update', { id: small.id, recognizer_ids: [old[0]?.id, old[2]?.id] }), {
+    message: /2,100 KiB/,
+  });
+});

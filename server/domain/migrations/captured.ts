@@ -3,7 +3,7 @@ import { inTransaction, read } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { bucketOf, kindOf, splitKeys } from './classify.ts';
-import { denierOf } from './denying.ts';
+import { deniedOf } from './denying.ts';
 import { denylistOf } from './denylist.ts';
 import { MOST_ITEMS } from './register.shared.ts';
 import { lockedMigration } from './store.ts';
@@ -42,10 +42,11 @@ export async function acceptCaptured(ctx: Ctx, migrationId: string, items: reado
         where: { id: migration.id },
         data: { status: 'discovering', started_at: ctx.now, updated_at: ctx.now },
       });
-    const denies = denierOf([...denylist, ...(migration.denylist as typeof denylist)]);
+    const entries = sealed.map(({ item }) => ({ name: item.source_ref, ref: item.source_ref, tags: {} }));
+    const denied = await deniedOf([...denylist, ...(migration.denylist as typeof denylist)], entries, { owner: ctx.tenant_id });
     let [accepted, denylisted] = [0, 0];
-    for (const { item, stored, text } of sealed) {
-      if (denies({ name: item.source_ref, ref: item.source_ref, tags: {} })) {
+    for (const [i, { item, stored, text }] of sealed.entries()) {
+      if (denied[i]) {
         denylisted++;
         continue;
       }

@@ -6,7 +6,7 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { drops, type Looser, loosened } from '#server/kernel/loosening.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { env } from '#server/platform/env.ts';
-import { denierOf } from './denying.ts';
+import { deniedOf } from './denying.ts';
 import { DEFAULT_PATTERNS, type PatternKind } from './denylist.shared.ts';
 import type { PutDenylist } from './schema.ts';
 
@@ -29,8 +29,8 @@ export async function denylistOf(tx: Tx, ctx: Pick<Ctx, 'tenant_id'>): Promise<{
 export const DENYLIST_PROTECTIONS: Looser<{ patterns: string[] }> = { patterns: drops };
 const patternOf = ({ kind, pattern }: { kind: string; pattern: string }) => `${kind}:${pattern}`;
 
-export function putDenylist(ctx: Ctx, { patterns }: z.output<typeof PutDenylist>) {
-  const denies = denierOf(patterns);
+export async function putDenylist(ctx: Ctx, { patterns }: z.output<typeof PutDenylist>) {
+  await deniedOf(patterns, [], { owner: ctx.tenant_id });
   return mutate(ctx, async (tx) => {
     const before = await denylistOf(tx, ctx);
     const known = new Map(before.patterns.map((one) => [`${one.kind}:${one.pattern}`, one]));
@@ -55,9 +55,13 @@ export function putDenylist(ctx: Ctx, { patterns }: z.output<typeof PutDenylist>
       select: { id: true, migration_id: true, source_name: true, source_ref: true, source_tags: true },
       orderBy: { id: 'asc' },
     });
-    const matching = waiting.filter((row) =>
-      denies({ name: row.source_name, ref: row.source_ref, tags: row.source_tags as Record<string, string> }),
-    );
+    const entries = waiting.map((row) => ({
+      name: row.source_name,
+      ref: row.source_ref,
+      tags: row.source_tags as Record<string, string>,
+    }));
+    const denied = await deniedOf(patterns, entries, { owner: ctx.tenant_id });
+    const matching = waiting.filter((_, i) => denied[i]);
     const text = (list: readonly Stored[]) => list.map(({ kind, pattern }) => `${kind} ${pattern}`);
     return audited(
       {

@@ -8,7 +8,8 @@ import { systemContext } from '#server/kernel/system-context.ts';
 import { log } from '#server/platform/log.ts';
 import { bucketOf, kindOf, splitKeys } from './classify.ts';
 import { openGrant } from './credentials.ts';
-import { type Denies, denierOf } from './denying.ts';
+import { deniedOf } from './denying.ts';
+import type { Pattern } from './denylist.shared.ts';
 import { denylistOf } from './denylist.ts';
 import { beat, failed, finished, giveBack, LeaseLost, type Run, takeLease, underLease } from './discovery-lease.ts';
 import { type CallPace, paced } from './pace.ts';
@@ -95,7 +96,7 @@ class Reading {
   readonly #prefixes: readonly string[];
   readonly #until: number;
   #calls = 0;
-  #denies: Denies = () => false;
+  #patterns: readonly Pattern[] = [];
   #environments: ReadonlySet<string> = new Set();
   #added = 0;
 
@@ -112,7 +113,7 @@ class Reading {
     const ctx = this.#run.ctx();
     await read(ctx, async (tx) => {
       const { patterns } = await denylistOf(tx, ctx);
-      this.#denies = denierOf([...patterns, ...(this.#migration.denylist as typeof patterns)]);
+      this.#patterns = [...patterns, ...(this.#migration.denylist as typeof patterns)];
       this.#environments = new Set((await tx.environments.findMany({ where: own(ctx), select: { name: true } })).map(({ name }) => name));
     });
     for (let cursor = this.#migration.cursor as Cursor | null, first = true; first || cursor; first = false) {
@@ -145,10 +146,12 @@ class Reading {
     for (let at = 0; at < entries.length; at += 500) {
       const part = entries.slice(at, at + 500);
       const known = await this.#known(part);
-      for (const entry of part) {
+      const names = part.map(({ name, ref, tags }) => ({ name, ref, tags }));
+      const denied = await deniedOf(this.#patterns, names, { owner: this.#run.ctx().tenant_id });
+      for (const [i, entry] of part.entries()) {
         const versions = known.get(entry.ref);
         if (versions?.some(({ version, fresh }) => (entry.version === null ? fresh : version === entry.version))) continue;
-        await this.#entry(entry, signal);
+        await this.#entry(entry, denied[i] === true, signal);
       }
     }
   }
@@ -171,9 +174,8 @@ class Reading {
     return Map.groupBy(found, ({ ref }) => ref);
   }
 
-  async #entry(entry: SourceEntry, signal: AbortSignal): Promise<void> {
-    if (this.#denies(entry))
-      return this.#add(entry, { version: entry.version ?? '', status: 'denylisted', text: null, bytes: null, fetch_error: null });
+  async #entry(entry: SourceEntry, denied: boolean, signal: AbortSignal): Promise<void> {
+    if (denied) return this.#add(entry, { version: entry.version ?? '', status: 'denylisted', text: null, bytes: null, fetch_error: null });
     try {
       const { version, bytes, binary } = await this.#call(() => this.#provider.readValue(entry, signal));
       try {

@@ -16,7 +16,7 @@ import { addJob } from '#server/platform/queue.ts';
 import { endGrant, sealGrant } from './credentials.ts';
 import { removeAllRoutes } from './db-routes.ts';
 import { rejectAll } from './deciding.ts';
-import { denierOf } from './denying.ts';
+import { deniedOf } from './denying.ts';
 import { type Described, described } from './provider-input.ts';
 import { ProviderFault } from './providers/provider.ts';
 import { isLive, MOST_LIVE } from './register.shared.ts';
@@ -84,7 +84,7 @@ type Shown = Omit<
 export async function createMigration(ctx: Ctx, input: z.output<typeof CreateMigration>) {
   refuseStaticCredentials({ ...input, content: undefined });
   const what = described(input, ctx.tenant_id);
-  denierOf(input.denylist, 'denylist');
+  await deniedOf(input.denylist, [], { owner: ctx.tenant_id, field: 'denylist' });
   if (input.mode !== 'pull') requireFeature(ctx, 'byo_agent');
   await read(ctx, (tx) => assertRoom(tx, ctx, input));
   const grant = await probed(ctx, what);

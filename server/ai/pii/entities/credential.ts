@@ -65,11 +65,13 @@ const NAMES = [
 const NAMED =
   /(?:authorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token|dpop)?|\bbearer|(?:api|access|secret|private|client|auth)[ _-]?(?:key|token|secret)["']?\s{0,3}[:=]|(?:secret|password|passwd|pwd|token)["']?\s{0,3}[:=])\s{0,3}["']?([A-Za-z0-9+/_.~=!@#$%^&*-]{12,500})/gi;
 
-/** Shannon entropy of the characters, in bits a character. */
+/** Shannon entropy of the characters, which are ASCII, in bits a character. */
 export function entropy(text: string): number {
-  const counts = new Map<string, number>();
-  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
+  COUNTS.fill(0);
+  for (let i = 0; i < text.length; i++) (COUNTS[text.charCodeAt(i) & 127] as number)++;
   let bits = 0;
-  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length);
+  for (const count of COUNTS) if (count > 0) bits -= (count / text.length) * Math.log2(count / text.length);
   return bits;
 }
+
+const COUNTS = new Uint16Array(128);

@@ -46,7 +46,15 @@ export const network: readonly Entity[] = [
 function ipv6(match: string, start: number): Range | false {
   const address = match.replace(/[.:]$/, (last) => (match.endsWith('::') ? last : ''));
   const colons = address.split(':').length - 1;
-  return colons >= 2 && isPublic(address) ? { start, end: start + address.length } : false;
+  // Other numbers of groups, such as of a MAC address, aren't worth a parse.
+  const isWhole = address.includes('::') ? colons >= 2 : colons === 7 || (colons === 6 && address.includes('.'));
+  return isWhole && isPublic(address) ? { start, end: start + address.length } : false;
 }
 
-const isPublic = (address: string): boolean => ipaddr.isValid(address) && ipaddr.parse(address).range() === 'unicast';
+function isPublic(address: string): boolean {
+  try {
+    return ipaddr.parse(address).range() === 'unicast';
+  } catch {
+    return false;
+  }
+}

@@ -10,8 +10,8 @@ const MS = 20_000;
 /** Of one workspace: its calls wait for each other, and what they hold in memory is bounded by their bodies. */
 const MOST_WAITING = 200;
 
-/** Characters of a call that built-in detectors read where they are: a few milliseconds at most, and less than a thread takes to be handed them is usual. */
-export const MOST_HERE = 16 * 1024;
+/** Characters of a call that built-in detectors read where they are: the worst text takes them 5 ms (`npm run bench -- detectors`). */
+export const MOST_HERE = 8 * 1024;
 
 /**
  * Runs a job of the detectors on a thread. `withSources` is the job with its rules and tokens, for a thread that doesn't know them. `owner` is the workspace.

@@ -1,7 +1,7 @@
 import type { PiiDone, PiiJob } from '#server/ai/detectors/job.ts';
 import { builtInsOnly, type PiiRules } from '#server/ai/pii/policy.ts';
 import type { PiiCounts } from '#server/ai/pii/rewrite.ts';
-import { buffersStreams, type Channel, type PiiModes, piiSession } from '#server/ai/pii/session.ts';
+import { buffersStreams, type Channel, type PiiModes, piiSession, TooManyMatches } from '#server/ai/pii/session.ts';
 import { HeldTooLong, MOST_HELD, type StreamState, type TextStream } from '#server/ai/pii/text-stream.ts';
 import type { Tokenizer } from '#server/ai/pii/tokenizer.ts';
 import type { Waits } from '#server/ai/stream/steps.ts';
@@ -31,7 +31,7 @@ export async function pooledPii(settings: PooledSettings): Promise<PooledPii> {
   const { rules, tokenizer, owner, requestMode, responseMode, streamingMode, holdbackChars } = settings;
   const modes: PiiModes = { requestMode, responseMode, streamingMode, holdbackChars };
   const { key, reach } = await nameOf(rules);
-  const here = piiSession({ ...modes, policy: builtInsOnly(rules.builtIns), tokenizer });
+  const here = piiSession({ ...modes, policy: builtInsOnly(rules.builtIns), tokenizer, most: MOST_MATCHES_HERE });
   const isSimple = rules.recognizers.length === 0;
   const { requestCounts, answerCounts } = here;
 
@@ -57,7 +57,12 @@ export async function pooledPii(settings: PooledSettings): Promise<PooledPii> {
   };
   const texts = (on: 'request' | 'answer' | 'running') => (texts: readonly string[]) => {
     if (on === 'request' && requestMode === 'off') return [...texts];
-    if (isSimple && texts.reduce((sum, { length }) => sum + length, 0) <= MOST_HERE) return here[on](texts);
+    if (isSimple && texts.reduce((sum, { length }) => sum + length, 0) <= MOST_HERE)
+      try {
+        return here[on](texts);
+      } catch (error) {
+        if (!(error instanceof TooManyMatches)) throw error;
+      }
     return elsewhere({ on, texts }).then((done) => texts.map((text, i) => done.texts[i] ?? text));
   };
 
@@ -104,6 +109,8 @@ function count(counts: PiiCounts, more: readonly (readonly [string, number])[]):
   for (const [entity, times] of more) counts.set(entity, (counts.get(entity) ?? 0) + times);
 }
 
+/** Matches of short texts that are replaced here. */
+const MOST_MATCHES_HERE = 50;
 /** So many are sent along; more are sent to a thread that doesn't know them. */
 const FEW_TOKENS = 200;
 /** Characters of a stream that are handed over at once. */

@@ -67,6 +67,7 @@ class Relay implements AnswerSink {
   #waiting: Promise<void> | null = null;
   /** Why nothing is read: one for each of the caller, who is slow, and of the steps. */
   #pauses = 0;
+  #draining = false;
   #over = false;
   #began = false;
   #failed = false;
@@ -272,8 +273,13 @@ class Relay implements AnswerSink {
     this.#silence?.refresh();
     if (res.write(bytes) || this.#over) return;
     // The caller is slow: nothing more is read until it has taken this.
+    if (this.#draining) return;
+    this.#draining = true;
     this.#pause();
-    res.once('drain', () => this.#goOn());
+    res.once('drain', () => {
+      this.#draining = false;
+      this.#goOn();
+    });
   }
 
   #broken(error: unknown): void {
