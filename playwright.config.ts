@@ -5,7 +5,7 @@ import { defineConfig } from '@playwright/test';
 const browser = JSON.parse(process.env.E2E_BROWSER ?? '{}') as { executablePath?: string; args?: string[]; env?: Record<string, string> };
 
 /** The longest, and those that start a system of their own: what began last would run on alone. */
-const LONGEST = /\b(alerts|chaos|restart|configuration|first-call|pages|drafts|frame|collections|workflows|webhooks)\.spec\.ts$/;
+const LONGEST = /\b(alerts|chaos|kills|restart|configuration|first-call|pages|drafts|frame|collections|workflows|webhooks)\.spec\.ts$/;
 
 export default defineConfig({
   testDir: 'e2e',

@@ -65,8 +65,10 @@ export async function startOwnSystem({ embedded = false } = {}): Promise<OwnSyst
     const file = fs.openSync(logFile, 'a');
     supervisor = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path.resolve('scripts/start.ts')], {
       env: environment,
-      stdio: ['ignore', file, file],
+      // Over a channel, so that it stops when this process is gone.
+      stdio: ['ignore', file, file, 'ipc'],
     });
+    supervisor.channel?.unref();
     fs.closeSync(file);
     ended = new Promise((resolve) => supervisor.once('exit', (code) => resolve(code)));
     while (!fs.readFileSync(logFile).subarray(began).includes('Sallyport is ready')) {

@@ -56,7 +56,7 @@ import { createGateway, type Gateway } from './gateway.ts';
 import { gatewayHealth } from './gateway-health.ts';
 import { measureGateway } from './gateway-meters.ts';
 import { writeAiDenials } from './governance/denials.ts';
-import { flushCalls } from './governance/log/writer.ts';
+import { flushCalls, journalCalls } from './governance/log/writer.ts';
 import { inboundOrders } from './inbound/inbound-orders.ts';
 import { mcpPlane } from './mcp/plane.ts';
 import { createHotOAuth } from './oauth/hot.ts';
@@ -130,6 +130,7 @@ export async function assemble(planes: readonly Plane[] = PLANES, pollMs?: numbe
   const spill = createSpill(path.join(env.LOG_SPILL_DIR, `sallyport-log-spill-${roots.current.id}-${env.PLANE_PORTS.proxy ?? env.PORT}`));
   const { DATA_DIR, REQUEST_LOG_JOURNAL: journaling } = env;
   const journal = journaling === 'off' ? undefined : createJournal(path.join(DATA_DIR, 'request-log'), journaling);
+  const endCallJournal = journaling === 'off' ? undefined : journalCalls(path.join(DATA_DIR, 'ai-calls'));
   const logs = createLogWriter({ pool, spill, journal, stamps: usageStamps(pool), nodeId: hostname() });
   const payloads = createPayloadWriter({ pool, keyring });
   const known = credentials({ stale_ms: env.SNAPSHOT_MAX_AGE_SECONDS * 1000 });
@@ -285,6 +286,7 @@ export async function assemble(planes: readonly Plane[] = PLANES, pollMs?: numbe
         flushStandings(),
         known.close(),
       ]);
+      endCallJournal?.();
       await snapshots.close();
       counters.close();
       failures.close();

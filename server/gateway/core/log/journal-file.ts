@@ -15,8 +15,8 @@ export type JournalFile = {
   remove(): void;
 };
 
-/** Makes a file that only this account can read. @throws when the disk doesn't take it */
-export function makeJournalFile(path: string): JournalFile {
+/** Makes a file that only this account can read, which begins with `head`. @throws when the disk doesn't take it */
+export function makeJournalFile(path: string, head: Buffer = journalHead): JournalFile {
   const fd = openSync(path, 'wx', 0o600);
   let size = 0;
   let at = Date.now();
@@ -43,7 +43,7 @@ export function makeJournalFile(path: string): JournalFile {
   };
 
   try {
-    write(journalHead);
+    write(head);
   } catch (error) {
     closeSync(fd);
     unlink(path, () => {});

@@ -237,7 +237,8 @@ function outage(task: 'written' | 'synced') {
 
 const WAITING = new Error('The disk took nothing a moment ago.');
 
-function isAbandoned(file: string, name: string): boolean {
+/** Whether the process that a file of a journal is named after has ended. */
+export function isAbandoned(file: string, name: string): boolean {
   if (name.startsWith(LEFT)) return true;
   const owner = NAME.exec(name)?.groups?.owner;
   if (owner === undefined || owner === thisProcess) return false;

@@ -2,7 +2,8 @@ import { costNano } from '#server/ai/prices/cost.ts';
 import { noUsage } from '#server/ai/usage/usage.ts';
 import { price } from '#server/custody/ai/prices.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { type FinishedCall, flushCalls, recordCall } from '../log/writer.ts';
+import type { FinishedCall } from '../log/entry.ts';
+import { flushCalls, journalCalls, recordCall } from '../log/writer.ts';
 import { type Reserved, type ReserveInput, reserve } from './ledger.ts';
 import { type Caps, NO_CAPS, type PayingSubject } from './subjects.ts';
 
@@ -64,7 +65,9 @@ export function finished(asked: ReserveInput, reserved: Reserved | null, extra: 
 
 // As a process of its own: what a second gateway, or one that is about to die, does.
 if (process.argv[2] === 'process') {
-  const { mode, who, calls, cap } = JSON.parse(process.argv[3] ?? '{}') as { mode: string; who: Payers; calls: number; cap: string };
+  type Job = { mode: string; who: Payers; calls: number; cap: string; journal?: string };
+  const { mode, who, calls, cap, journal } = JSON.parse(process.argv[3] ?? '{}') as Job;
+  if (journal !== undefined) journalCalls(journal);
   const subjects = subjectsOf(who, { agent: { dailyNano: BigInt(cap) } });
   const say = (text: string) => process.stdout.write(`${text}\n`);
   if (mode === 'race') {

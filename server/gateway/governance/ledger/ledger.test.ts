@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
 import test from 'node:test';
 import { sweepReservations } from '#server/domain/ai-spend/jobs/sweep.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { watchEvents } from '#server/testing/events.ts';
+import { onFileEnd } from '#server/testing/file-end.ts';
+import { folderOf } from '#server/testing/processes.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { flushCalls, recordCall } from '../log/writer.ts';
+import { drainCalls, flushCalls, journalCalls, recordCall } from '../log/writer.ts';
 import { CENT, finished, input, type Payers, payers, subjectsOf, USD } from './calls.fixture.ts';
 import { type Reserved, reserve } from './ledger.ts';
 import type { Refused } from './verdict.ts';
@@ -130,6 +135,41 @@ test('the sum of calls is what was spent, wherever the process is killed', async
       assert.deepEqual([reserved, held_tokens], [0n, 0n], `${moment} ${subject_type}`);
     }
     assert.equal((await sql().query('select from ai_reservations where tenant_id = $1', [who.tenantId])).rowCount, 0);
+  }
+});
+
+test('a call that was recorded is spent once, wherever the process is killed, by what its journal left to the next one', async () => {
+  const { directory, remove } = folderOf('ai-calls');
+  onFileEnd(remove);
+  const ends = await Promise.all(
+    ['reserved 3', 'recorded 3', 'writing 3', 'written 3', 'recorded 7'].map(async (moment) => {
+      const who = payers((await workspace()).tenant.id);
+      const journal = path.join(directory, moment);
+      const { child, lines } = await processOf('calls', who, 0, 100n * USD, journal);
+      for await (const line of lines)
+        if (line === moment) {
+          child.kill('SIGKILL');
+          break;
+        }
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      return { who, moment, journal };
+    }),
+  );
+  const sessions = async () =>
+    (await sql().query('select from pg_stat_activity where datname = current_database() and application_name = $1', [KILLED])).rowCount;
+  await until(async () => (await sessions()) === 0);
+  for (const { who, moment, journal } of ends) {
+    const end = journalCalls(journal);
+    await drainCalls();
+    await drainCalls();
+    end();
+    assert.deepEqual(readdirSync(journal), [], moment);
+    const { calls, nano, logs } = await spentByCalls(who);
+    const last = Number(moment.split(' ')[1]);
+    // The process goes on until the signal arrives.
+    assert.ok(calls >= (moment.startsWith('reserved') ? last : last + 1), `${moment}: ${calls}`);
+    assert.equal(logs, calls, moment);
+    for (const { subject_type, spent } of await counters(who)) assert.equal(spent, nano, `${moment} ${subject_type}`);
   }
 });
 
@@ -265,10 +305,11 @@ async function processOf(
   who: Payers,
   calls: number,
   cap: bigint,
+  journal?: string,
 ): Promise<{ child: ChildProcess; lines: AsyncIterable<string> }> {
   const child = spawn(
     process.execPath,
-    [new URL('./calls.fixture.ts', import.meta.url).pathname, 'process', JSON.stringify({ mode, who, calls, cap: String(cap) })],
+    [new URL('./calls.fixture.ts', import.meta.url).pathname, 'process', JSON.stringify({ mode, who, calls, cap: String(cap), journal })],
     { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, PGAPPNAME: KILLED } },
   );
   return { child, lines: createInterface({ input: child.stdout }) };

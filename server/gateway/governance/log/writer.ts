@@ -1,30 +1,14 @@
-import { inputTokens, outputTokens } from '#server/ai/usage/usage.ts';
-import { newId } from '#server/kernel/ids.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { log } from '#server/platform/log.ts';
 import { ownSql } from '#server/platform/sql.ts';
 import { type Alert, raiseAlerts } from '../alerts.ts';
 import type { Reserved } from '../ledger/ledger.ts';
-import { type CounterKey, type Line, linesOf, type Subject } from '../ledger/subjects.ts';
 import { touchUsers } from '../users.ts';
-import { type CallFacts, type CallRow, type Charge, callRow } from './row.ts';
+import { type Entry, entryOf, type FinishedCall } from './entry.ts';
+import { type CallJournal, createCallJournal } from './journal.ts';
 
-// The way of a finished call to the database: its log row, its usage events, its spend and the end of its reservation, in one transaction. A process that is
-// killed loses what it had not written, and then neither the log nor the spend has it; the sweeper frees its reservation.
-
-export type FinishedCall = {
-  readonly facts: CallFacts;
-  /** Empty for a call that used nothing, such as a refused one. */
-  readonly charges: readonly Charge[];
-  /** Who pays: the same that the call was reserved with. */
-  readonly subjects: readonly Subject[];
-  /** What `reserve` answered, if it was asked and admitted the call. */
-  readonly reserved?: Reserved | null;
-  /** The counters of an earlier call, whose charge these charges correct: amounts may be negative then. */
-  readonly countedIn?: readonly CounterKey[] | null;
-  /** Its user becomes a row of the directory when it has none (interface rule 50 §10): where attribution is on. */
-  readonly notesUser?: boolean;
-};
+// The way of a finished call to the database: its log row, its usage events, its spend and the end of its reservation, in one transaction, which knows a call
+// that it has. Until then the call is in the journal, from where the next process takes what one that is killed had not written.
 
 /**
  * Logs and settles a call, in the background. Idempotent for a reservation: the second call of one does nothing. Never throws, never waits.
@@ -37,7 +21,9 @@ export function recordCall(call: FinishedCall): void {
       if (settled.has(reserved)) return;
       settled.add(reserved);
     }
-    state.waiting.push(entryOf(call));
+    const entry = entryOf(call);
+    state.journal?.add(entry);
+    state.waiting.push(entry);
     if (state.waiting.length > MOST_WAITING) dropRefusals();
     expectFlush(state.waiting.length >= BATCH ? 0 : FLUSH_MS);
   } catch (error) {
@@ -45,22 +31,10 @@ export function recordCall(call: FinishedCall): void {
   }
 }
 
-type UsageEvent = Record<string, unknown> & { call_id: string; attempt: number };
-type Spend = CounterKey & { call_id: string; attempt: number; cap: string | null; at: readonly number[] };
-type Entry = {
-  tenant_id: string;
-  sandbox: boolean;
-  row: CallRow;
-  events: UsageEvent[];
-  spend: Spend[];
-  reservation: string | null;
-  /** External ID of the user to note as seen. */
-  seen: string | null;
-};
-
 const BATCH = 100;
 const FLUSH_MS = 50;
 const RETRY_MS = 1_000;
+const LOOK_MS = 10_000;
 /** While the database is away calls that could cost are refused, so what waits is mostly rows of refused ones: beyond this the oldest of those are dropped. */
 const MOST_WAITING = 10_000;
 
@@ -71,71 +45,13 @@ type State = {
   writing: Promise<void> | undefined;
   /** Why the last write left something; undefined when it left nothing. */
   failure: unknown;
+  journal: CallJournal<Entry> | undefined;
 };
-const state = processState('ai-calls', (): State => ({ waiting: [], timer: undefined, due: 0, writing: undefined, failure: undefined }));
+const state = processState(
+  'ai-calls',
+  (): State => ({ waiting: [], timer: undefined, due: 0, writing: undefined, failure: undefined, journal: undefined }),
+);
 const settled = processState('ai-calls-settled', () => new WeakSet<Reserved>());
-
-function entryOf({ facts, charges, subjects, reserved, countedIn, notesUser = false }: FinishedCall): Entry {
-  const row = callRow(newId(), facts, charges);
-  const corrected = countedIn?.map((key) => ({ key, nano: null, alertAt: [] }));
-  const lines: readonly Counted[] = corrected ?? reserved?.lines ?? linesOf(subjects, Date.parse(facts.ts));
-  const events = charges.length === 0 ? [eventOf(row, 0, null)] : charges.map((charge, attempt) => eventOf(row, attempt, charge));
-  const spend = charges.flatMap((_, attempt) => lines.map((line) => spendOf(row.id, attempt, line)));
-  return {
-    tenant_id: row.tenant_id,
-    sandbox: row.sandbox,
-    row,
-    events,
-    spend,
-    reservation: reserved?.id ?? null,
-    seen: notesUser ? row.user : null,
-  };
-}
-
-/** The first event of a call carries what is counted per call. */
-function eventOf(row: CallRow, attempt: number, charge: Charge | null): UsageEvent {
-  const first = attempt === 0;
-  const { request_id, ts, plane, gateway_id, agent_id, mcp_server_id, token_id, user, team, tags } = row;
-  const usage = charge?.usage;
-  return {
-    call_id: row.id,
-    attempt,
-    request_id,
-    ts,
-    plane,
-    gateway_id,
-    agent_id,
-    mcp_server_id,
-    token_id,
-    user,
-    team,
-    tags,
-    provider: charge?.provider ?? row.provider,
-    model: charge?.model ?? row.final_model,
-    requests: Number(first && row.status !== 'refused'),
-    refused_requests: Number(first && row.status === 'refused'),
-    errors: Number(first && (row.status === 'upstream_error' || row.status === 'stream_failed')),
-    cache_hits: Number(first && (row.cache === 'hit' || row.cache === 'semantic-hit')),
-    unpriced_requests: Number(first && !row.priced),
-    estimated_requests: Number(first && row.usage?.source === 'estimated'),
-    input_tokens: usage ? inputTokens(usage) : 0,
-    cached_input_tokens: usage?.input_cached ?? 0,
-    cache_write_tokens: usage ? usage.cache_write_5m + usage.cache_write_1h : 0,
-    output_tokens: usage ? outputTokens(usage) : 0,
-    reasoning_tokens: usage?.reasoning ?? 0,
-    cost_nano: String(charge?.nano ?? 0n),
-  };
-}
-
-type Counted = Pick<Line, 'key' | 'nano' | 'alertAt'>;
-
-const spendOf = (call_id: string, attempt: number, { key, nano, alertAt }: Counted): Spend => ({
-  call_id,
-  attempt,
-  ...key,
-  cap: nano === null ? null : String(nano),
-  at: nano === null ? [] : alertAt,
-});
 
 function expectFlush(ms: number): void {
   if (state.failure !== undefined) ms = RETRY_MS;
@@ -145,6 +61,22 @@ function expectFlush(ms: number): void {
   state.due = due;
   state.timer = setTimeout(() => void flushCalls(), ms).unref();
 }
+
+/** From now on calls are in a journal in this folder before they are answered. @returns ends the looks for what other processes left there */
+export function journalCalls(folder: string): () => void {
+  state.journal = createCallJournal(folder);
+  const look = () => void drainCalls().catch((error: unknown) => log.warn({ err: error }, 'cannot read the journal of AI calls'));
+  const timer = setInterval(look, LOOK_MS);
+  timer.unref();
+  look();
+  return () => {
+    clearInterval(timer);
+    state.journal = undefined;
+  };
+}
+
+/** Writes what processes left in the journal that ended. */
+export const drainCalls = async (): Promise<void> => state.journal?.drain(async (calls) => (await writeAll(calls)).length === 0);
 
 /** Writes what was recorded so far; resolves when it is there, or could not be written now. */
 export async function flushCalls(): Promise<void> {
@@ -164,14 +96,20 @@ export const waitingCalls = (): number => state.waiting.length;
 async function flush(): Promise<void> {
   const batch = state.waiting;
   state.waiting = [];
-  const spaces = Map.groupBy(batch, ({ tenant_id, sandbox }) => `${tenant_id}:${sandbox}`);
-  const left = (await Promise.all([...spaces.values()].map(writeSpace))).flat();
+  state.journal?.turn();
+  const left = await writeAll(batch);
   if (left.length === 0) {
     state.failure = undefined;
     return;
   }
   state.waiting = [...left, ...state.waiting];
   expectFlush(RETRY_MS);
+}
+
+/** @returns what must be tried again */
+async function writeAll(entries: readonly Entry[]): Promise<Entry[]> {
+  const spaces = Map.groupBy(entries, ({ tenant_id, sandbox }) => `${tenant_id}:${sandbox}`);
+  return (await Promise.all([...spaces.values()].map(writeSpace))).flat();
 }
 
 /** @returns what must be tried again */
@@ -192,6 +130,7 @@ async function writeSpace(entries: Entry[]): Promise<Entry[]> {
           log.error({ err: cause, request_id: entry.row.request_id }, 'the database rejected a call of the AI gateway'),
         );
     }
+    state.journal?.drop(part);
   }
   return [];
 }
@@ -226,6 +165,6 @@ const isDataFault = (error: unknown): boolean => /^2[23]/.test(String((error as 
 function dropRefusals(): void {
   const at = state.waiting.findIndex(({ row, reservation }) => row.status === 'refused' && reservation === null);
   if (at < 0) return;
-  state.waiting.splice(at, 1);
+  state.journal?.drop(state.waiting.splice(at, 1));
   log.error({ err: state.failure }, 'rows of refused calls were lost: the database has been away for too long');
 }
