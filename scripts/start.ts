@@ -116,7 +116,7 @@ async function upToDate(url: string): Promise<void> {
 }
 
 async function embeddedDatabase(): Promise<string> {
-  database = await startDatabase(path.join(env.DATA_DIR, 'postgres'), [], { patient: canServeWithout() });
+  database = await startDatabase(path.join(env.DATA_DIR, 'postgres'), [], undefined, { patient: canServeWithout() });
   return database.url('sallyport');
 }
 

@@ -15,17 +15,21 @@ const shortLog = ['max_wal_size=96MB', 'min_wal_size=32MB'];
 const prefix = path.join(os.tmpdir(), 'sallyport-test-');
 const kept = path.join(root, 'node_modules/.cache/sallyport-test');
 
+/** The folder of another PostgreSQL than the packaged one, for a run of the tests on it: `TEST_POSTGRES=/usr/lib/postgresql/15 npm test server/domain`. */
+const installation = process.env.TEST_POSTGRES;
+
 /**
  * A throw-away server with the database `template_sallyport`, migrated. Its files are copied from a kept set that is made anew when
  * the migrations change, so that one test file can be run in a second.
  */
 export async function startTestDatabase(): Promise<TestDatabase> {
   sweep();
-  const source = path.join(kept, hashOf('prisma/migrations', 'scripts/database.ts', 'scripts/test-database.ts').slice(0, 16));
+  const made = hashOf('prisma/migrations', 'scripts/database.ts', 'scripts/test-database.ts').slice(0, 16);
+  const source = path.join(kept, installation ? `${made}${installation.replaceAll('/', '_')}` : made);
   if (!fs.existsSync(source)) await keep(source);
   const directory = fs.mkdtempSync(`${prefix}${process.pid}-`);
   copyTree(source, directory);
-  const database = await startDatabase(directory, [...unsafeButFast, ...shortLog]);
+  const database = await startDatabase(directory, [...unsafeButFast, ...shortLog], installation);
   const remove = async () => {
     await database.stop();
     fs.rmSync(directory, { recursive: true, force: true });
@@ -37,7 +41,7 @@ export async function startTestDatabase(): Promise<TestDatabase> {
 export async function withScratchDatabase<T>(work: (database: Database, directory: string) => Promise<T>): Promise<T> {
   const directory = fs.mkdtempSync(`${prefix}${process.pid}-`);
   try {
-    const database = await startDatabase(directory, unsafeButFast);
+    const database = await startDatabase(directory, unsafeButFast, installation);
     try {
       return await work(database, directory);
     } finally {

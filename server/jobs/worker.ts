@@ -2,8 +2,9 @@ import { EventEmitter } from 'node:events';
 import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
 import type { Job } from '#server/kernel/family.ts';
+import { onDropConnections, openPool } from '#server/platform/healing-pool.ts';
 import { log } from '#server/platform/log.ts';
-import { connection, openPool } from '#server/platform/sql.ts';
+import { connection } from '#server/platform/sql.ts';
 import { tally } from '#server/platform/telemetry/meters.ts';
 import { spanSink } from '#server/platform/telemetry/spans.ts';
 import { crontab, jobs, retiredJobs } from './schedules.ts';
@@ -38,6 +39,8 @@ export function startWorker(): Worker {
   /** Resolves when the running queue has failed and had its time to end. */
   let late = Promise.withResolvers<void>();
   events.on('pool:fatalError', () => setTimeout(late.resolve, ENDING_MS).unref());
+  // The queue keeps a connection to hear of new jobs, and would hear of none on a server that is no longer the primary.
+  const endDropping = onDropConnections(() => setTimeout(late.resolve, ENDING_MS).unref());
   const started = Promise.withResolvers<void>();
 
   const serve = async () => {
@@ -86,6 +89,7 @@ export function startWorker(): Worker {
     started: started.promise,
     async stop(withinMs) {
       stopping = true;
+      endDropping();
       wake();
       const ended = runner ? runner.stop().catch(() => {}) : Promise.resolve();
       let timer: NodeJS.Timeout | undefined;

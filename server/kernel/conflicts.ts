@@ -1,4 +1,5 @@
 import { Refusal } from './errors.ts';
+import { sqlStateOf } from './outage.ts';
 
 /** For `.catch` after an insert or update: turns a unique violation into a conflict refusal and rethrows anything else. */
 export const onUnique =
@@ -13,15 +14,6 @@ const isUniqueViolation = (error: unknown): boolean => (error as { code?: unknow
 
 /** SQLSTATEs: restrict and foreign key violations, unique violation, serialization failure, deadlock. */
 const RETRYABLE = new Set(['23001', '23503', '23505', '40001', '40P01']);
-
-/** Whether a statement was ended because it took longer than `limitStatements` allows. */
-export const isStatementTimeout = (error: unknown): boolean => sqlStateOf(error) === '57014';
-
-const sqlStateOf = (error: unknown): string =>
-  String(
-    (error as { meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } } } | null)?.meta?.driverAdapterError?.cause
-      ?.originalCode,
-  );
 
 /** Whether a transaction may have failed because of a concurrent one, so that a retry can succeed. Prisma reports a vanished row as P2025. */
 export function isRetryableConflict(error: unknown): boolean {

@@ -1,6 +1,7 @@
 import { isRetryableConflict } from './conflicts.ts';
 import { type Ctx, makerOf } from './context.ts';
 import { patience, runInFairQueue } from './fair-queue.ts';
+import { sqlStateOf } from './outage.ts';
 import type { Db, Tx } from './tx.ts';
 
 // Both types live in tx.ts because a context holds a client and a transaction.
@@ -63,8 +64,16 @@ export async function enter(tx: Tx, ctx: Pick<Ctx, 'tenant_id' | 'sandbox' | 'ac
     set_config('app.maker', ${makerOf(ctx.actor) ?? ''}, true), set_config('max_parallel_workers_per_gather', '0', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`;
 }
 
-/** Ends each further statement of the transaction after this long: what a caller composes may cost anything. Then `isStatementTimeout` holds of the error. */
-export const limitStatements = (tx: Tx, ms: number) => tx.$queryRaw`select set_config('statement_timeout', ${String(ms)}, true)`;
+/** A statement that was ended by `limitStatements`. Anything else may end one as well, an operator for example, which is an outage and no fault of the caller. */
+export class StatementTooSlow extends Error {}
+
+/** Runs the rest of the transaction with statements that may take no longer than this: what a caller composes may cost anything. @throws StatementTooSlow */
+export async function limitStatements<T>(tx: Tx, ms: number, work: () => Promise<T>): Promise<T> {
+  await tx.$queryRaw`select set_config('statement_timeout', ${String(ms)}, true)`;
+  return work().catch((error: unknown) => {
+    throw sqlStateOf(error) === '57014' ? new StatementTooSlow(`a statement took longer than ${ms} ms`, { cause: error }) : error;
+  });
+}
 
 /** Changes of Test run concurrently with each other, but never with its reset. Taken before any row lock, so that it can't be part of a deadlock. */
 const withSharedTestLock = (tx: Tx, ctx: Ctx) =>

@@ -1,3 +1,5 @@
+import { type Outage, outageOf } from './outage.ts';
+
 /** The error catalogue of the Management API and the dashboard plane: one HTTP status per type (interface rule 01 §5.1, §5.4). */
 export const ERROR_STATUS = {
   validation_error: 400,
@@ -175,61 +177,28 @@ export function asRefusal(error: unknown): Refusal {
       retryAfter: 30,
       cause: error,
     });
-  if (isConnectionLoss(error))
-    return new Refusal('dependency_unavailable', "The service can't reach its database. Your request wasn't processed. Try again.", {
-      retryAfter: 5,
-      cause: error,
-    });
+  const outage = outageOf(error);
+  if (outage) return new Refusal('dependency_unavailable', OUTAGES[outage], { retryAfter: 5, cause: error });
   return new Refusal('internal_error', 'Something went wrong on our side. Include the request ID when you contact support.', {
     cause: error,
   });
 }
 
-const LOST = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOENT',
-  'ENOTFOUND', // in networks of containers a database that is stopped has no name
-  'EAI_AGAIN',
-  'EPIPE',
-  'ETIMEDOUT',
-  '57P01',
-  '57P02',
-  '57P03',
-  '08006',
-  '08001',
-  '08003',
-  '53100', // no room on its disk
-  '53300',
-  'P1001',
-  'P1002',
-  'P1008',
-  'P1017',
-  'P2024',
-  'P2028', // no transaction could be begun, or it was rolled back because it took too long
-]);
-
-/** The driver and Prisma's adapter give some losses no code, or the code of the query that met them. */
-const LOST_WORDS =
-  /connection terminated|terminating connection|^timeout expired$|^Query read timeout$|timeout exceeded when trying to connect|connection error and is not queryable|Client was closed|write EPIPE|read ECONNRESET|connect (?:ECONNREFUSED|ENOENT)|the database system is (?:starting up|shutting down|in recovery mode|not (?:yet )?accepting connections)|Can't reach database/i;
-
 /** Whether something that the service needs is away, and the caller and its request have no part in the failure. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof Refusal) return error.type === 'dependency_unavailable';
-  return isConnectionLoss(error) || FULL.has(String((error as { code?: unknown } | null | undefined)?.code));
+  return outageOf(error) !== undefined || FULL.has(String((error as { code?: unknown } | null | undefined)?.code));
 }
 
 /** The disk of this machine takes nothing. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EMFILE', 'ENFILE']);
 
-function isConnectionLoss(error: unknown): boolean {
-  for (
-    let e = error as { code?: unknown; message?: unknown; cause?: unknown; meta?: unknown } | undefined, depth = 0;
-    e && depth < 5;
-    e = e.cause as typeof e, depth++
-  ) {
-    if (typeof e.code === 'string' && LOST.has(e.code)) return true;
-    if (typeof e.message === 'string' && LOST_WORDS.test(e.message)) return true;
-  }
-  return false;
-}
+/** A connection may be lost between a commit and its answer, so that nobody knows whether a change was made. */
+const OUTAGES: Record<Outage, string> = {
+  refused: "The service can't reach its database. Your request wasn't processed. Try again.",
+  lost: 'The service lost its database while it processed your request. A change may or may not have been made. Try again with the same Idempotency-Key, or check first.',
+  read_only:
+    "The service's database takes no changes right now, as while it moves to another server. Your request wasn't processed. Try again.",
+  overloaded:
+    "The service's database ended your request because it took too long or there is no room for it. Nothing was changed. Try again.",
+};

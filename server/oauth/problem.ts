@@ -39,10 +39,10 @@ export class OAuthProblem extends Error {
 /** Anything else as a refusal of this plane: nothing is granted when a store is away, and no cause is sent. */
 export function asOAuthProblem(error: unknown): OAuthProblem {
   if (error instanceof OAuthProblem) return error;
-  const { type, status, message, retryAfter } = asRefusal(error);
+  const { status, message, retryAfter } = asRefusal(error);
   const wait = { 'retry-after': String(Math.max(1, Math.ceil(retryAfter ?? 5))) };
   if (status === 429) return new OAuthProblem('temporarily_unavailable', message, 429, wait);
-  if (type === 'dependency_unavailable')
+  if (status === 503)
     return new OAuthProblem('temporarily_unavailable', 'The authorization server is not available. Try again in 5 seconds.', 503, wait);
   if (status >= 500) return new OAuthProblem('server_error', message, 500);
   return new OAuthProblem('invalid_request', message, status);

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { processState } from '#server/kernel/process-state.ts';
+import { dropConnections } from './healing-pool.ts';
 import { log } from './log.ts';
 import { connection } from './sql.ts';
 
@@ -20,6 +21,14 @@ const listening = processState('listeners', () => new Set<Listener>());
 
 /** Closes all that are open, whoever has them: at the end of the process, or of a test file. */
 export const closeListeners = async (): Promise<void> => void (await Promise.all([...listening].map((listener) => listener.close())));
+
+/** A process that only reads would stay with a server that is no longer the primary: this finds it, for the pools too. @throws on a server that takes no changes */
+async function assertPrimary(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ read_only: string }>("select current_setting('transaction_read_only') as read_only");
+  if (rows[0]?.read_only !== 'on') return;
+  dropConnections();
+  throw Object.assign(new Error('the database server takes no changes'), { code: '25006' });
+}
 
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5_000;
@@ -43,6 +52,7 @@ export function listen({ channels, onMessage, onConnect, onLost, heartbeatMs = 1
     mine.on('notification', ({ channel, payload }) => onMessage(channel, payload ?? ''));
     try {
       await mine.connect();
+      await assertPrimary(mine);
       await mine.query(channels.map((channel) => `listen ${pg.escapeIdentifier(channel)}`).join(';'));
       delay = FIRST_DELAY_MS;
       onConnect?.();
@@ -52,11 +62,11 @@ export function listen({ channels, onMessage, onConnect, onLost, heartbeatMs = 1
     }
   };
 
-  /** A connection that a firewall dropped silently looks alive until something is asked on it. */
+  /** A connection that a firewall dropped silently looks alive until something is asked on it, and nothing is announced on a server that takes no changes. */
   const beat = (mine: pg.Client) => {
     timer = setTimeout(() => {
       if (client !== mine) return;
-      mine.query('select 1').then(
+      assertPrimary(mine).then(
         () => beat(mine),
         (error: unknown) => lost(mine, error),
       );

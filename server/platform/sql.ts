@@ -1,12 +1,13 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { processState } from '#server/kernel/process-state.ts';
 import { env } from './env.ts';
+import { openPool } from './healing-pool.ts';
 
 const held = processState('sql', (): { pool?: pg.Pool | undefined; ownRows?: pg.Pool | undefined } => ({}));
 
 /** Raw connections for hot paths and bulk work: named statements, no ORM. The gateway uses this file without loading Prisma. */
 export function sql(): pg.Pool {
-  held.pool ??= openPool({ ...connection(), max: 6 });
+  held.pool ??= openPool({ ...connection(), max: 6, query_timeout: LONGEST_STATEMENT_MS });
   return held.pool;
 }
 
@@ -29,20 +30,12 @@ export async function closeSql(): Promise<void> {
   await Promise.all([pool?.end(), ownRows?.end()]);
 }
 
+/** A statement that takes longer has a server that hangs: its connection is given up, so that the next one can lead to another server. */
+export const LONGEST_STATEMENT_MS = 600_000;
+
 export const connection = (): pg.PoolConfig => ({
   connectionString: env.DATABASE_URL,
   connectionTimeoutMillis: 5_000,
   idleTimeoutMillis: 30_000,
   keepAlive: true,
 });
-
-/**
- * A pool that replaces a lost connection at its next use: every pool of the product. A lost connection rejects the query that ran on it; without the two
- * listeners its event would end the process.
- */
-export function openPool(config: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool(config);
-  pool.on('error', () => {});
-  pool.on('connect', (client) => client.on('error', () => {}));
-  return pool;
-}

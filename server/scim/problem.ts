@@ -1,4 +1,4 @@
-import { isStatementTimeout } from '#server/kernel/conflicts.ts';
+import { StatementTooSlow } from '#server/kernel/database.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 
 /** The codes of RFC 7644 §3.12 that a 400 or a 409 names. */
@@ -54,7 +54,7 @@ export const problemBody = ({ status, scimType, message, error }: ScimProblem) =
 /** What the plane answers to anything thrown. Refusals of the domain become their SCIM form; what nobody expected says nothing about its cause. */
 export function asProblem(thrown: unknown): ScimProblem {
   if (thrown instanceof ScimProblem) return thrown;
-  if (isStatementTimeout(thrown)) return badRequest('invalidFilter', 'The filter takes too long to answer. Use fewer comparisons.');
+  if (thrown instanceof StatementTooSlow) return badRequest('invalidFilter', 'The filter takes too long to answer. Use fewer comparisons.');
   const refusal = asRefusal(thrown);
   const { type, message, cause, retryAfter, extra } = refusal;
   const headers: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };

@@ -25,7 +25,12 @@ export async function dashboardPerson() {
   const call = async (
     http: `${string} /${string}`,
     body?: unknown,
-    { workspace, ip = '127.0.0.1', space = 'live' }: { workspace?: string; ip?: string; space?: Space } = {},
+    {
+      workspace,
+      ip = '127.0.0.1',
+      space = 'live',
+      handle = handleDashboard,
+    }: { workspace?: string; ip?: string; space?: Space; handle?: (req: Request) => Promise<Response> } = {},
   ): Promise<Answer> => {
     const [method = 'GET', path = '/'] = http.split(' ');
     const headers = new Headers({
@@ -37,7 +42,7 @@ export async function dashboardPerson() {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     });
     const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-    const response = await handleDashboard(new Request(`http://admin.test${path}`, init));
+    const response = await handle(new Request(`http://admin.test${path}`, init));
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, body: text === '' ? null : JSON.parse(text) };
   };

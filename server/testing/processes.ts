@@ -42,6 +42,8 @@ export type RoleSettings = {
   /** The checkout whose code runs; this one by default. */
   root?: string;
   ports?: Ports;
+  /** When it has started. By default a gateway has when it is ready, and the others when they say so, web after its pages. */
+  ready?: () => Promise<boolean>;
 };
 
 /** Starts a role; resolves when it answers. Rejects with what it printed when it ends before. */
@@ -79,7 +81,8 @@ export async function startRole(role: Role, settings: RoleSettings): Promise<Rol
     for (const stream of [one.stdout, one.stderr]) stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
     const told = new Promise<void>((resolve) => one.once('message', () => resolve()));
     const late = Date.now() + START_MS;
-    const ready = role === 'gateway' ? () => answers(ports.proxy) : () => Promise.race([told.then(() => true), sleep(50, false)]);
+    const says = role === 'gateway' ? () => answers(ports.proxy) : () => Promise.race([told.then(() => true), sleep(50, false)]);
+    const ready = settings.ready ?? says;
     while (!(await ready())) {
       if (one.exitCode !== null || one.signalCode !== null) throw new Error(`the ${role} ended at its start:\n${text.slice(-4_000)}`);
       if (Date.now() > late) throw new Error(`the ${role} did not start:\n${text.slice(-4_000)}`);

@@ -28,7 +28,7 @@ export async function trpcResponse(req: Request, router: AnyTRPCRouter): Promise
     createContext: ({ info }) => Object.assign(context, { batched: info.calls.length > 1 }),
     allowMethodOverride: true,
     maxBatchSize: MOST_IN_BATCH,
-    responseMeta: ({ errors }) => ({ headers: waitOf(errors) }),
+    responseMeta: ({ errors, data }) => ({ headers: waitOf(errors), status: statusOf(errors, data.length) }),
   });
   const headers = new Headers(response.headers);
   if (context.changes.size > 0) headers.set('x-sallyport-changed', [...context.changes].join(','));
@@ -40,4 +40,10 @@ export async function trpcResponse(req: Request, router: AnyTRPCRouter): Promise
 const waitOf = (errors: readonly TRPCError[]): Record<string, string> => {
   const longest = Math.max(0, ...errors.map(({ cause }) => (cause instanceof Refusal ? (cause.retryAfter ?? 0) : 0)));
   return longest > 0 ? { 'retry-after': String(Math.ceil(longest)) } : {};
+};
+
+/** Of a request all of whose calls were refused alike. tRPC knows one status for everything of 500 and more, and none for some below. */
+const statusOf = (errors: readonly TRPCError[], calls: number): number | undefined => {
+  const statuses = new Set(errors.map(({ cause }) => (cause instanceof Refusal ? cause.status : undefined)));
+  return errors.length === calls && statuses.size === 1 ? [...statuses][0] : undefined;
 };

@@ -27,15 +27,16 @@ export function listProvisionedClients(
 ): Promise<{ total: number; clients: ClientRow[] }> {
   const condition = where ? `${SEEN} and ${where.text}` : SEEN;
   const values = where?.values ?? [];
-  return read(ctx, async (tx) => {
-    await limitStatements(tx, LONGEST_MS);
-    const ask = <R>(text: string) => tx.$queryRawUnsafe<R[]>(text, ctx.tenant_id, ctx.sandbox, ...values);
-    const [counted] = await ask<{ n: number }>(`select count(*)::int as n from oauth_clients c where ${condition}`);
-    const clients = await ask<ClientRow>(
-      `select c.* from oauth_clients c where ${condition} order by c.created_at, c.id limit ${take} offset ${skip}`,
-    );
-    return { total: counted?.n ?? 0, clients };
-  });
+  return read(ctx, (tx) =>
+    limitStatements(tx, LONGEST_MS, async () => {
+      const ask = <R>(text: string) => tx.$queryRawUnsafe<R[]>(text, ctx.tenant_id, ctx.sandbox, ...values);
+      const [counted] = await ask<{ n: number }>(`select count(*)::int as n from oauth_clients c where ${condition}`);
+      const clients = await ask<ClientRow>(
+        `select c.* from oauth_clients c where ${condition} order by c.created_at, c.id limit ${take} offset ${skip}`,
+      );
+      return { total: counted?.n ?? 0, clients };
+    }),
+  );
 }
 
 /** @throws Refusal not_found */

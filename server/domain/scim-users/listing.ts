@@ -67,13 +67,14 @@ function listed(
   values: readonly unknown[],
   { total, page, order }: { total: string; page: (total: number) => string | null; order: string },
 ): Promise<ListedPeople> {
-  return read(ctx, async (tx) => {
-    await limitStatements(tx, LONGEST_MS);
-    const ask = <R>(text: string) => tx.$queryRawUnsafe<R[]>(text, ctx.tenant_id, ctx.sandbox, ...values);
-    const n = (await ask<{ n: number }>(total))[0]?.n ?? 0;
-    const ids = page(n);
-    if (ids === null) return { total: n, records: [] };
-    const records = await ask<DirectoryRecord>(`select ${COLUMNS} from scim_users s where s.id = any(array(${ids})) order by ${order}`);
-    return { total: n, records };
-  });
+  return read(ctx, (tx) =>
+    limitStatements(tx, LONGEST_MS, async () => {
+      const ask = <R>(text: string) => tx.$queryRawUnsafe<R[]>(text, ctx.tenant_id, ctx.sandbox, ...values);
+      const n = (await ask<{ n: number }>(total))[0]?.n ?? 0;
+      const ids = page(n);
+      if (ids === null) return { total: n, records: [] };
+      const records = await ask<DirectoryRecord>(`select ${COLUMNS} from scim_users s where s.id = any(array(${ids})) order by ${order}`);
+      return { total: n, records };
+    }),
+  );
 }

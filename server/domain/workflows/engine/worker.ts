@@ -1,8 +1,9 @@
 import { newId } from '#server/kernel/ids.ts';
+import { openPool } from '#server/platform/healing-pool.ts';
 import { log } from '#server/platform/log.ts';
 import { startLoop } from '#server/platform/loop.ts';
 import { listen } from '#server/platform/notify.ts';
-import { connection, openPool } from '#server/platform/sql.ts';
+import { connection } from '#server/platform/sql.ts';
 import { drive } from './drive.ts';
 import type { Held } from './drive-state.ts';
 import { monthlyMeter } from './metering.ts';

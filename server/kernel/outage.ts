@@ -1,0 +1,74 @@
+/**
+ * What an error says of the database: `refused`, no connection was opened; `lost`, an open one ended; `read_only`, the server is a standby or takes no
+ * changes; `overloaded`, it ended the statement for want of time or room.
+ */
+export type Outage = 'refused' | 'lost' | 'read_only' | 'overloaded';
+
+/** Of errors of sockets and of Prisma, which have no SQLSTATE. */
+const CODES: Readonly<Record<string, Outage>> = {
+  ECONNREFUSED: 'refused',
+  EHOSTUNREACH: 'refused',
+  ENETUNREACH: 'refused',
+  ENOENT: 'refused', // the socket file of a server that isn't there
+  ENOTFOUND: 'refused',
+  EAI_AGAIN: 'refused',
+  ECONNRESET: 'lost',
+  EPIPE: 'lost',
+  ETIMEDOUT: 'lost',
+  P1001: 'refused',
+  P1002: 'refused',
+  P1008: 'overloaded',
+  P1017: 'lost',
+  P2024: 'refused',
+  P2028: 'overloaded', // no transaction could be begun, or it was rolled back because it took too long
+};
+
+/** What a SQLSTATE says, wherever it was met. This is the one list of them: who answers callers and who keeps connections read it. */
+export function outageOfState(state: string): Outage | undefined {
+  if (state === '25006') return 'read_only';
+  // Connections that are refused: the server starts, stops or has no room for more.
+  if (state === '57P03' || state === '53300' || state === '08001' || state === '08004') return 'refused';
+  // The classes of lost connections, the ends that an administrator or a limit brings, and a transaction that stood idle for too long.
+  if (/^(?:08...|57P..|25P03)$/.test(state)) return 'lost';
+  // A statement, transaction or lock that takes too long, want of memory or disk, and a fault of the server's disk.
+  if (/^(?:57014|25P04|55P03|53...|58...)$/.test(state)) return 'overloaded';
+  return undefined;
+}
+
+/** The driver and Prisma's adapter give some losses no code, or the code of the query that met them. */
+const WORDS: readonly [RegExp, Outage][] = [
+  [
+    /timeout exceeded when trying to connect|timeout expired|connection timeout|connect (?:ECONNREFUSED|ENOENT)|the database system is (?:starting up|shutting down|in recovery mode|not (?:yet )?accepting connections)|Can't reach database/i,
+    'refused',
+  ],
+  [
+    /connection terminated|terminating connection|connection error and is not queryable|Client was closed|write EPIPE|read ECONNRESET|Query read timeout/i,
+    'lost',
+  ],
+];
+
+type Reported = {
+  code?: unknown;
+  message?: unknown;
+  cause?: unknown;
+  meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } };
+};
+
+/** The SQLSTATE that an error of the driver or of Prisma carries itself; an empty text when it has none. */
+export function sqlStateOf(error: unknown): string {
+  const { code, meta } = (error ?? {}) as Reported;
+  const state = meta?.driverAdapterError?.cause?.originalCode ?? code;
+  return typeof state === 'string' && /^[0-9A-Z]{5}$/.test(state) ? state : '';
+}
+
+/** What an error, or one that caused it, says of the database; undefined when it says nothing of it. */
+export function outageOf(error: unknown): Outage | undefined {
+  for (let e = error as Reported | undefined, depth = 0; e && depth < 5; e = e.cause as Reported | undefined, depth++) {
+    const found = outageOfState(sqlStateOf(e)) ?? (typeof e.code === 'string' ? CODES[e.code] : undefined);
+    if (found) return found;
+    const { message } = e;
+    const said = typeof message === 'string' && WORDS.find(([words]) => words.test(message));
+    if (said) return said[1];
+  }
+  return undefined;
+}

@@ -1,0 +1,78 @@
+import pg from 'pg';
+import { outageOfState } from '#server/kernel/outage.ts';
+import { processState } from '#server/kernel/process-state.ts';
+
+// PostgreSQL moves to another server: the old one ends, or lives on as a standby that takes no changes, and the same address leads to the new one. A pool
+// that kept its connections would stay with the old server for ever.
+
+const held = processState('healing-pools', () => ({ droppers: new Set<() => void>(), dropped: Number.NEGATIVE_INFINITY }));
+
+/** While the server takes no changes, every change meets that: connecting anew each time would cost more than the outage. */
+const APART_MS = 1_000;
+
+/**
+ * A pool that replaces connections by itself: every pool of the product. A connection on which the server said that it ends connections, or takes no
+ * changes, is closed when it is given back. In the second case all others of this process follow, idle ones at once, since reads would go on there unnoticed.
+ */
+export function openPool(config: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(config);
+  const all = new Set<pg.PoolClient>();
+  const idle = new Set<pg.PoolClient>();
+  const doomed = new WeakSet<pg.PoolClient>();
+  const drop = () => {
+    for (const client of all) doomed.add(client);
+    // What the driver itself does with an idle connection that was lost: the pool removes and ends it.
+    for (const client of [...idle]) client.emit('error', new Error('the database server takes no changes'));
+  };
+  held.droppers.add(drop);
+  // A lost connection rejects the query that ran on it; without the two listeners its event would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => {
+    all.add(client);
+    client.on('error', () => {});
+    onServerError(client, (state) => {
+      const outage = outageOfState(state);
+      if (outage === 'lost' || outage === 'read_only') doomed.add(client);
+      if (outage === 'read_only') dropConnections();
+    });
+  });
+  pool.on('acquire', (client) => idle.delete(client));
+  pool.on('release', (error, client) => {
+    if (error) return; // the pool closes it
+    // One that waits for an answer still, given back after a timeout, belongs to a server that hangs.
+    if (doomed.has(client) || isBusy(client)) void client.end();
+    else idle.add(client);
+  });
+  pool.on('remove', (client) => {
+    all.delete(client);
+    idle.delete(client);
+  });
+  const end = pool.end.bind(pool) as () => Promise<void>;
+  pool.end = (() => {
+    held.droppers.delete(drop);
+    return end();
+  }) as typeof pool.end;
+  return pool;
+}
+
+/** Has every pool of this process connect anew, at most once a second: the server that they lead to takes no changes. */
+export function dropConnections(): void {
+  const now = performance.now();
+  if (now - held.dropped < APART_MS) return;
+  held.dropped = now;
+  for (const drop of held.droppers) drop();
+}
+
+/** For connections that no pool gives back, such as those of the job queue. @returns what ends it */
+export function onDropConnections(drop: () => void): () => void {
+  held.droppers.add(drop);
+  return () => void held.droppers.delete(drop);
+}
+
+type Wire = { connection: NodeJS.EventEmitter; readyForQuery: boolean };
+
+/** The driver's own events: a pool that lends its connections sees no error of theirs otherwise. */
+const onServerError = (client: pg.PoolClient, report: (state: string) => void) =>
+  (client as unknown as Wire).connection.on('errorMessage', ({ code }: { code?: string }) => report(code ?? ''));
+
+const isBusy = (client: pg.PoolClient) => !(client as unknown as Wire).readyForQuery;
