@@ -29,6 +29,13 @@ export async function generateClient(): Promise<void> {
  * Not `prisma migrate deploy`: starting that tool costs a second, and a script half applied leaves a database to repair by hand.
  */
 export async function migrate(url: string): Promise<void> {
+  await applyMissing(url).catch((error: Error) => {
+    if (error instanceof DatabaseAway || !isOutage(error)) throw error;
+    throw new DatabaseAway(`The database is not responding: ${error.message}. Check DATABASE_URL.`);
+  });
+}
+
+async function applyMissing(url: string): Promise<void> {
   const { missing } = await migrationState(url);
   const client = await connectOrCreate(url);
   try {
@@ -52,9 +59,7 @@ const bookkeeping = `create table if not exists _prisma_migrations (id varchar(3
 async function connectOrCreate(url: string): Promise<pg.Client> {
   const connect = async (address: string) => {
     const client = new pg.Client({ connectionString: address, connectionTimeoutMillis: 10_000 });
-    await client.connect().catch((error: Error) => {
-      throw isOutage(error) ? new DatabaseAway(`The database is not responding: ${error.message}. Check DATABASE_URL.`) : error;
-    });
+    await client.connect();
     const problem = await versionProblemOf(client);
     if (problem === undefined) return client;
     await client.end();

@@ -27,7 +27,7 @@ async function assertPrimary(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ read_only: string }>("select current_setting('transaction_read_only') as read_only");
   if (rows[0]?.read_only !== 'on') return;
   dropConnections();
-  throw new Error('the database server takes no changes');
+  throw Object.assign(new Error('the database server takes no changes'), { code: '25006' });
 }
 
 const FIRST_DELAY_MS = 100;
