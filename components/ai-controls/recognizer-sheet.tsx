@@ -141,7 +141,7 @@ function Fields({ recognizer, onDirty, onDone }: FieldsProps) {
         error={fieldError(form, 'pattern')}
         hint={
           kind === 'aho_corasick'
-            ? 'One word or phrase per line. Case doesn’t matter.'
+            ? 'One word or phrase per line, at most 256 characters each. Case doesn’t matter.'
             : 'RE2 syntax, without look-around and back-references.'
         }
       >
