@@ -1,12 +1,12 @@
 import type { z } from 'zod';
+import { BODY_SHAPE, formFields, parseBounded, tooDeep } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { IN_QUERY } from '#server/kernel/fields.ts';
 import { jsonText, memberText } from '#server/kernel/json-text.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
-import { parseLossless, tooDeep } from '#server/platform/lossless-json.ts';
+import { parseLossless } from '#server/platform/lossless-json.ts';
 
 export const BODY_LIMIT = 1024 * 1024;
-const DEPTH_LIMIT = 64;
 
 /** The raw body, at most `limit` bytes. The front door counts too; this is for callers that come another way. */
 export async function bodyOf(req: Request, limit = BODY_LIMIT): Promise<Uint8Array> {
@@ -70,16 +70,20 @@ function withSource(fields: Record<string, unknown>, names: readonly string[], b
   return fields;
 }
 
-/** A JSON object of depth <= 64 in UTF-8; the names that reach prototypes are dropped (interface rule 01 §9). */
+/** A JSON object of depth <= 64 and 50,000 values in UTF-8; the names that reach prototypes are dropped (interface rule 01 §9). */
 export const parseJsonObject = (body: Uint8Array): Record<string, unknown> =>
-  shallow(parsedObject(body, JSON.parse as (text: string) => unknown)) as Record<string, unknown>;
+  shallow(parsedObject(body, parseBounded)) as Record<string, unknown>;
 
 /** The same for rows with `body.lossless`: no number changes, and every member name below the body's own is data. */
 function parseLosslessObject(body: Uint8Array): Record<string, unknown> {
-  const fields = parsedObject(body, (text) => parseLossless(text, DEPTH_LIMIT));
+  const fields = parsedObject(body, (text) => parseLossless(text, BODY_SHAPE.levels, BODY_SHAPE.values));
   for (const name of PROTOTYPE_NAMES) delete fields[name];
   return fields;
 }
+
+/** The fields of a form, in UTF-8. @throws Refusal validation_error, payload_too_large */
+export const formOf = async (req: Request, limit: number): Promise<URLSearchParams> =>
+  formFields(new TextDecoder().decode(await bodyOf(req, limit)));
 
 function parsedObject(body: Uint8Array, parse: (text: string) => unknown): Record<string, unknown> {
   let value: unknown;
@@ -99,7 +103,7 @@ function parsedObject(body: Uint8Array, parse: (text: string) => unknown): Recor
  * engine has parsed: a reviver takes fifty times as long, and anybody may send a megabyte. @throws Refusal validation_error
  */
 export function shallow(value: unknown): unknown {
-  if (deeperThan(value, DEPTH_LIMIT)) throw tooDeep(DEPTH_LIMIT);
+  if (deeperThan(value, BODY_SHAPE.levels)) throw tooDeep(BODY_SHAPE.levels);
   return value;
 }
 

@@ -1,4 +1,4 @@
-import { bodyOf } from '#server/api/input.ts';
+import { formOf } from '#server/api/input.ts';
 import { page } from '#server/api/plain-page.ts';
 import { digest } from '#server/crypto/tokens.ts';
 import { type CallbackOutcome, consentReturned, fragmentReturned } from '#server/domain/secrets/service.ts';
@@ -18,7 +18,7 @@ type Return = (req: Request, ctx: PersonCtx, id: string) => Promise<CallbackOutc
 const RETURNS: Readonly<Record<string, Return>> = {
   'GET /auth/oauth2/callback/{secret_id}': (req, ctx, id) => consentReturned(ctx, id, single(new URL(req.url).searchParams)),
   'POST /auth/oauth2/callback/{secret_id}/fragment': async (req, ctx, id) =>
-    fragmentReturned(ctx, id, single(new URLSearchParams(new TextDecoder().decode(await bodyOf(req, FORM_LIMIT))))),
+    fragmentReturned(ctx, id, single(await formOf(req, FORM_LIMIT))),
 };
 
 export async function connectionCallback(req: Request, ctx: PersonCtx): Promise<Response> {

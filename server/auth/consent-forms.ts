@@ -1,4 +1,4 @@
-import { bodyOf } from '#server/api/input.ts';
+import { formOf } from '#server/api/input.ts';
 import { digest, hasDigest } from '#server/crypto/tokens.ts';
 import { decideConsent, releaseConsent, resumeConsent } from '#server/domain/oauth-grants/consent.ts';
 import { decideDevice, releaseDevice } from '#server/domain/oauth-grants/device-approval.ts';
@@ -29,7 +29,7 @@ export async function consentForm(req: Request, ctx: PersonCtx): Promise<Respons
     throw new Refusal('method_not_allowed', 'Method not allowed. This path supports GET, POST.', { headers: { allow: 'GET, POST' } });
   const here = `/oauth/${page}/${handle}`;
   if (!person) return sendTo(`/signin?next=${encodeURIComponent(here)}`);
-  const form = new URLSearchParams(new TextDecoder().decode(await bodyOf(req, FORM_LIMIT)));
+  const form = await formOf(req, FORM_LIMIT);
   try {
     assertOwnForm(req.headers, form, person.session);
     await limitSessionRate(person, ctx.now);

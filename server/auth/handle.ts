@@ -1,6 +1,6 @@
 import { type Edge, edgeOf } from '#server/api/edge.ts';
 import { sessionFailure } from '#server/api/envelope.ts';
-import { bodyOf, parseJsonObject } from '#server/api/input.ts';
+import { bodyOf, formOf, parseJsonObject } from '#server/api/input.ts';
 import { matchPerson } from '#server/api/operations.ts';
 import { firstProblem, unstorable, unstorableField } from '#server/api/parse.ts';
 import { refusalHeaders, respondJson, secured } from '#server/api/respond.ts';
@@ -117,8 +117,7 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
     await recognise(req.headers, ctx, reads);
     assertWithinReach(op, ctx as SignedInCtx);
   } else if (!reads && !op.foreignForm) assertNotForeign(req.headers);
-  if (isForm(req) && url.pathname === '/auth/magic')
-    return useMagicForm(ctx, new URLSearchParams(new TextDecoder().decode(await bodyOf(req, BODY_LIMIT))));
+  if (isForm(req) && url.pathname === '/auth/magic') return useMagicForm(ctx, await formOf(req, BODY_LIMIT));
   const input = op.input.safeParse({ ...(reads ? Object.fromEntries(url.searchParams) : await inputOf(req, op, ctx)), ...params });
   if (!input.success) throw new Refusal('invalid', firstProblem(input.error));
   const field = unstorableField(input.data);
@@ -143,7 +142,7 @@ async function emailButton(req: Request, ctx: PersonCtx): Promise<Response> {
       headers: { allow: 'GET, HEAD, POST' },
     });
   assertNotForeign(req.headers);
-  return useEmailForm(ctx, new URLSearchParams(new TextDecoder().decode(await bodyOf(req, BODY_LIMIT))));
+  return useEmailForm(ctx, await formOf(req, BODY_LIMIT));
 }
 
 /** @throws Refusal not_authenticated, csrf_failed */
@@ -164,7 +163,7 @@ const isForm = (req: Request) =>
   req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
 
 async function inputOf(req: Request, { takes, foreignForm }: AnyPersonOperation, ctx: PersonCtx): Promise<Record<string, unknown>> {
-  if (foreignForm && isForm(req)) return Object.fromEntries(new URLSearchParams(new TextDecoder().decode(await bodyOf(req, FORM_LIMIT))));
+  if (foreignForm && isForm(req)) return Object.fromEntries(await formOf(req, FORM_LIMIT));
   if (!takes) return jsonOf(req);
   await takes.admit(ctx as SignedInCtx); // only rows that require a session take bytes
   return { bytes: await bodyOf(req, takes.bytes) };

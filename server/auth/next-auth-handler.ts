@@ -1,6 +1,7 @@
 import * as nextAuth from 'next-auth/next';
 import { edgeOf } from '#server/api/edge.ts';
 import { bodyOf } from '#server/api/input.ts';
+import { formFields, parseBounded } from '#server/kernel/bounded-text.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { env } from '#server/platform/env.ts';
@@ -124,17 +125,17 @@ async function formOf(req: Request): Promise<Fields> {
   const type = req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   const text = new TextDecoder().decode(bytes);
   if (text === '') return {};
-  if (type === 'application/x-www-form-urlencoded') return fields(new URLSearchParams(text));
+  if (type === 'application/x-www-form-urlencoded') return fields(formFields(text));
   if (type !== 'application/json') throw new Refusal('unsupported_media_type', 'Send the body as a form or as application/json.');
   return fields(Object.entries(objectOf(text)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
 function objectOf(text: string): object {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseBounded(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  } catch {
-    // said below
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
   }
   throw new Refusal('invalid', 'The request body must be a JSON object.');
 }

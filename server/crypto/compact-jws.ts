@@ -1,3 +1,4 @@
+import { parseBounded } from '#server/kernel/bounded-text.ts';
 import { decodeBase64url } from './base64.ts';
 
 /** A signed token taken apart, and nothing of it verified. */
@@ -27,7 +28,7 @@ export const isCompactJws = (token: string): boolean =>
 /** The object that UTF-8 bytes are the JSON of, or undefined. */
 export function jsonObject(bytes: Uint8Array): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(utf8.decode(bytes));
+    const value = parseBounded(utf8.decode(bytes));
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;

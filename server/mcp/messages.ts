@@ -1,3 +1,5 @@
+import { parseBounded } from '#server/kernel/bounded-text.ts';
+import { Refusal } from '#server/kernel/errors.ts';
 import { fault, type RpcFault } from './errors.ts';
 
 // One JSON-RPC message in a body (interface rule 52 §3).
@@ -20,8 +22,9 @@ const LONGEST_ID = 256;
 export function readMessage(text: string): RpcMessage | Unreadable {
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
+    value = parseBounded(text);
+  } catch (error) {
+    if (error instanceof Refusal) return unreadable('invalid_request', error.message);
     return unreadable('parse_error', 'The request body is not valid JSON.');
   }
   if (Array.isArray(value)) return unreadable('invalid_request', 'Batches are not accepted. Send one JSON-RPC message per request.');

@@ -2,6 +2,8 @@ import { type Edge, edgeOf } from '#server/api/edge.ts';
 import { bodyOf } from '#server/api/input.ts';
 import { json, respond } from '#server/api/respond.ts';
 import { AiExchangeRefused, exchangeForCapability } from '#server/domain/ai-trust/service.ts';
+import { parseBounded } from '#server/kernel/bounded-text.ts';
+import { Refusal } from '#server/kernel/errors.ts';
 import { log } from '#server/platform/log.ts';
 import { network, take } from '#server/platform/throttle.ts';
 import { type Form, parseForm, required } from './form.ts';
@@ -69,9 +71,9 @@ function parametersOf(contentType: string | null, body: Uint8Array): Form {
   if (contentType?.split(';')[0]?.trim().toLowerCase() !== 'application/json') return parseForm(contentType, body);
   let given: unknown;
   try {
-    given = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    throw new OAuthProblem('invalid_request', 'The body is not valid JSON.');
+    given = parseBounded(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch (error) {
+    throw new OAuthProblem('invalid_request', error instanceof Refusal ? error.message : 'The body is not valid JSON.');
   }
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw new OAuthProblem('invalid_request', 'The body must be a JSON object.');

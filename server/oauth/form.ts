@@ -1,3 +1,5 @@
+import { formFields } from '#server/kernel/bounded-text.ts';
+import { Refusal } from '#server/kernel/errors.ts';
 import { OAuthProblem } from './problem.ts';
 
 /** The parameters of a form, each at most once; an empty one is absent, but for those where empty means something. */
@@ -7,14 +9,14 @@ const MAX_BODY = 64 * 1024;
 /** An empty target is an error, not an omission (interface rule 21 §1.1). */
 const KEPT_EMPTY: ReadonlySet<string> = new Set(['resource', 'audience']);
 
-/** @throws OAuthProblem invalid_request for another media type, a body over 64 KiB, text that is not UTF-8, or a repeated parameter */
+/** @throws OAuthProblem invalid_request for another media type, a body over 64 KiB, too many fields, text that is not UTF-8, or a repeated parameter */
 export function parseForm(contentType: string | null, body: Uint8Array): Form {
   if (contentType?.split(';')[0]?.trim().toLowerCase() !== 'application/x-www-form-urlencoded')
     throw new OAuthProblem('invalid_request', 'Send the parameters as application/x-www-form-urlencoded.');
   if (body.byteLength > MAX_BODY) throw new OAuthProblem('invalid_request', 'The body must not exceed 64 KiB.');
   const form = new Map<string, string>();
   const seen = new Set<string>();
-  for (const [name, value] of new URLSearchParams(textOf(body))) {
+  for (const [name, value] of fieldsOf(body)) {
     if (seen.has(name)) throw new OAuthProblem('invalid_request', `The parameter ${shown(name)} was sent more than once.`);
     seen.add(name);
     // PostgreSQL can't store it, and no value of ours holds one.
@@ -31,11 +33,11 @@ export function required(form: Form, name: string): string {
   return value;
 }
 
-function textOf(body: Uint8Array): string {
+function fieldsOf(body: Uint8Array): URLSearchParams {
   try {
-    return strict.decode(body);
-  } catch {
-    throw new OAuthProblem('invalid_request', 'The body is not valid UTF-8.');
+    return formFields(strict.decode(body));
+  } catch (error) {
+    throw new OAuthProblem('invalid_request', error instanceof Refusal ? error.message : 'The body is not valid UTF-8.');
   }
 }
 const strict = new TextDecoder('utf-8', { fatal: true });

@@ -147,7 +147,7 @@ function refusalOf(error: TRPCError): Refusal {
 }
 
 /** A refusal in tRPC's clothes; our own faults are logged here, once. */
-function asTrpc(refusal: Refusal, requestId: string): TRPCError {
+export function asTrpc(refusal: Refusal, requestId: string): TRPCError {
   if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: requestId }, 'dashboard request failed');
   return new TRPCError({ code: CODES[refusal.status] ?? 'INTERNAL_SERVER_ERROR', message: refusal.message, cause: refusal });
 }

@@ -1,10 +1,13 @@
 import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
+import { bodyOf } from '#server/api/input.ts';
 import { REVEAL_HEADERS, secured } from '#server/api/respond.ts';
+import { assertJsonShape, BODY_SHAPE } from '#server/kernel/bounded-text.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { callOf, dashboardContext, type TrackedContext } from './context.ts';
 import { refused } from './dashboard.ts';
+import { asTrpc } from './from-operation.ts';
 import { appRouter } from './root.ts';
 
 /** Calls of one request; the dashboard's own client asks for no more at once. */
@@ -21,11 +24,16 @@ export async function trpcResponse(req: Request, router: AnyTRPCRouter): Promise
   } catch (error) {
     return refused(asRefusal(error), newId());
   }
+  const bounded = await withBoundedBody(req).catch(asRefusal);
   const response = await fetchRequestHandler({
     endpoint: '/admin/trpc',
-    req,
+    req: bounded instanceof Refusal ? withBody(req, null) : bounded,
     router,
-    createContext: ({ info }) => Object.assign(context, { batched: info.calls.length > 1 }),
+    createContext: ({ info }) => {
+      // Said in the words of tRPC, which its clients read.
+      if (bounded instanceof Refusal) throw asTrpc(bounded, context.request_id);
+      return Object.assign(context, { batched: info.calls.length > 1 });
+    },
     allowMethodOverride: true,
     maxBatchSize: MOST_IN_BATCH,
     responseMeta: ({ errors }) => ({ headers: waitOf(errors) }),
@@ -35,6 +43,17 @@ export async function trpcResponse(req: Request, router: AnyTRPCRouter): Promise
   if (context.revealed) for (const [name, value] of Object.entries(REVEAL_HEADERS)) headers.set(name, value);
   return secured(new Response(response.body, { status: response.status, headers }), context.request_id);
 }
+
+/** tRPC parses bodies by itself. The calls of a batch are members of one more object. */
+async function withBoundedBody(req: Request): Promise<Request> {
+  if (!req.body) return req;
+  const body = await bodyOf(req);
+  assertJsonShape(new TextDecoder().decode(body), { ...BODY_SHAPE, levels: BODY_SHAPE.levels + 1 });
+  return withBody(req, new Uint8Array(body));
+}
+
+const withBody = ({ url, method, headers, signal }: Request, body: Uint8Array<ArrayBuffer> | null): Request =>
+  new Request(url, { method, headers, signal, body });
 
 /** Each refused call of a batch says for itself how long; the header says the longest. */
 const waitOf = (errors: readonly TRPCError[]): Record<string, string> => {

@@ -6,7 +6,9 @@ import { useNonce } from '#server/domain/acme/nonces.ts';
 import { AcmeProblem, malformed } from '#server/domain/acme/problem.ts';
 import { accountById, stampUse } from '#server/domain/acme/registration.ts';
 import { type AccountRow, actorOf } from '#server/domain/acme/store.ts';
+import { parseBounded } from '#server/kernel/bounded-text.ts';
 import type { Ctx } from '#server/kernel/context.ts';
+import { Refusal } from '#server/kernel/errors.ts';
 import { bodyOf } from '../input.ts';
 
 /** Of a request with a certificate request for RSA of 8192 bits and a hundred long names, as base64url of base64url. */
@@ -60,9 +62,9 @@ function payloadOf({ content }: SignedRequest): unknown {
   if (content.length === 0) return undefined;
   let payload: unknown;
   try {
-    payload = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(content));
-  } catch {
-    throw malformed('The payload must be JSON.');
+    payload = parseBounded(new TextDecoder('utf-8', { fatal: true }).decode(content));
+  } catch (error) {
+    throw malformed(error instanceof Refusal ? error.message : 'The payload must be JSON.');
   }
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) throw malformed('The payload must be a JSON object.');
   return payload;

@@ -1,4 +1,5 @@
 import { isSignedByStripe } from '#server/crypto/stripe-signature.ts';
+import { parseBounded } from '#server/kernel/bounded-text.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { env } from '#server/platform/env.ts';
@@ -59,7 +60,7 @@ async function noteInvoice(tx: Tx, tenantId: string, { object, created }: Event)
 
 function eventOf(body: Uint8Array): Event | null {
   try {
-    const { id, type, created, data } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as Record<string, unknown>;
+    const { id, type, created, data } = parseBounded(new TextDecoder('utf-8', { fatal: true }).decode(body)) as Record<string, unknown>;
     const object = (data as { object?: unknown } | undefined)?.object as Record<string, unknown> | undefined;
     if (typeof id !== 'string' || !/^evt_\w{1,250}$/.test(id) || typeof type !== 'string' || typeof created !== 'number' || !object)
       return null;

@@ -2,9 +2,9 @@ import { DATATYPES, type Datatype } from '#server/crypto/portable/text.ts';
 import { eachPicked, isDeeperThan, type Leaf, withReplaced } from '#server/custody/fields/json-leaves.ts';
 import { type Compiled, compileSelectors, SelectorRefused } from '#server/custody/fields/selectors.ts';
 import { isMarkedPortable, parsePortable } from '#server/custody/portable.ts';
+import { tooDeep } from '#server/kernel/bounded-text.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { type JsonText, jsonText, textOfJson } from '#server/kernel/json-text.ts';
-import { tooDeep } from '#server/platform/lossless-json.ts';
 import { MAX_LEAF_BYTES, MAX_LEAVES } from './schema.ts';
 
 // JSON documents leaf by leaf (interface rule 41 §4, §5): only picked leaves change, every other character stays.

@@ -1,6 +1,7 @@
 import { digest } from '#server/crypto/tokens.ts';
 import { allOf, storedAuthority } from '#server/domain/authorities/service.ts';
 import { isServableStatus } from '#server/domain/tenants/status.shared.ts';
+import { formFields, parseBounded } from '#server/kernel/bounded-text.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { type Db, inTransaction } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
@@ -117,31 +118,14 @@ function parsed(contentType: string, body: Uint8Array): unknown {
   if (body.byteLength === 0) return null;
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   const text = Buffer.from(body).toString('utf8');
-  if (type === 'application/x-www-form-urlencoded') return Object.fromEntries(new URLSearchParams(text));
+  if (type === 'application/x-www-form-urlencoded') return Object.fromEntries(formFields(text));
   if (type !== 'application/json' && !type.endsWith('+json')) return text;
-  if (deepest(text) > DEPTH_LIMIT) throw new Refusal('validation_error', `The request body must not be nested deeper than ${DEPTH_LIMIT}.`);
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
+    return parseBounded(text);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
     throw new Refusal('validation_error', 'The request body must be valid JSON in UTF-8.');
   }
-}
-
-const DEPTH_LIMIT = 64;
-
-/** How deep JSON is nested, in one pass over its text: a value that is nested a hundred thousand times would exhaust the stack of whoever walks it. */
-function deepest(text: string): number {
-  let [depth, most, quoted] = [0, 0, false];
-  for (let i = 0; i < text.length; i++) {
-    const char = text[i];
-    if (quoted) {
-      if (char === '\\') i++;
-      else if (char === '"') quoted = false;
-    } else if (char === '"') quoted = true;
-    else if (char === '{' || char === '[') most = Math.max(most, ++depth);
-    else if (char === '}' || char === ']') depth--;
-  }
-  return most;
 }
 
 const HIDDEN = /^x-(?:forwarded-|sallyport-|svc-|real-ip$|api-key$)/;

@@ -1,0 +1,45 @@
+import { Refusal } from './errors.ts';
+
+// What a body may be made of before a parser makes values of it: a megabyte of brackets or of names costs many times its size, in time and in memory.
+
+export type JsonShape = { levels: number; values: number };
+/** Of every JSON body. Every member, entry and container counts as a value; the longest list that an operation takes has a tenth of these. */
+export const BODY_SHAPE: JsonShape = { levels: 64, values: 50_000 };
+const MOST_FORM_FIELDS = 200;
+
+/** JSON.parse of a text that somebody else wrote. @throws Refusal validation_error when it is over its shape, SyntaxError */
+export function parseBounded(text: string, shape = BODY_SHAPE): unknown {
+  assertJsonShape(text, shape);
+  return JSON.parse(text) as unknown;
+}
+
+/** One pass over the text, which need not be JSON. @throws Refusal validation_error with what is over */
+export function assertJsonShape(text: string, { levels, values }: JsonShape): void {
+  let [depth, count, quoted] = [0, 0, false];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (quoted) {
+      if (code === BACKSLASH) at++;
+      else if (code === QUOTE) quoted = false;
+    } else if (code === QUOTE) quoted = true;
+    else if (code === COMMA || code === BRACE || code === BRACKET) {
+      if (++count > values) throw tooMany(values);
+      if (code !== COMMA && ++depth > levels) throw tooDeep(levels);
+    } else if (code === BRACE_END || code === BRACKET_END) depth--;
+  }
+}
+
+/** The fields of an application/x-www-form-urlencoded body. @throws Refusal validation_error when there are more than any form has */
+export function formFields(text: string): URLSearchParams {
+  let fields = 1;
+  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1))
+    if (++fields > MOST_FORM_FIELDS) throw new Refusal('validation_error', `The form must not have more than ${MOST_FORM_FIELDS} fields.`);
+  return new URLSearchParams(text);
+}
+
+export const tooDeep = (levels: number) =>
+  new Refusal('validation_error', `The request body must not be nested deeper than ${levels} levels.`);
+const tooMany = (values: number) =>
+  new Refusal('validation_error', `The request body must not have more than ${values} members and list entries. Send it in parts.`);
+
+const [QUOTE, BACKSLASH, COMMA, BRACE, BRACE_END, BRACKET, BRACKET_END] = [34, 92, 44, 123, 125, 91, 93] as const;
