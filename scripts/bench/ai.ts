@@ -146,8 +146,7 @@ async function cpuOfLoad({ url, headers, pid, tokens }: AiGateway, body: string,
 /** The firewall and the detectors of PII on a prompt of 4 KB that holds some of what they look for, in this process. */
 async function controlsOnPrompt(): Promise<Row> {
   const { scan } = await import('../../server/ai/firewall/scan.ts');
-  const { BUILT_IN_FIREWALL } = await import('../../server/ai/firewall/policy.ts');
-  const { BUILT_INS_ONLY } = await import('../../server/ai/pii/policy.ts');
+  const { builtInsOnly } = await import('../../server/ai/pii/policy.ts');
   const { piiSession } = await import('../../server/ai/pii/session.ts');
   const { createTokenizer } = await import('../../server/ai/pii/tokenizer.ts');
   const { agentPiiKey, conversationKey } = await import('../../server/crypto/pii-keys.ts');
@@ -157,8 +156,10 @@ async function controlsOnPrompt(): Promise<Row> {
   const text = `${sentence.repeat(18)}Write to jane.doe@example.com or call +41 44 668 18 00. ${sentence.repeat(18)}`.slice(0, 4_096);
   const once = () => {
     const tokenizer = createTokenizer(conversationKey(key, 'token', 'anchor'));
-    scan(text, BUILT_IN_FIREWALL);
-    return piiSession({ policy: BUILT_INS_ONLY, tokenizer, requestMode: 'tokenize', responseMode: 'detokenize' }).request(text);
+    scan(text);
+    return piiSession({ policy: builtInsOnly('tokenize'), tokenizer, requestMode: 'tokenize', responseMode: 'detokenize' }).request([
+      text,
+    ])[0];
   };
   if (once() === text) throw new Problem('The detectors found nothing, so there is nothing to measure.');
   for (let i = 0; i < 200; i++) once();

@@ -43,8 +43,19 @@ function placesOf(text: string, length: number): Int32Array {
 }
 
 function plainOf(character: string): string {
-  const known = CONFUSABLE.get(character);
+  const known = CONFUSABLE.get(character) ?? seen.get(character);
   if (known !== undefined) return known;
+  const plain = computed(character);
+  if (seen.size === MOST_SEEN) seen.clear();
+  seen.set(character, plain);
+  return plain;
+}
+
+/** A text in another script has each of its characters many times. */
+const seen = new Map<string, string>();
+const MOST_SEEN = 20_000;
+
+function computed(character: string): string {
   return Array.from(character.normalize('NFKD').replace(IGNORED, ''), (part) => CONFUSABLE.get(part) ?? part).join('');
 }
 

@@ -1,6 +1,7 @@
 import { type Budget, budgetFor } from '../patterns/budget.ts';
+import { folded } from '../patterns/text-units.ts';
 import { normalize } from './normalize.ts';
-import type { CompiledFirewall, FirewallAction } from './policy.ts';
+import type { CompiledHeuristic, FirewallAction, FirewallRules } from './policy.ts';
 import { BUILT_IN_RULES, type BuiltInRule, HIDDEN_UNICODE, hiddenUnicode, ORDERS, PROMPT_IN_TOOL_RESULT } from './rules.ts';
 
 /** A match of a rule, by UTF-16 offsets [start, end) of the text as it was sent. */
@@ -22,7 +23,7 @@ export type Source = 'person' | 'data';
  */
 export function scan(
   text: string,
-  firewall: CompiledFirewall,
+  heuristics: readonly CompiledHeuristic[] = [],
   source: Source = 'person',
   budget: Budget = budgetFor(text.length * 2),
 ): Hit[] {
@@ -35,8 +36,11 @@ export function scan(
   for (const form of forms) {
     for (const { rule, start, end } of builtInHits(form.text, budget))
       add(rule, { start: form.original(start), end: form.original(end) }, true);
-    for (const { name, find } of firewall.heuristics) {
-      const first = hits.has(name) ? undefined : find(form.text, 0, budget)[0];
+    const { text } = form;
+    let lower: string | undefined;
+    const scanned = { text, lower: () => (lower ??= folded(text)) };
+    for (const { name, find } of heuristics) {
+      const first = hits.has(name) ? undefined : find(scanned, budget);
       if (first) add(name, { start: form.original(first.start), end: form.original(first.end) }, false);
       budget.check();
     }
@@ -69,7 +73,7 @@ function builtInHits(text: string, budget: Budget): { rule: string; start: numbe
 }
 
 /** What the firewall decides over the hits of a whole call; undefined without hits. Without a policy that is a warning. */
-export const outcomeOf = (hits: readonly Hit[], firewall: CompiledFirewall): FirewallAction | undefined =>
+export const outcomeOf = (hits: readonly Hit[], firewall: Pick<FirewallRules, 'action'>): FirewallAction | undefined =>
   hits.length === 0 ? undefined : firewall.action;
 
 const PIECE = 64 * 1024;

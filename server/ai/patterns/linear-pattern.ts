@@ -9,8 +9,8 @@ export type PatternFlags = { ignoreCase?: boolean; multiline?: boolean; dotAll?:
 export type LinearPattern = {
   /** Characters of its longest match; Infinity when nothing bounds it. */
   longest: number;
-  /** Matches that begin at `from` or later, left to right and without overlap. A match is at most {@link LONGEST_MATCH} characters long. */
-  find: (text: string, from: number, budget: Budget) => { start: number; end: number }[];
+  /** Matches that begin at `from` or later, left to right and without overlap, `most` of them. A match is at most {@link LONGEST_MATCH} characters long. */
+  find: (text: string, from: number, budget: Budget, most?: number) => { start: number; end: number }[];
   /** Whether it matches the empty string, at which it would match everywhere. */
   matchesEmpty: boolean;
 };
@@ -57,16 +57,19 @@ function compile(source: string, bits: number): LinearPattern {
   const longest = longestMatch(source);
   return {
     longest,
-    find: (text, from, budget) => find(engine, Math.min(longest, LONGEST_MATCH), text, from, budget),
+    find: (text, from, budget, most = Number.POSITIVE_INFINITY) =>
+      find(engine, Math.min(longest, LONGEST_MATCH), { text, from, budget, most }),
     matchesEmpty: engine.matches(''),
   };
 }
+
+type Search = { text: string; from: number; budget: Budget; most: number };
 
 /**
  * Goes over the text in windows: the automaton says quickly which have a match at all, and only those are searched for where it is. A window goes on past its
  * end by the longest match, and one more character on both sides tells word boundaries and line ends.
  */
-function find(engine: RE2JS, longest: number, text: string, from: number, budget: Budget): { start: number; end: number }[] {
+function find(engine: RE2JS, longest: number, { text, from, budget, most }: Search): { start: number; end: number }[] {
   const found: { start: number; end: number }[] = [];
   const size = Math.max(WINDOW, longest);
   if (text.length - from > 2 * size && !engine.test(from === 0 ? text : text.slice(Math.max(0, from - 1)))) {
@@ -82,7 +85,7 @@ function find(engine: RE2JS, longest: number, text: string, from: number, budget
         const start = matcher.start() + base;
         const end = matcher.end() + base;
         if (start >= window + size) break;
-        if (end > start) found.push({ start, end });
+        if (end > start && found.push({ start, end }) >= most) return found;
         next = Math.max(end, start + 1);
         at = next - base;
         budget.check();

@@ -1,4 +1,4 @@
-import { type Budget, budgetFor } from '../patterns/budget.ts';
+import { type Budget, BudgetExceeded, budgetFor } from '../patterns/budget.ts';
 import { ENTITIES } from './entities/catalogue.ts';
 import { type Entity, hasContext } from './entities/entity.ts';
 import type { CompiledPolicy } from './policy.ts';
@@ -12,20 +12,27 @@ export const detect = (text: string, policy: CompiledPolicy): Span[] => winners(
 
 /** Every match that begins at `from` or later, overlapping ones and whitelisted ones included. What is before `from` is context. */
 export function candidates(text: string, policy: CompiledPolicy, from = 0, budget: Budget = budgetFor(text.length - from)): Span[] {
-  const found = builtInCandidates(text, policy.builtIns, from);
-  for (const recognizer of policy.recognizers) found.push(...recognizer.find(text, from, budget));
+  const found = builtInCandidates(text, policy.builtIns, from, budget);
+  for (const recognizer of policy.recognizers) for (const span of recognizer.find(text, from, budget)) addTo(found, span);
   return found;
 }
 
+/** Bounds the memory of what is judged at once. */
+function addTo(found: Span[], span: Span): void {
+  if (found.push(span) > MOST_CANDIDATES) throw new BudgetExceeded('The text has too many matches.');
+}
+const MOST_CANDIDATES = 500_000;
+
 /** Matches of the built-in detectors alone. */
-export function builtInCandidates(text: string, action: PiiAction, from = 0): Span[] {
+export function builtInCandidates(text: string, action: PiiAction, from = 0, budget: Budget = budgetFor(text.length - from)): Span[] {
   const found: Span[] = [];
   const lower = needsContext(text, from) ? text.toLowerCase() : '';
   for (const detector of ENTITIES) {
     const { context } = detector;
     if (context && !context.some((word) => lower.includes(word))) continue;
     for (const range of detector.find(text, from))
-      if (!context || hasContext(text, range, context)) found.push(spanOf(detector, range, action));
+      if (!context || hasContext(text, range, context)) addTo(found, spanOf(detector, range, action));
+    budget.check();
   }
   return found;
 }

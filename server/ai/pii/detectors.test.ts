@@ -5,12 +5,12 @@ import { assertGrowsLinearly } from '#server/testing/growth.ts';
 import { budgetFor } from '../patterns/budget.ts';
 import { linearPattern, UnsupportedPattern } from '../patterns/linear-pattern.ts';
 import { longestMatch } from '../patterns/longest-match.ts';
-import { wordList } from '../patterns/word-list.ts';
+import { wordLists } from '../patterns/word-list.ts';
 import { detect } from './detect.ts';
+import { compilePolicy } from './detectors.fixture.ts';
 import { ENTITIES } from './entities/catalogue.ts';
-import { compilePolicy } from './policy.ts';
 import type { Recognizer } from './recognizer.ts';
-import { piiSession } from './session.ts';
+import { buffersStreams, type PiiSession, piiSession } from './session.ts';
 import { shownMatches } from './shown.ts';
 import { createTokenizer } from './tokenizer.ts';
 import { whitelistProblem } from './whitelist.ts';
@@ -175,7 +175,7 @@ test('the bound of a match is never below the longest one', () => {
 });
 
 test('a list of words finds whole words, in any case and overlapping', () => {
-  const { find } = wordList('he\nshe\nhers\nnew york');
+  const { find } = wordLists(['he\nshe\nhers\nnew york']);
   const text = 'She said HERS, he was in New York, not in the shed.';
   assert.deepEqual(
     find(text, 0, budgetFor(100)).map(({ start, end }) => text.slice(start, end)),
@@ -206,16 +206,24 @@ function recognizer(changes: Partial<Recognizer>): Recognizer {
 }
 
 function sessionOf(changes: Partial<Parameters<typeof piiSession>[0]> = {}) {
-  return piiSession({
+  const settings = {
     policy,
     tokenizer: createTokenizer(passingConversationKey()),
-    requestMode: 'tokenize',
-    responseMode: 'detokenize',
+    requestMode: 'tokenize' as const,
+    responseMode: 'detokenize' as const,
     ...changes,
-  });
+  };
+  const session = piiSession(settings);
+  const one = (step: PiiSession['request']) => (text: string) => step([text])[0] as string;
+  return {
+    ...session,
+    request: one(session.request),
+    answer: one(session.answer),
+    buffersStreams: buffersStreams(settings, settings.policy.reach),
+  };
 }
 
-function streamed(session: ReturnType<typeof piiSession>, parts: readonly string[]): string {
+function streamed(session: Pick<PiiSession, 'stream'>, parts: readonly string[]): string {
   const stream = session.stream('text');
   return parts.map((part) => stream.push(part)).join('') + stream.flush();
 }

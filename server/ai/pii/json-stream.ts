@@ -1,23 +1,23 @@
 import type { Rewriting } from './rewrite.ts';
-import { HeldTooLong, type TextStream, textStream } from './text-stream.ts';
-
-type Place = 'key' | 'value' | 'element';
+import { HeldTooLong, type JsonState, type TextState, type TextStream, textStream } from './text-stream.ts';
 
 /**
  * JSON text that arrives in parts, such as the arguments of a tool call: values of strings are judged as decoded text and written as JSON again; keys and structure
  * pass. A bare number is judged as a whole; a placeholder in its place is written as a string. Text that isn't JSON is judged word by word.
  */
-export function jsonStream(rewriting: Rewriting, { buffers = false }: { buffers?: boolean } = {}): TextStream {
-  const places: Place[] = [];
+export function jsonStream(
+  rewriting: Rewriting,
+  { buffers = false, state }: { buffers?: boolean; state?: JsonState | undefined } = {},
+): TextStream {
+  const places = [...(state?.places ?? [])];
   /** Decoded text of the string that is open; undefined outside of strings. */
   let open: { stream: TextStream | undefined; decoded: string; raw: string } | undefined;
-  let escapeText = '';
-  let bare = '';
-  let key = '';
-  let buffered = '';
+  let { escapeText = '', bare = '', key = '', buffered = '' } = state ?? {};
+  const value = (known?: TextState) => textStream(rewriting, { before: `${key}: `, state: known });
+  if (state?.open) open = { ...state.open, stream: state.open.stream && value(state.open.stream) };
 
   const rewriteWhole = (text: string): string => {
-    const stream = textStream(rewriting, { before: `${key}: ` });
+    const stream = value();
     return stream.push(text) + stream.flush();
   };
   const endBare = (): string => {
@@ -69,8 +69,7 @@ export function jsonStream(rewriting: Rewriting, { buffers = false }: { buffers?
     else if (character === ':' && places.at(-1) === 'key') places[places.length - 1] = 'value';
     else if (character === ',' && places.at(-1) === 'value') places[places.length - 1] = 'key';
     if (places.length > MOST_DEPTH) throw new HeldTooLong('The JSON is nested too deeply.');
-    if (character === '"')
-      open = { stream: places.at(-1) === 'key' ? undefined : textStream(rewriting, { before: `${key}: ` }), decoded: '', raw: '' };
+    if (character === '"') open = { stream: places.at(-1) === 'key' ? undefined : value(), decoded: '', raw: '' };
     return before + character;
   };
   const step = (text: string): string => {
@@ -102,6 +101,17 @@ export function jsonStream(rewriting: Rewriting, { buffers = false }: { buffers?
       open = undefined;
       escapeText = '';
       return result;
+    },
+    state: () => ({
+      places,
+      open: open && { ...open, stream: open.stream?.state() as TextState | undefined },
+      escapeText,
+      bare,
+      key,
+      buffered,
+    }),
+    get held() {
+      return buffered.length + bare.length + (open ? open.decoded.length + open.raw.length + (open.stream?.held ?? 0) : 0);
     },
   };
 }

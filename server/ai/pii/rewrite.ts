@@ -1,7 +1,7 @@
 import { type Budget, budgetFor } from '../patterns/budget.ts';
 import { candidates } from './detect.ts';
 import type { CompiledPolicy } from './policy.ts';
-import { type Span, winners } from './span.ts';
+import { firstAfter, type Span, winners } from './span.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 /** How many matches of each entity a call had; never the values. */
@@ -28,7 +28,13 @@ export function marks(text: string, from: number, rewriting: Rewriting, budget: 
   const tokens: Known[] = direction === 'answer' ? tokenizer.find(text, from).map((token) => ({ ...token, known: true })) : [];
   const spans = policy ? candidates(text, policy, from, budget) : [];
   // A known token is no finding, although it looks like an address or a number.
-  return [...tokens, ...spans.filter((span) => !tokens.some((token) => token.start < span.end && span.start < token.end))];
+  return [...tokens, ...spans.filter((span) => !overlaps(tokens, span))];
+}
+
+/** Whether one of the tokens, which are in order and apart, shares a character with the span. */
+function overlaps(tokens: readonly Known[], { start, end }: Span): boolean {
+  const last = tokens[firstAfter(tokens, end - 1) - 1];
+  return last !== undefined && last.end > start;
 }
 
 /** A known token in an answer. */
@@ -70,6 +76,6 @@ export function applied(text: string, from: number, to: number, edits: readonly 
 }
 
 /** A whole text at once. */
-export function rewritten(text: string, rewriting: Rewriting): string {
-  return applied(text, 0, text.length, editsOf(text, marks(text, 0, rewriting), rewriting), rewriting.counts);
+export function rewritten(text: string, rewriting: Rewriting, budget?: Budget): string {
+  return applied(text, 0, text.length, editsOf(text, marks(text, 0, rewriting, budget), rewriting), rewriting.counts);
 }

@@ -1,17 +1,17 @@
+import { type Budget, budgetFor } from '../patterns/budget.ts';
 import { jsonStream } from './json-stream.ts';
 import { BUILT_IN_REACH, type CompiledPolicy } from './policy.ts';
 import { type PiiCounts, type Rewriting, rewritten } from './rewrite.ts';
-import { type TextStream, textStream } from './text-stream.ts';
+import { rewrittenRunning } from './running.ts';
+import { type JsonState, type StreamState, type TextState, type TextStream, textStream } from './text-stream.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 export type RequestMode = 'off' | 'tokenize';
 export type ResponseMode = 'redact' | 'detokenize';
 export type StreamingMode = 'holdback' | 'buffer' | 'monitor';
 
-/** What an agent or MCP server says about PII, and what its calls are judged by. */
-export type PiiSettings = {
-  policy: CompiledPolicy;
-  tokenizer: Tokenizer;
+/** What an agent or MCP server says about PII. */
+export type PiiModes = {
   requestMode: RequestMode;
   responseMode: ResponseMode;
   streamingMode?: StreamingMode;
@@ -19,64 +19,63 @@ export type PiiSettings = {
   holdbackChars?: number;
 };
 
+export type PiiSettings = PiiModes & { policy: CompiledPolicy; tokenizer: Tokenizer };
+
+export type Channel = 'text' | 'json';
+
 /** PII of one call: its texts on the way up, and its answer on the way down. All functions throw BudgetExceeded or HeldTooLong: refuse the call then. */
 export type PiiSession = {
-  /** A text of the request, with values replaced. */
-  request: (text: string) => string;
-  /** A JSON value of the request, such as tool arguments of an earlier turn: strings are replaced, keys are kept. */
-  requestValue: <Value>(value: Value) => Value;
-  /** JSON text of the request, such as `function.arguments`. */
-  requestJson: (text: string) => string;
-  /** A text of the answer. */
-  answer: (text: string) => string;
-  answerValue: <Value>(value: Value) => Value;
-  answerJson: (text: string) => string;
-  /** The stream of one channel: text, or JSON text of a tool call's arguments. */
-  stream: (channel: 'text' | 'json') => TextStream;
-  /** Whether streams are collected whole before they leave. */
-  buffersStreams: boolean;
+  /** Texts of the request, with values replaced. */
+  request: (texts: readonly string[]) => string[];
+  /** Texts of the answer. */
+  answer: (texts: readonly string[]) => string[];
+  /** Texts of an answer that are read one after another, as one. */
+  running: (texts: readonly string[]) => string[];
+  /** The stream of one channel: text, or JSON text of a tool call's arguments. `state` is of a stream that began elsewhere. */
+  stream: (channel: Channel, state?: StreamState) => TextStream;
   /** Matches by entity, of request and answer. */
   requestCounts: PiiCounts;
   answerCounts: PiiCounts;
 };
 
+/** Whether streams are collected whole before they leave: a limit below what the built-in detectors need would only ever mean buffering. */
+export const buffersStreams = ({ streamingMode = 'holdback', holdbackChars = BUILT_IN_REACH }: PiiModes, reach: number): boolean =>
+  streamingMode === 'buffer' || (streamingMode === 'holdback' && reach > Math.max(holdbackChars, BUILT_IN_REACH));
+
 export function piiSession(settings: PiiSettings): PiiSession {
-  const { policy, tokenizer, requestMode, responseMode, streamingMode = 'holdback', holdbackChars = BUILT_IN_REACH } = settings;
+  const { policy, tokenizer, requestMode, responseMode, streamingMode } = settings;
   const requestCounts: PiiCounts = new Map();
   const answerCounts: PiiCounts = new Map();
   const up: Rewriting = { policy, tokenizer, direction: 'request', restores: false, counts: requestCounts };
   const down: Rewriting = { policy, tokenizer, direction: 'answer', restores: responseMode === 'detokenize', counts: answerCounts };
-  const request = (text: string) => (requestMode === 'off' ? text : rewritten(text, up));
-  const answer = (text: string) => rewritten(text, down);
-  const whole = (rewriting: Rewriting, text: string) => {
-    const stream = jsonStream(rewriting);
-    return stream.push(text) + stream.flush();
-  };
-  // A limit below what the built-in detectors need would only ever mean buffering.
-  const buffersStreams =
-    streamingMode === 'buffer' || (streamingMode === 'holdback' && policy.reach > Math.max(holdbackChars, BUILT_IN_REACH));
-  const streamOf = (channel: 'text' | 'json', rewriting: Rewriting, buffers: boolean) =>
-    channel === 'json' ? jsonStream(rewriting, { buffers }) : textStream(rewriting, { buffers });
+  const buffers = buffersStreams(settings, policy.reach);
+  const streamOf = (channel: Channel, rewriting: Rewriting, buffers: boolean, state: StreamState | undefined) =>
+    channel === 'json'
+      ? jsonStream(rewriting, { buffers, state: state as JsonState | undefined })
+      : textStream(rewriting, { buffers, state: state as TextState | undefined });
 
   return {
-    request,
-    requestValue: (value) => (requestMode === 'off' ? value : mapStrings(value, request)),
-    requestJson: (text) => (requestMode === 'off' ? text : whole(up, text)),
-    answer,
-    answerValue: (value) => mapStrings(value, answer),
-    answerJson: (text) => whole(down, text),
-    stream(channel) {
-      if (streamingMode !== 'monitor') return streamOf(channel, down, buffersStreams);
+    request: (texts) => (requestMode === 'off' ? [...texts] : each(texts, up)),
+    answer: (texts) => each(texts, down),
+    running: (texts) => rewrittenRunning(texts, down),
+    stream(channel, state) {
+      if (streamingMode !== 'monitor') return streamOf(channel, down, buffers, state);
       // Values leave as the model wrote them; only tokens are restored, and what would have been replaced is counted.
+      const [stream, observer] = (state ?? []) as StreamState[];
       return observed(
-        streamOf(channel, { ...down, policy: undefined }, false),
-        streamOf(channel, down, policy.reach === Number.POSITIVE_INFINITY),
+        streamOf(channel, { ...down, policy: undefined }, false, stream),
+        streamOf(channel, down, policy.reach === Number.POSITIVE_INFINITY, observer),
       );
     },
-    buffersStreams,
     requestCounts,
     answerCounts,
   };
+}
+
+/** All texts of a call under one budget of time. */
+function each(texts: readonly string[], rewriting: Rewriting): string[] {
+  const budget: Budget = budgetFor(texts.reduce((sum, { length }) => sum + length, 0));
+  return texts.map((text) => rewritten(text, rewriting, budget));
 }
 
 /** A stream beside which another one only counts. */
@@ -90,16 +89,9 @@ function observed(stream: TextStream, observer: TextStream): TextStream {
       observer.flush();
       return stream.flush();
     },
+    state: () => [stream.state(), observer.state()],
+    get held() {
+      return stream.held + observer.held;
+    },
   };
-}
-
-/** The value with each of its strings mapped; names of members stay. */
-export function mapStrings<Value>(value: Value, map: (text: string) => string): Value {
-  const walk = (part: unknown, depth: number): unknown => {
-    if (typeof part === 'string') return map(part);
-    if (typeof part !== 'object' || part === null || depth > 200) return part;
-    if (Array.isArray(part)) return part.map((item) => walk(item, depth + 1));
-    return Object.fromEntries(Object.entries(part).map(([name, item]) => [name, walk(item, depth + 1)]));
-  };
-  return walk(value, 0) as Value;
 }

@@ -25,12 +25,8 @@ export type Span = {
  */
 export function winners(candidates: readonly Span[]): Span[] {
   if (candidates.length < 2) return candidates.filter(({ action }) => action !== 'whitelist');
-  const exempt = candidates.filter(({ action }) => action === 'whitelist');
-  const open = candidates.filter(
-    (span) =>
-      span.action !== 'whitelist' &&
-      (span.entity === 'CREDENTIAL' || !exempt.some(({ start, end }) => start <= span.start && span.end <= end)),
-  );
+  const isExempt = exemption(candidates.filter(({ action }) => action === 'whitelist'));
+  const open = candidates.filter((span) => span.action !== 'whitelist' && (span.entity === 'CREDENTIAL' || !isExempt(span)));
   open.sort(
     (a, b) =>
       b.end - b.start - (a.end - a.start) ||
@@ -42,19 +38,41 @@ export function winners(candidates: readonly Span[]): Span[] {
   return withoutOverlap(open).sort((a, b) => a.start - b.start);
 }
 
-/** Of spans in order of precedence, each that overlaps no earlier one; a sorted list of what is taken makes it one search per span. */
-function withoutOverlap(spans: readonly Span[]): Span[] {
-  const taken: Span[] = [];
-  for (const span of spans) {
-    let low = 0;
-    let high = taken.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((taken[middle] as Span).start < span.end) low = middle + 1;
-      else high = middle;
-    }
-    const before = taken[low - 1];
-    if (!before || before.end <= span.start) taken.splice(low, 0, span);
+/** Whether a span lies inside of one of these: of those that begin before it, the farthest end decides. */
+function exemption(exempt: Span[]): (span: Span) => boolean {
+  if (exempt.length === 0) return () => false;
+  exempt.sort((a, b) => a.start - b.start);
+  let end = 0;
+  const ends = exempt.map((span) => (end = Math.max(end, span.end)));
+  return (span) => {
+    const before = firstAfter(exempt, span.start) - 1;
+    return before >= 0 && (ends[before] as number) >= span.end;
+  };
+}
+
+/** The index of the first that begins after the place; of spans in order. */
+export function firstAfter(spans: readonly { start: number }[], place: number): number {
+  let low = 0;
+  let high = spans.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((spans[middle] as { start: number }).start <= place) low = middle + 1;
+    else high = middle;
   }
-  return taken;
+  return low;
+}
+
+/** Of spans in order of precedence, longest first, each that overlaps no earlier one: an earlier one is no shorter, so it covers one of the ends. */
+function withoutOverlap(spans: readonly Span[]): Span[] {
+  let [base, until] = [Number.POSITIVE_INFINITY, 0];
+  for (const { start, end } of spans) {
+    base = Math.min(base, start);
+    until = Math.max(until, end);
+  }
+  const taken = new Uint8Array(Math.max(0, until - base));
+  return spans.filter(({ start, end }) => {
+    if (taken[start - base] === 1 || taken[end - 1 - base] === 1) return false;
+    taken.fill(1, start - base, end - base);
+    return true;
+  });
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import test from 'node:test';
 import { agentPiiKey, conversationKey } from '#server/crypto/pii-keys.ts';
-import { compilePolicy } from './policy.ts';
+import { compilePolicy } from './detectors.fixture.ts';
 import { type PiiSettings, piiSession } from './session.ts';
 import { createTokenizer } from './tokenizer.ts';
 import { tokenFor } from './tokens.ts';
@@ -62,7 +62,7 @@ test('arguments of a tool call are the same however they are cut, also inside of
 
 function streamed(parts: readonly string[], channel: 'text' | 'json' = 'text'): string {
   const one = session();
-  one.request(ANCHOR);
+  one.request([ANCHOR]);
   const stream = one.stream(channel);
   return parts.map((part) => stream.push(part)).join('') + stream.flush();
 }

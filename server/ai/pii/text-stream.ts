@@ -7,6 +7,22 @@ export type TextStream = {
   push: (text: string) => string;
   /** What is still held back. */
   flush: () => string;
+  /** What a stream elsewhere goes on from: it does as this one would. Plain data. */
+  state: () => StreamState;
+  /** Characters that are held back. */
+  readonly held: number;
+};
+
+/** Of a stream of text or of JSON, or of several that run side by side. */
+export type StreamState = TextState | JsonState | StreamState[];
+export type TextState = { context: string; held: string; nextLook: number };
+export type JsonState = {
+  places: ('key' | 'value' | 'element')[];
+  open: { stream: TextState | undefined; decoded: string; raw: string } | undefined;
+  escapeText: string;
+  bare: string;
+  key: string;
+  buffered: string;
 };
 
 /** More text would have to be held back than the service keeps of one answer. */
@@ -19,16 +35,16 @@ export class HeldTooLong extends Error {}
  */
 export function textStream(
   rewriting: Rewriting,
-  { buffers = false, before = '' }: { buffers?: boolean; before?: string } = {},
+  { buffers = false, before = '', state }: { buffers?: boolean; before?: string; state?: TextState | undefined } = {},
 ): TextStream {
   const { policy, tokenizer } = rewriting;
   const reach = Math.max(policy?.reach ?? 0, LONGEST_TOKEN);
   const letsWordsPass = !policy?.recognizers.length && tokenizer.areMarked();
   /** What has left, as far as matches look back. */
-  let context = before.slice(-CONTEXT_KEPT);
-  let held = '';
+  let context = state?.context ?? before.slice(-CONTEXT_KEPT);
+  let held = state?.held ?? '';
   /** Held text is looked at when it's this long. */
-  let nextLook = reach + STEP;
+  let nextLook = state?.nextLook ?? reach + STEP;
 
   const release = (length: number): void => {
     context = (context + held.slice(0, length)).slice(-CONTEXT_KEPT);
@@ -67,20 +83,18 @@ export function textStream(
       context = before.slice(-CONTEXT_KEPT);
       return result;
     },
+    state: () => ({ context, held, nextLook }),
+    get held() {
+      return held.length;
+    },
   };
 }
 
 /** Where the text stops being certain: nothing that begins before it can still change, and no match or long word crosses it. */
 function certainUntil(text: string, reach: number, found: readonly (Span | Known)[]): number {
   let until = Math.min(text.length - reach, wordAtEnd(text));
-  for (let moved = true; moved; ) {
-    moved = false;
-    for (const { start, end } of found)
-      if (start < until && end > until) {
-        until = start;
-        moved = true;
-      }
-  }
+  // The last to begin comes first: what moves the border is crossed only by those that begin before it.
+  for (const { start, end } of [...found].sort((a, b) => b.start - a.start)) if (start < until && end > until) until = start;
   return until > 0 && isHighSurrogate(text.charCodeAt(until - 1)) ? until - 1 : until;
 }
 
@@ -112,5 +126,5 @@ const LONGEST_TOKEN = 64;
 const CONTEXT_KEPT = 128;
 /** So many more characters make another look worth its time. */
 const STEP = 32;
-const MOST_HELD = 1024 * 1024;
+export const MOST_HELD = 1024 * 1024;
 const LONGEST_WORD = 8 * 1024;

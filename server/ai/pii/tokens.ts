@@ -5,7 +5,7 @@ import { digitsOf } from './entities/entity.ts';
 import type { TokenFormat } from './span.ts';
 
 /** One value and the token that stands for it. */
-export type TokenEntry = { token: string; value: string; entity: string };
+export type TokenEntry = { token: string; value: string; entity: string; format: TokenFormat };
 
 /** Writes tokens of one conversation. Equal values give equal tokens; `counter` tells values apart whose tokens would be equal. */
 export function tokenFor(conversation: ConversationKey, entity: string, format: TokenFormat, value: string, counter = 0): string {

@@ -1,6 +1,6 @@
 import { budgetFor } from '../patterns/budget.ts';
 import { ENTITY_CATALOGUE } from './entities/catalogue.ts';
-import { compileRecognizer, type Recognizer } from './recognizer.ts';
+import { compileRecognizers, type Recognizer } from './recognizer.ts';
 
 /**
  * Why a whitelist would switch detectors off; undefined when it is narrow enough (interface rule 50 §7.3). It must match no sample of a built-in entity, and
@@ -8,8 +8,8 @@ import { compileRecognizer, type Recognizer } from './recognizer.ts';
  */
 export function whitelistProblem(recognizer: Omit<Recognizer, 'id' | 'enabled'>): string | undefined {
   // Everything that narrows it down at a call is left aside: it's judged by its pattern.
-  const { find } = compileRecognizer({ ...recognizer, id: '', context_words: [], confidence: 1 });
-  const matches = (text: string): boolean => find(text, 0, budgetFor(text.length)).length > 0;
+  const compiled = compileRecognizers([{ ...recognizer, id: '', context_words: [], confidence: 1 }]);
+  const matches = (text: string): boolean => compiled.some(({ find }) => find(text, 0, budgetFor(text.length)).length > 0);
   const exempt = SAMPLES.find(({ value }) => matches(value));
   if (exempt) return `would also exempt values of the built-in detector ${exempt.entity}. Make the pattern narrower`;
   const matched = WORDS.filter(matches).length;

@@ -1,3 +1,5 @@
+import { ready, type Steps, taken, type Waits } from './steps.ts';
+
 /** How events lie in the bytes of a streamed answer. */
 export type Wire = 'sse' | 'ndjson' | 'event-stream' | 'json-list';
 
@@ -14,7 +16,9 @@ export type StreamEvent = {
   json: unknown;
 };
 
-/** A part of the way of a stream: events in, events out; `end` gives what it held back. */
+/** A part of the way of a stream: events in, events out; `end` gives what it held back. An event is pushed when the one before it has come out. */
+export type WaitingStage = { push: (event: StreamEvent) => Waits<readonly StreamEvent[]>; end: () => Waits<readonly StreamEvent[]> };
+/** One that never waits. */
 export type Stage = { push: (event: StreamEvent) => readonly StreamEvent[]; end: () => readonly StreamEvent[] };
 
 /** A streamed frame that isn't what its shape promises. What no control can read never reaches the caller, so this ends the stream. */
@@ -87,18 +91,31 @@ export const mentions = (event: StreamEvent, text: string): boolean =>
   event.raw === undefined || dataOf(event).includes(text) || nameOf(event).includes(text);
 
 /** Runs events through all stages, in order. */
-export function throughStages(stages: readonly Stage[], events: readonly StreamEvent[], from = 0): readonly StreamEvent[] {
+export const throughStages = (stages: readonly WaitingStage[], events: readonly StreamEvent[]): Waits<readonly StreamEvent[]> =>
+  taken(passing(stages, events, 0));
+
+function* passing(stages: readonly WaitingStage[], events: readonly StreamEvent[], from: number): Steps<readonly StreamEvent[]> {
   let current = events;
   for (let index = from; index < stages.length && current.length > 0; index++) {
-    const stage = stages[index] as Stage;
-    current = current.length === 1 ? stage.push(current[0] as StreamEvent) : current.flatMap((event) => stage.push(event));
+    const stage = stages[index] as WaitingStage;
+    if (current.length === 1) {
+      current = yield* ready(stage.push(current[0] as StreamEvent));
+      continue;
+    }
+    const passed: StreamEvent[] = [];
+    for (const event of current) passed.push(...(yield* ready(stage.push(event))));
+    current = passed;
   }
   return current;
 }
 
 /** Ends all stages, in order: what one gives out goes through those after it. */
-export function endStages(stages: readonly Stage[]): readonly StreamEvent[] {
-  return stages.flatMap((stage, index) => throughStages(stages, stage.end(), index + 1));
+export const endStages = (stages: readonly WaitingStage[]): Waits<readonly StreamEvent[]> => taken(ending(stages));
+
+function* ending(stages: readonly WaitingStage[]): Steps<readonly StreamEvent[]> {
+  const last: StreamEvent[] = [];
+  for (const [index, stage] of stages.entries()) last.push(...(yield* passing(stages, yield* ready(stage.end()), index + 1)));
+  return last;
 }
 
 /** Server-sent events: fields of lines that end with CRLF, LF or CR; several data lines are joined with LF. */

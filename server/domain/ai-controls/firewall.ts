@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { compileHeuristic } from '#server/ai/firewall/policy.ts';
-import { UnsupportedPattern } from '#server/ai/patterns/linear-pattern.ts';
+import { problemOf } from '#server/custody/ai/detectors/checks.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { confirmLoosening } from '#server/kernel/confirmations.ts';
@@ -40,8 +39,8 @@ export const getFirewall = (ctx: Ctx, { id }: { id: string }) =>
   });
 
 /** A name that is in use gets its next version as another row; agents stay on the version that they name. @throws Refusal validation_error */
-export const createFirewall = (ctx: Ctx, { heuristics, ...input }: z.output<typeof CreateFirewallPolicy>) => {
-  assertHeuristics(heuristics);
+export const createFirewall = async (ctx: Ctx, { heuristics, ...input }: z.output<typeof CreateFirewallPolicy>) => {
+  await assertHeuristics(ctx, heuristics);
   return mutate(ctx, async (tx) => {
     await holdLock(tx, `firewall:${ctx.tenant_id}:${ctx.sandbox}:${input.name}`);
     const last = await tx.ai_firewall_policies.aggregate({ where: { ...own(ctx), name: input.name }, _max: { version: true } });
@@ -65,8 +64,8 @@ export const createFirewall = (ctx: Ctx, { heuristics, ...input }: z.output<type
 };
 
 /** In place: the version stays. @throws Refusal not_found, validation_error */
-export const updateFirewall = (ctx: Ctx, { id, name: _, heuristics, ...input }: z.output<typeof UpdateFirewallPolicy>) => {
-  if (heuristics) assertHeuristics(heuristics);
+export const updateFirewall = async (ctx: Ctx, { id, name: _, heuristics, ...input }: z.output<typeof UpdateFirewallPolicy>) => {
+  if (heuristics) await assertHeuristics(ctx, heuristics);
   return mutate(ctx, async (tx) => {
     const before = await lockedFirewall(tx, ctx, id);
     await confirmLoosening(
@@ -96,14 +95,9 @@ export const deleteFirewall = (ctx: Ctx, { id }: { id: string }) =>
   });
 
 /** @throws Refusal validation_error naming the rule */
-export function assertHeuristics(heuristics: readonly z.output<typeof Heuristic>[]): void {
-  for (const [index, heuristic] of heuristics.entries())
-    try {
-      compileHeuristic(heuristic);
-    } catch (error) {
-      if (error instanceof UnsupportedPattern) throw invalid(`heuristics[${index}].pattern`, `regex_unsupported: ${error.message}`);
-      throw error;
-    }
+export async function assertHeuristics({ tenant_id }: Ctx, heuristics: readonly z.output<typeof Heuristic>[]): Promise<void> {
+  const problem = await problemOf({ heuristics }, tenant_id);
+  if (problem) throw invalid(`heuristics[${problem.index}].pattern`, `regex_unsupported: ${problem.message}`);
 }
 
 const firewallEntry = (action: string, row: FirewallRow): AuditEntry => ({

@@ -74,7 +74,7 @@ async function installRecognizers(tx: Tx, ctx: Ctx, id: Pack, { recognizers }: (
   for (const definition of recognizers) {
     const { description: _, ...settings } = definition;
     const data = { ...settings, context_words: [...settings.context_words] };
-    assertRuns({ ...ctx, warnings: [] }, data);
+    await assertRuns({ ...ctx, warnings: [] }, data);
     const row = await tx.ai_pii_recognizers.findFirst({ where: { ...own(ctx), name: definition.name } });
     if (!row) {
       const at = { created_at: ctx.now, updated_at: ctx.now };

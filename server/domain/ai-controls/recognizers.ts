@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { UnsupportedPattern } from '#server/ai/patterns/linear-pattern.ts';
+import { longestWord } from '#server/ai/patterns/word-list.ts';
 import { BUILT_IN_REACH } from '#server/ai/pii/policy.ts';
-import { compileRecognizer, isSidecarKind, type Recognizer } from '#server/ai/pii/recognizer.ts';
-import { whitelistProblem } from '#server/ai/pii/whitelist.ts';
+import { isSidecarKind, type Recognizer, reachOf } from '#server/ai/pii/recognizer.ts';
+import { problemOf } from '#server/custody/ai/detectors/checks.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
@@ -15,9 +15,10 @@ import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/muta
 import { clampPage, pageOf } from '#server/kernel/page.ts';
 import { env } from '#server/platform/env.ts';
 import { RECOGNIZER_PROTECTIONS } from './protections.ts';
-import { type CreatePiiRecognizer, type ListPiiRecognizers, LONGEST_PATTERN, type UpdatePiiRecognizer } from './schema.ts';
+import { type CreatePiiRecognizer, type ListPiiRecognizers, LONGEST_PATTERN, LONGEST_WORD, type UpdatePiiRecognizer } from './schema.ts';
 import { assertUnused } from './service.ts';
 import { creatorOf, lockedRecognizer, type RecognizerRow, recognizerById, recognizerOf, shownRecognizer } from './store.ts';
+import { assertWordBudget } from './word-budget.ts';
 
 export const listRecognizers = (ctx: Ctx, query: z.output<typeof ListPiiRecognizers>) =>
   read(ctx, async (tx) => {
@@ -39,7 +40,9 @@ export const getRecognizer = (ctx: Ctx, { id }: { id: string }) =>
 export const createRecognizer = (ctx: Ctx, input: z.output<typeof CreatePiiRecognizer>) =>
   mutate(ctx, async (tx) => {
     const settings = { ...DEFAULTS, ...input };
-    assertRuns(ctx, settings);
+    await assertRuns(ctx, settings);
+    assertShortWords(settings);
+    await assertWordBudget(tx, ctx, { id: null, before: 0, after: wordsLength(settings) });
     const at = { created_at: ctx.now, updated_at: ctx.now };
     const row = await tx.ai_pii_recognizers
       .create({ data: { ...own(ctx), ...settings, ...at, id: newId(), created_by: creatorOf(ctx) } })
@@ -54,7 +57,11 @@ export const updateRecognizer = (ctx: Ctx, { id, ...input }: z.output<typeof Upd
     // A format belongs to tokens, so it goes with them unless it is asked for.
     const forgets = input.format === undefined && input.action !== undefined && input.action !== 'tokenize' ? { format: null } : {};
     const merged = { ...recognizerOf(before), ...input, ...forgets };
-    assertRuns(ctx, merged);
+    await assertRuns(ctx, merged);
+    if (input.pattern !== undefined || input.kind !== undefined) {
+      assertShortWords(merged);
+      await assertWordBudget(tx, ctx, { id: before.id, before: wordsLength(before), after: wordsLength(merged) });
+    }
     await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, RECOGNIZER_PROTECTIONS));
     const after = await tx.ai_pii_recognizers
       .update({ where: { id: before.id, ...own(ctx) }, data: { ...input, ...forgets, updated_at: ctx.now } })
@@ -83,31 +90,34 @@ const DEFAULTS = { context_words: [] as string[], confidence: 0.85, action: 'red
 export type RecognizerSettings = Pick<Recognizer, 'name' | 'kind' | 'pattern' | 'context_words' | 'confidence' | 'action' | 'format'>;
 
 /** @throws Refusal validation_error for anything that detectors couldn't run, or a whitelist that would switch them off */
-export function assertRuns(ctx: Ctx, settings: RecognizerSettings): void {
-  assertCompiles(settings);
+export async function assertRuns(ctx: Ctx, settings: RecognizerSettings): Promise<void> {
+  await assertCompiles(ctx, settings);
   if (settings.format !== null && settings.action !== 'tokenize') throw invalid('format', 'only applies to the action tokenize');
-  const compiled = compileRecognizer({ ...settings, id: '' });
-  if (settings.action === 'whitelist') {
-    const problem = whitelistProblem(settings);
-    if (problem) throw invalid('pattern', problem);
-  }
-  if (compiled.reach > BUILT_IN_REACH)
+  if (reachOf(settings) > BUILT_IN_REACH)
     ctx.warnings.push(
       `This recognizer isn't stream-safe: it may need more than ${BUILT_IN_REACH} characters, so answers of agents that hold back no more are buffered.`,
     );
 }
 
 /** @throws Refusal validation_error */
-export function assertCompiles({ name, kind, pattern, context_words, confidence, action, format }: RecognizerSettings): void {
+export async function assertCompiles(
+  { tenant_id }: Ctx,
+  { name, kind, pattern, context_words, confidence, action, format }: RecognizerSettings,
+): Promise<void> {
   if (isSidecarKind(kind)) throw invalid('kind', 'sidecar_unavailable: this deployment has no Presidio sidecar. Use regex or aho_corasick');
   if (kind === 'regex' && pattern.length > LONGEST_PATTERN) throw invalid('pattern', `must be at most ${LONGEST_PATTERN} characters long`);
-  try {
-    compileRecognizer({ id: '', name, kind, pattern, context_words, confidence, action, format });
-  } catch (error) {
-    if (error instanceof UnsupportedPattern) throw invalid('pattern', `regex_unsupported: ${error.message}`);
-    throw error;
-  }
+  const problem = await problemOf({ recognizer: { name, kind, pattern, context_words, confidence, action, format } }, tenant_id);
+  if (problem) throw invalid('pattern', problem.kind === 'unsupported' ? `regex_unsupported: ${problem.message}` : problem.message);
 }
+
+/** Judged only where a list is written: what is stored runs on. @throws Refusal validation_error */
+function assertShortWords({ kind, pattern }: RecognizerSettings): void {
+  if (kind === 'aho_corasick' && longestWord(pattern) > LONGEST_WORD)
+    throw invalid('pattern', `must have no word or phrase of more than ${LONGEST_WORD} characters`);
+}
+
+const wordsLength = ({ kind, pattern }: { kind: string; pattern: string }): number =>
+  kind === 'aho_corasick' ? Buffer.byteLength(pattern) : 0;
 
 export const recognizerEntry = (action: string, row: RecognizerRow): AuditEntry => ({
   action,

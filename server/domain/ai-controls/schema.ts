@@ -12,6 +12,11 @@ export const PACKS = ['hipaa', 'gdpr', 'pci-dss', 'soc2'] as const;
 
 export const LONGEST_PATTERN = 2_000;
 export const LONGEST_WORD_LIST = 262_144;
+/** Of a word or phrase of a list. */
+export const LONGEST_WORD = 256;
+/** Bytes of all word lists that a policy names, and of all of a space. */
+export const MOST_WORDS_OF_POLICY = 1_048_576;
+export const MOST_WORDS_OF_SPACE = 4_194_304;
 export const LONGEST_TEST_TEXT = 20_000;
 export const MOST_HEURISTICS = 100;
 

@@ -13,6 +13,7 @@ import { env } from '#server/platform/env.ts';
 import { PII_POLICY_PROTECTIONS } from './protections.ts';
 import type { CreatePiiPolicy, ListPiiPolicies, UpdatePiiPolicy } from './schema.ts';
 import { attachedTo, creatorOf, lockedPiiPolicy, type PiiPolicyRow, piiPolicyById, releaseArchived, shownPiiPolicy } from './store.ts';
+import { assertPolicyWords } from './word-budget.ts';
 
 export const listPiiPolicies = (ctx: Ctx, query: z.output<typeof ListPiiPolicies>) =>
   read(ctx, async (tx) => {
@@ -37,6 +38,7 @@ export const getPiiPolicy = (ctx: Ctx, { id }: { id: string }) =>
 export const createPiiPolicy = (ctx: Ctx, input: z.output<typeof CreatePiiPolicy>) =>
   mutate(ctx, async (tx) => {
     await assertOwnRecognizers(tx, ctx, input.recognizer_ids);
+    await assertPolicyWords(tx, ctx, input.recognizer_ids);
     warnOfWhitelist(ctx, input.default_action);
     const at = { created_at: ctx.now, updated_at: ctx.now };
     const row = await tx.ai_pii_policies
@@ -49,7 +51,10 @@ export const createPiiPolicy = (ctx: Ctx, input: z.output<typeof CreatePiiPolicy
 export const updatePiiPolicy = (ctx: Ctx, { id, ...input }: z.output<typeof UpdatePiiPolicy>) =>
   mutate(ctx, async (tx) => {
     const before = await lockedPiiPolicy(tx, ctx, id);
-    if (input.recognizer_ids) await assertOwnRecognizers(tx, ctx, input.recognizer_ids);
+    if (input.recognizer_ids) {
+      await assertOwnRecognizers(tx, ctx, input.recognizer_ids);
+      await assertPolicyWords(tx, ctx, input.recognizer_ids, before.recognizer_ids);
+    }
     if (input.recognizer_ids?.length === 0 && before.recognizer_ids.length > 0)
       ctx.warnings.push('This policy now runs every enabled recognizer.');
     warnOfWhitelist(ctx, input.default_action);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { BUILT_IN_REACH } from '#server/ai/pii/policy.ts';
-import { compileRecognizer, entityOf, isSidecarKind, type Recognizer } from '#server/ai/pii/recognizer.ts';
+import { entityOf, isSidecarKind, type Recognizer, reachOf } from '#server/ai/pii/recognizer.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
@@ -67,8 +67,7 @@ export const shownRecognizer = (row: RecognizerRow) =>
   }) as unknown as z.input<typeof PiiRecognizer>;
 
 /** Whether its longest match and its context fit what a stream holds back unless an agent says otherwise. */
-export const isStreamSafe = (recognizer: Recognizer): boolean =>
-  !isSidecarKind(recognizer.kind) && compileRecognizer(recognizer).reach <= BUILT_IN_REACH;
+export const isStreamSafe = (recognizer: Recognizer): boolean => !isSidecarKind(recognizer.kind) && reachOf(recognizer) <= BUILT_IN_REACH;
 
 export const shownFirewall = (row: FirewallRow) =>
   ({ ...row, vector_classifier_enabled: false, lakera_enabled: false, model_classifier_id: null }) as unknown as z.input<

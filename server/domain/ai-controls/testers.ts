@@ -1,15 +1,15 @@
 import type { z } from 'zod';
-import { BUILT_IN_FIREWALL, compileHeuristic } from '#server/ai/firewall/policy.ts';
 import { BUILT_IN_RULES, HIDDEN_UNICODE, PROMPT_IN_TOOL_RESULT } from '#server/ai/firewall/rules.ts';
-import { scan } from '#server/ai/firewall/scan.ts';
-import { BudgetExceeded, budgetFor } from '#server/ai/patterns/budget.ts';
+import { BudgetExceeded } from '#server/ai/patterns/budget.ts';
 import { ENTITY_CATALOGUE } from '#server/ai/pii/entities/catalogue.ts';
-import { compilePolicy } from '#server/ai/pii/policy.ts';
-import { compileRecognizer, entityOf, isSidecarKind } from '#server/ai/pii/recognizer.ts';
-import { shownMatches } from '#server/ai/pii/shown.ts';
+import { piiRules } from '#server/ai/pii/policy.ts';
+import { entityOf } from '#server/ai/pii/recognizer.ts';
+import { shownMatches } from '#server/custody/ai/detectors/checks.ts';
+import { scanTexts } from '#server/custody/ai/detectors/firewall.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
+import { WorkTooLarge, WorkTooSlow } from '#server/platform/threads/pool.ts';
 import { assertHeuristics } from './firewall.ts';
 import { assertCompiles } from './recognizers.ts';
 import type { BuiltInRecognizer, BuiltInRule, TestFirewall, TestPiiPolicy, TestPiiRecognizer } from './schema.ts';
@@ -18,17 +18,16 @@ import { recognizerOf } from './store.ts';
 // Dry runs by the very engine that calls are judged by. Nothing is saved, and no text is kept or logged.
 
 /** @throws Refusal validation_error for what create would refuse */
-export function testRecognizer({ text, name, kind, pattern, action, context_words }: z.output<typeof TestPiiRecognizer>) {
+export async function testRecognizer(ctx: Ctx, { text, name, kind, pattern, action, context_words }: z.output<typeof TestPiiRecognizer>) {
   const settings = { name, kind, pattern, action, context_words, confidence: 1, format: null };
-  assertCompiles(settings);
-  const compiled = compileRecognizer({ ...settings, id: NOBODY });
-  const policy = { builtIns: 'warn' as const, recognizers: [compiled], sidecar: [], reach: 0 };
-  const exempt = action === 'whitelist' ? inTime(() => compiled.find(text, 0, budgetFor(text.length))) : [];
-  const found = inTime(() => shownMatches(text, policy).matches.filter(({ recognizer_id }) => recognizer_id === NOBODY));
-  const matches = [
-    ...found,
-    ...exempt.map((span) => ({ ...span, matched: text.slice(span.start, span.end), replacement: text.slice(span.start, span.end) })),
-  ];
+  await assertCompiles(ctx, settings);
+  const rules = { builtIns: 'warn' as const, recognizers: [{ ...settings, id: NOBODY, enabled: true }], needsSidecar: false };
+  const shown = await inTime(() => shownMatches(text, rules, ctx.tenant_id));
+  const exempt = shown.exempt.map((span) => {
+    const matched = text.slice(span.start, span.end);
+    return { ...span, matched, replacement: matched };
+  });
+  const matches = [...shown.matches.filter(({ recognizer_id }) => recognizer_id === NOBODY), ...exempt];
   return {
     matched: matches.length > 0,
     matches: matches.map(({ start, end, matched, replacement }) => ({
@@ -41,33 +40,33 @@ export function testRecognizer({ text, name, kind, pattern, action, context_word
 }
 
 /** What happens to a text under a policy, or in a call without one. @throws Refusal validation_error for a policy of someone else */
-export const testPolicy = (ctx: Ctx, { text, policy_id }: z.output<typeof TestPiiPolicy>) =>
-  read(ctx, async (tx) => {
+export async function testPolicy(ctx: Ctx, { text, policy_id }: z.output<typeof TestPiiPolicy>) {
+  const rules = await read(ctx, async (tx) => {
     const policy = policy_id ? await tx.ai_pii_policies.findFirst({ where: { ...own(ctx), id: policy_id } }) : null;
     if (policy_id && !policy) throw invalid('policy_id', 'names no PII policy of this space');
     const rows = await tx.ai_pii_recognizers.findMany({ where: { ...own(ctx), enabled: true } });
-    const recognizers = rows.map(recognizerOf).filter(({ kind }) => !isSidecarKind(kind));
-    const compiled = compilePolicy(policy as Parameters<typeof compilePolicy>[0], recognizers);
-    const { matches, result } = inTime(() => shownMatches(text, compiled));
-    return {
-      matched: matches.length > 0,
-      result,
-      matches: matches.map(({ start, end, matched, replacement, entity, action, confidence, recognizer_id }) => ({
-        span: [start, end] as [number, number],
-        matched,
-        replacement,
-        entity_type: entity,
-        action,
-        confidence,
-        recognizer_id,
-      })),
-    };
+    return piiRules(policy as Parameters<typeof piiRules>[0], rows.map(recognizerOf));
   });
+  const { matches, result } = await inTime(() => shownMatches(text, rules, ctx.tenant_id));
+  return {
+    matched: matches.length > 0,
+    result,
+    matches: matches.map(({ start, end, matched, replacement, entity, action, confidence, recognizer_id }) => ({
+      span: [start, end] as [number, number],
+      matched,
+      replacement,
+      entity_type: entity,
+      action,
+      confidence,
+      recognizer_id,
+    })),
+  };
+}
 
 /** The built-in rules, and the given ones beside them. @throws Refusal validation_error for what create would refuse */
-export function testFirewall({ text, heuristics }: z.output<typeof TestFirewall>) {
-  assertHeuristics(heuristics);
-  const hits = inTime(() => scan(text, { ...BUILT_IN_FIREWALL, heuristics: heuristics.map(compileHeuristic) }));
+export async function testFirewall(ctx: Ctx, { text, heuristics }: z.output<typeof TestFirewall>) {
+  await assertHeuristics(ctx, heuristics);
+  const [hits = []] = await inTime(() => scanTexts({ heuristics }, [{ text, source: 'person' }], ctx.tenant_id));
   return {
     matched: hits.length > 0,
     matches: hits.map(({ rule, start, end }) => ({ rule, span: [start, end] as [number, number], matched: text.slice(start, end) })),
@@ -124,11 +123,11 @@ export const builtInRules = (): z.input<typeof BuiltInRule>[] => [
 ];
 
 /** What runs out of time in a call is refused there; here it is said. @throws Refusal validation_error */
-function inTime<T>(work: () => T): T {
+async function inTime<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return work();
+    return await work();
   } catch (error) {
-    if (error instanceof BudgetExceeded)
+    if (error instanceof BudgetExceeded || error instanceof WorkTooSlow || error instanceof WorkTooLarge)
       throw invalid('text', 'took the detectors longer than a call allows. Calls with it would be refused');
     throw error;
   }

@@ -1,6 +1,5 @@
 import { BUILT_IN_FIREWALL } from '#server/ai/firewall/policy.ts';
-import { scan } from '#server/ai/firewall/scan.ts';
-import { BudgetExceeded } from '#server/ai/patterns/budget.ts';
+import { scanTexts } from '#server/custody/ai/detectors/firewall.ts';
 import { type DomainEvent, raise } from '#server/domain/events/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -11,6 +10,7 @@ import { audited, mutate } from '#server/kernel/mutate.ts';
 import { toolHash } from '#server/mcp/pinning.ts';
 import { type Tool, textsOf } from '#server/mcp/tools.ts';
 import { inBackground } from '#server/platform/background.ts';
+import { log } from '#server/platform/log.ts';
 import { pinStateOf } from './pin-state.shared.ts';
 import type { McpProtocol } from './schema.ts';
 import { lockedServer, type ServerRow, serverById } from './store.ts';
@@ -102,11 +102,12 @@ async function storeProbe(tx: Tx, ctx: Ctx, row: ServerRow, { protocol, tools }:
   const news: DomainEvent[] = [];
   const created: Prisma.mcp_toolsCreateManyInput[] = [];
   let changed = 0;
-  for (const tool of tools) {
+  const poisons = await poisonsOf(ctx, tools);
+  for (const [i, tool] of tools.entries()) {
     if (seen.has(tool.name)) continue;
     seen.add(tool.name);
     const known = before.get(tool.name);
-    const poison = poisonOf(tool);
+    const poison = poisons[i] as string[];
     const definition = {
       upstream_tool: tool as unknown as Prisma.InputJsonObject,
       upstream_hash: toolHash(tool),
@@ -170,13 +171,15 @@ const eventOf = (
   data: { mcp_server_id: id, server: slug, tool, ...more },
 });
 
-/** Rules of the firewall that a tool's text matches: it may try to steer the model. A text that can't be judged in time counts as one. */
-function poisonOf(tool: Tool): string[] {
+/** For each tool, the rules of the firewall that its texts match: it may try to steer the model. Texts that can't be judged in time count as one. */
+async function poisonsOf({ tenant_id }: Ctx, tools: readonly Tool[]): Promise<string[][]> {
   try {
-    return [...new Set(textsOf(tool).flatMap((text) => scan(text, BUILT_IN_FIREWALL, 'data').map((hit) => hit.rule)))];
+    const texts = tools.map((tool) => ({ text: textsOf(tool).join('\n'), source: 'data' as const }));
+    const hits = await scanTexts(BUILT_IN_FIREWALL, texts, tenant_id);
+    return hits.map((found) => [...new Set(found.map(({ rule }) => rule))]);
   } catch (error) {
-    if (error instanceof BudgetExceeded) return ['too_long_to_judge'];
-    throw error;
+    log.warn({ err: error }, 'the texts of tools could not be judged');
+    return tools.map(() => ['too_long_to_judge']);
   }
 }
 

@@ -104,16 +104,20 @@ async function readUpstream(
 }
 
 /** Tools that can be shown, each with what is wrong with its text; what changed since the last time is noted for the people who decide about them. */
-function lookedThrough(call: McpCall, server: McpServer, values: readonly unknown[]): Catalogue {
+async function lookedThrough(call: McpCall, server: McpServer, values: readonly unknown[]): Promise<Catalogue> {
   const catalogue = new Map<string, Listed>();
   const seen: SeenTool[] = [];
+  const tools = new Map<string, Tool>();
   for (const value of values) {
     const tool = readTool(value);
-    if (!tool || catalogue.has(tool.name)) continue;
+    if (tool && !tools.has(tool.name)) tools.set(tool.name, tool);
+  }
+  const poisoning = await poisoningOf(call, server, [...tools.values()].map(textsOf));
+  for (const [i, tool] of [...tools.values()].entries()) {
     const listed = {
       tool,
       hash: toolHash(tool),
-      poisoning: poisoningOf(call, server, textsOf(tool)),
+      poisoning: poisoning[i] as string[],
       parameters: headerParameters(tool.inputSchema) ?? [],
     };
     catalogue.set(tool.name, listed);

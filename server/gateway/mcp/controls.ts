@@ -1,7 +1,8 @@
-import { outcomeOf, scan } from '#server/ai/firewall/scan.ts';
-import type { CompiledPolicy } from '#server/ai/pii/policy.ts';
-import { applied, editsOf, marks, type Rewriting, rewritten } from '#server/ai/pii/rewrite.ts';
-import type { Tokenizer } from '#server/ai/pii/tokenizer.ts';
+import { outcomeOf } from '#server/ai/firewall/scan.ts';
+import type { PiiCounts } from '#server/ai/pii/rewrite.ts';
+import type { PiiModes } from '#server/ai/pii/session.ts';
+import { scanTexts } from '#server/custody/ai/detectors/firewall.ts';
+import { type PooledPii, pooledPii } from '#server/custody/ai/detectors/pii.ts';
 import { fault, type RpcFault } from '#server/mcp/errors.ts';
 import type { Params } from '#server/mcp/messages.ts';
 import { resultTexts, type TextSlot, textSlots } from '#server/mcp/text-slots.ts';
@@ -26,7 +27,7 @@ export function controlsOf(call: McpCall, runtime: Runtime, offer: Offer): Contr
     async arguments(args) {
       const slots = textSlots(args);
       return (
-        firewall(call, offer, slots.map(({ text }) => text).join('\n'), 'person') ??
+        (await firewall(call, offer, [slots.map(({ text }) => text).join('\n')], 'person')) ??
         (await replaceInArguments(call, runtime, offer, args)) ??
         (await guardrail(call, runtime, offer, 'request', JSON.stringify(args)))
       );
@@ -36,9 +37,13 @@ export function controlsOf(call: McpCall, runtime: Runtime, offer: Offer): Contr
       if (binary) note(call, 'unscanned_binary');
       const texts = [...running, ...structured].map(({ text }) => text);
       return (
-        firewall(call, offer, texts.join('\n'), 'data') ??
         // An order that was cut in two is one again where the model reads it.
-        (running.length > 1 ? firewall(call, offer, running.map(({ text }) => text).join(''), 'data') : undefined) ??
+        (await firewall(
+          call,
+          offer,
+          [texts.join('\n'), ...(running.length > 1 ? [running.map(({ text }) => text).join('')] : [])],
+          'data',
+        )) ??
         (await replaceInResult(call, runtime, offer, result)) ??
         (await guardrail(call, runtime, offer, 'response', shownTo(result)))
       );
@@ -47,12 +52,11 @@ export function controlsOf(call: McpCall, runtime: Runtime, offer: Offer): Contr
 }
 
 /** The arguments as a person may see them who decides about the call. */
-export async function shownArguments(call: McpCall, runtime: Runtime, { server }: Offer, args: Params): Promise<Params | RpcFault> {
-  if (!server.piiInspection) return args;
+export async function shownArguments(call: McpCall, runtime: Runtime, offer: Offer, args: Params): Promise<Params | RpcFault> {
+  if (!offer.server.piiInspection) return args;
   const copy = structuredClone(args);
   try {
-    const rewriting = await rewritingOf(call, runtime, server, 'answer', false);
-    for (const slot of textSlots(copy)) slot.replace(rewritten(slot.text, rewriting));
+    await replace(textSlots(copy), (await piiOf(call, runtime, offer, 'redact')).answer);
     return copy;
   } catch (error) {
     return unavailable(call, 'pii_unavailable', 'The arguments of this call could not be searched for personal data.', error);
@@ -63,11 +67,17 @@ function note({ state }: McpCall, warning: string): void {
   if (!state.warnings.includes(warning)) state.warnings.push(warning);
 }
 
-function firewall(call: McpCall, { server, name }: Offer, text: string, source: 'person' | 'data'): RpcFault | undefined {
-  if (text === '') return undefined;
+async function firewall(
+  call: McpCall,
+  { server, name }: Offer,
+  texts: readonly string[],
+  source: 'person' | 'data',
+): Promise<RpcFault | undefined> {
+  if (texts.every((text) => text === '')) return undefined;
   try {
     const policy = call.snapshot.aiPolicies.firewall(server.firewallPolicyId);
-    const hits = scan(text, policy, source);
+    const scanned = texts.map((text) => ({ text, source }));
+    const hits = (await scanTexts(policy, scanned, call.snapshot.tenant.id)).flat();
     const outcome = outcomeOf(hits, policy);
     if (outcome === undefined) return undefined;
     const rules = [...new Set(hits.map(({ rule }) => rule))];
@@ -90,88 +100,47 @@ function firewall(call: McpCall, { server, name }: Offer, text: string, source: 
   }
 }
 
-async function replaceInArguments(call: McpCall, runtime: Runtime, { server }: Offer, args: Params): Promise<RpcFault | undefined> {
-  if (!server.piiInspection) return undefined;
+async function replaceInArguments(call: McpCall, runtime: Runtime, offer: Offer, args: Params): Promise<RpcFault | undefined> {
+  if (!offer.server.piiInspection) return undefined;
   try {
-    const rewriting = await rewritingOf(call, runtime, server, 'request', false);
-    for (const slot of textSlots(args)) slot.replace(rewritten(slot.text, rewriting));
-    count(call, rewriting);
+    const pii = await piiOf(call, runtime, offer, 'redact');
+    await replace(textSlots(args), pii.request);
+    count(call, pii.requestCounts);
     return undefined;
   } catch (error) {
     return unavailable(call, 'pii_unavailable', 'The arguments of this call could not be searched for personal data.', error);
   }
 }
 
-async function replaceInResult(call: McpCall, runtime: Runtime, { server }: Offer, result: Params): Promise<RpcFault | undefined> {
-  if (!server.piiInspection) return undefined;
+async function replaceInResult(call: McpCall, runtime: Runtime, offer: Offer, result: Params): Promise<RpcFault | undefined> {
+  if (!offer.server.piiInspection) return undefined;
   try {
-    const rewriting = await rewritingOf(call, runtime, server, 'answer', true);
+    const pii = await piiOf(call, runtime, offer, 'detokenize');
     const { running, structured } = resultTexts(result);
-    rewriteRunning(running, rewriting);
-    for (const slot of structured) slot.replace(rewritten(slot.text, rewriting));
-    count(call, rewriting);
+    await replace(running, pii.running);
+    await replace(structured, pii.answer);
+    count(call, pii.answerCounts);
     return undefined;
   } catch (error) {
     return unavailable(call, 'pii_unavailable', "The tool's answer could not be searched for personal data.", error);
   }
 }
 
-/**
- * Texts that are read one after another: each is searched by itself, and all of them as one, so that a value that is cut in two is found as well. What is found
- * across a border is replaced in the first of its texts and taken out of the others.
- */
-export function rewriteRunning(slots: readonly TextSlot[], rewriting: Rewriting): void {
-  const joined = slots.map(({ text }) => text).join('');
-  const starts: number[] = [];
-  for (let i = 0, at = 0; i < slots.length; i++) {
-    starts.push(at);
-    at += (slots[i] as TextSlot).text.length;
-  }
-  const own = slots.flatMap(({ text }, i) =>
-    marks(text, 0, rewriting).map((mark) => ({
-      ...mark,
-      start: mark.start + (starts[i] as number),
-      end: mark.end + (starts[i] as number),
-    })),
-  );
-  // What one text holds by itself isn't continued by the next.
-  const isNew = ({ start, end }: { start: number; end: number }) =>
-    starts.some((at) => start < at && at < end) && !own.some((mark) => mark.start < end && start < mark.end);
-  const across = slots.length > 1 ? marks(joined, 0, rewriting).filter(isNew) : [];
-  let last = 0;
-  const edits = editsOf(joined, [...own, ...across], rewriting).filter(({ start, end }) => {
-    const fits = start >= last;
-    if (fits) last = end;
-    return fits;
-  });
-  slots.forEach((slot, i) => {
-    const from = starts[i] as number;
-    const to = from + slot.text.length;
-    const mine = edits
-      .filter(({ start, end }) => start < to && end > from)
-      .map((edit) => ({
-        start: Math.max(edit.start, from),
-        end: Math.min(edit.end, to),
-        replacement: edit.start >= from ? edit.replacement : '',
-        counted: edit.start >= from ? edit.counted : undefined,
-      }));
-    if (mine.length > 0) slot.replace(applied(joined, from, to, mine, rewriting.counts));
-  });
+/** The PII control of the server over texts of one call, which counts what it finds. Rejects where it can't run. */
+async function piiOf(call: McpCall, runtime: Runtime, { server }: Offer, responseMode: PiiModes['responseMode']): Promise<PooledPii> {
+  const rules = call.snapshot.aiPolicies.pii(server.piiPolicyId);
+  if (rules.needsSidecar) throw new Error('a recognizer of the policy needs a sidecar');
+  const tokenizer = await tokenizerFor(call, runtime, server);
+  return pooledPii({ rules, tokenizer, requestMode: 'tokenize', responseMode, owner: call.snapshot.tenant.id });
 }
 
-async function rewritingOf(
-  call: McpCall,
-  runtime: Runtime,
-  server: Offer['server'],
-  direction: Rewriting['direction'],
-  restores: boolean,
-): Promise<Rewriting> {
-  const policy: CompiledPolicy = call.snapshot.aiPolicies.pii(server.piiPolicyId);
-  const tokenizer: Tokenizer = await tokenizerFor(call, runtime, server);
-  return { policy, tokenizer, direction, restores, counts: new Map() };
+/** Replaces all texts by what a step makes of them. */
+async function replace(slots: readonly TextSlot[], step: PooledPii['request']): Promise<void> {
+  const texts = await step(slots.map(({ text }) => text));
+  for (const [i, slot] of slots.entries()) slot.replace(texts[i] as string);
 }
 
-function count({ state }: McpCall, { counts }: Rewriting): void {
+function count({ state }: McpCall, counts: PiiCounts): void {
   for (const [entity, times] of counts) state.pii[entity] = (state.pii[entity] ?? 0) + times;
 }
 

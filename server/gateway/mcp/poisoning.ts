@@ -1,22 +1,21 @@
-import type { CompiledFirewall } from '#server/ai/firewall/policy.ts';
-import { scan } from '#server/ai/firewall/scan.ts';
-import { BudgetExceeded } from '#server/ai/patterns/budget.ts';
+import type { FirewallRules } from '#server/ai/firewall/policy.ts';
+import { scanTexts } from '#server/custody/ai/detectors/firewall.ts';
 import { log } from '#server/platform/log.ts';
 import type { McpServer } from '../snapshot/mcp-servers.ts';
 import type { McpCall } from './mcp-call.ts';
 
-/** The firewall that the texts of a server's tools are read with; the built-in rules where it has no policy. Throws for a policy that can't be used. */
-export const toolScanner = ({ snapshot }: McpCall, { firewallPolicyId }: McpServer): CompiledFirewall =>
+/** The firewall that the texts of a server's tools are read with; the built-in rules where it has no policy. Throws for a policy that is missing. */
+export const toolScanner = ({ snapshot }: McpCall, { firewallPolicyId }: McpServer): FirewallRules =>
   snapshot.aiPolicies.firewall(firewallPolicyId);
 
-/** Rules that the texts of a tool match: whoever wrote them talks to the model (interface rule 52 §5). */
-export function poisoningOf(call: McpCall, server: McpServer, texts: readonly string[]): string[] {
+/** For each tool, by its texts, the rules that they match: whoever wrote them talks to the model (interface rule 52 §5). Tools that can't be read are hidden. */
+export async function poisoningOf(call: McpCall, server: McpServer, tools: readonly (readonly string[])[]): Promise<string[][]> {
   try {
-    const hits = scan(texts.join('\n'), toolScanner(call, server), 'data');
-    return [...new Set(hits.map(({ rule }) => rule))];
+    const texts = tools.map((parts) => ({ text: parts.join('\n'), source: 'data' as const }));
+    const hits = await scanTexts(toolScanner(call, server), texts, call.snapshot.tenant.id);
+    return hits.map((found) => [...new Set(found.map(({ rule }) => rule))]);
   } catch (error) {
-    if (!(error instanceof BudgetExceeded)) throw error;
-    log.warn({ mcp_server_id: server.id }, 'the text of a tool took too long to be read; it is hidden');
-    return ['unread'];
+    log.warn({ err: error, mcp_server_id: server.id }, 'the texts of tools could not be read; the tools are hidden');
+    return tools.map(() => ['unread']);
   }
 }

@@ -1,13 +1,13 @@
-import { BUILT_IN_FIREWALL, type CompiledFirewall, compileFirewall, type FirewallPolicy } from '#server/ai/firewall/policy.ts';
-import { type CompiledPolicy, compilePolicy, type PiiPolicy } from '#server/ai/pii/policy.ts';
+import { BUILT_IN_FIREWALL, type FirewallPolicy, type FirewallRules, firewallRules } from '#server/ai/firewall/policy.ts';
+import { type PiiPolicy, type PiiRules, piiRules } from '#server/ai/pii/policy.ts';
 import type { Recognizer } from '#server/ai/pii/recognizer.ts';
 import { defineSlice, OF_SPACE } from './slice.ts';
 
-/** What agents and MCP servers are judged by. Policies are compiled at their first use; all functions throw when one can't be. */
+/** What agents and MCP servers are judged by. Threads compile what they hold; all functions throw when a policy is missing. */
 export type AiPolicies = {
   /** Null: no policy is attached. */
-  readonly pii: (policyId: string | null) => CompiledPolicy;
-  readonly firewall: (policyId: string | null) => CompiledFirewall;
+  readonly pii: (policyId: string | null) => PiiRules;
+  readonly firewall: (policyId: string | null) => FirewallRules;
 };
 
 /** A call names a policy that isn't there: it's refused, never served without. */
@@ -30,8 +30,8 @@ export const aiPolicies = defineSlice({
     const firewalls = new Map(rows.ai_firewall_policies.map((row) => [row.id, row]));
     return {
       aiPolicies: {
-        pii: memoized((id) => compilePolicy(id === null ? null : present(policies, id), rows.ai_pii_recognizers)),
-        firewall: memoized((id) => (id === null ? BUILT_IN_FIREWALL : compileFirewall(present(firewalls, id)))),
+        pii: memoized((id) => piiRules(id === null ? null : present(policies, id), rows.ai_pii_recognizers)),
+        firewall: memoized((id) => (id === null ? BUILT_IN_FIREWALL : firewallRules(present(firewalls, id)))),
       },
     };
   },

@@ -38,7 +38,7 @@ const THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 const MEGABYTES = 256;
 /** Of one owner, so that nobody fills the line for the others, and of all. */
 const MOST_OF_ONE = 20;
-const MOST_WAITING = 100;
+const OWNERS = 5;
 /** A new thread loads the work's packages first, which is not the work's own time. */
 const LOADING_MS = 20_000;
 
@@ -46,16 +46,16 @@ const pool = processState('threads', () => ({ runners: new Set<Runner>(), waitin
 
 /**
  * Runs the work on a thread and answers with what it returns or throws. `owner` is whose work it is, such as a workspace: owners take turns. `ms` is the most
- * that it may run once it has begun. @throws WorkTooSlow, WorkTooLarge, Refusal dependency_unavailable when too much is waiting, and the work's own errors by message: a work returns what
+ * that it may run once it has begun; `most` is how many of an owner may wait, for work that takes milliseconds. @throws WorkTooSlow, WorkTooLarge, Refusal dependency_unavailable when too much is waiting, and the work's own errors by message: a work returns what
  * its caller expects, problems included
  */
 export function onThread<I, O>(
   { file }: Work<I, O>,
   input: I,
-  { owner, ms, transfer = [] }: { owner: string; ms: number; transfer?: ArrayBuffer[] },
+  { owner, ms, most = MOST_OF_ONE, transfer = [] }: { owner: string; ms: number; most?: number; transfer?: ArrayBuffer[] },
 ): Promise<O> {
   const line = pool.waiting.get(owner) ?? [];
-  if (line.length >= MOST_OF_ONE || pool.count >= MOST_WAITING) return Promise.reject(busy());
+  if (line.length >= most || pool.count >= most * OWNERS) return Promise.reject(busy());
   return new Promise<O>((resolve, reject) => {
     const done = (outcome: Outcome) => ('error' in outcome ? reject(outcome.error) : resolve(outcome.value as O));
     line.push({ id: pool.next++, owner, file, input, ms, transfer, done });

@@ -4,7 +4,7 @@ import { errorMessage } from '#server/ai/providers/serve.ts';
 import type { Adapter } from '#server/ai/shapes/adapter.ts';
 import { adapterOf } from '#server/ai/shapes/adapters.ts';
 import { usageOfHeaders } from '#server/ai/shapes/bedrock-invoke.ts';
-import type { Stage } from '#server/ai/stream/event.ts';
+import type { WaitingStage } from '#server/ai/stream/event.ts';
 import { hiddenUsage } from '#server/ai/stream/hidden-usage.ts';
 import { toolGuard } from '#server/ai/stream/tool-guard.ts';
 import { usageMeter } from '#server/ai/stream/usage-meter.ts';
@@ -203,7 +203,7 @@ function translatedBack(translation: Translation, answer: unknown): Buffer | und
 }
 
 /** What a stream goes through: the tools and the content first, what the caller hadn't asked for last. */
-function stagesFor(call: AiCall, theirs: Adapter): Stage[] {
+function stagesFor(call: AiCall, theirs: Adapter): WaitingStage[] {
   const { agent, controls, hidesUsage, warnings } = call.state;
   const noting = notingStage(call);
   const allowed = agent?.allowedTools;

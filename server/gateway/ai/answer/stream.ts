@@ -1,8 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AiCode } from '#server/ai/codes.ts';
 import type { StreamGrammar } from '#server/ai/shapes/adapter.ts';
 import type { Wire } from '#server/ai/stream/event.ts';
-import { endStages, MalformedFrame, type Stage, type StreamEvent, throughStages } from '#server/ai/stream/event.ts';
+import { endStages, MalformedFrame, type StreamEvent, throughStages, type WaitingStage } from '#server/ai/stream/event.ts';
 import { streamReader } from '#server/ai/stream/reader.ts';
+import type { Waits } from '#server/ai/stream/steps.ts';
 import type { UsageMeter } from '#server/ai/stream/usage-meter.ts';
 import { streamWriter } from '#server/ai/stream/writer.ts';
 import type { UpstreamFault } from '#server/platform/http-out/faults.ts';
@@ -19,6 +21,8 @@ import type { Judged } from './judge.ts';
 const SILENCE_MS = 15_000;
 /** Bytes of a stream that is judged whole. */
 const MOST_HELD = 8 * 1024 * 1024;
+/** Bytes of held events that are sent in a turn of the loop. */
+const A_TURN = 64 * 1024;
 
 export type RelayPlan = {
   attempt: Attempt;
@@ -27,7 +31,7 @@ export type RelayPlan = {
   to: Wire;
   meter: UsageMeter;
   /** What the events go through, in this order; made with the call's own controls. */
-  stages: readonly Stage[];
+  stages: readonly WaitingStage[];
   secrets: readonly string[];
   grammar: StreamGrammar;
   /** Whether an event that the provider reports its own failure by is passed on as it is. */
@@ -59,6 +63,10 @@ class Relay implements AnswerSink {
   readonly #resolve: (sent: Relayed) => void;
   readonly #reader;
   readonly #writer;
+  /** Steps of the answer that wait for a thread, in their order: nothing more is read meanwhile. */
+  #waiting: Promise<void> | null = null;
+  /** Why nothing is read: one for each of the caller, who is slow, and of the steps. */
+  #pauses = 0;
   #over = false;
   #began = false;
   #failed = false;
@@ -103,43 +111,74 @@ class Relay implements AnswerSink {
     try {
       const last = this.#reader.end();
       if (last) this.#pass([last]);
-      if (this.#over) return;
-      // A stream that ends before its last event was cut, and the caller must not take it for whole.
-      if (!this.#plan.meter.complete() && !this.#failed) {
-        this.#fail();
-        return;
-      }
-      if (this.#plan.collected) void this.#judge(this.#plan.collected);
-      else this.#finish();
+      this.#inOrder(() => this.#last());
     } catch (error) {
       this.#broken(error);
     }
   }
 
-  #finish(): void {
+  #last(): Waits<void> {
+    if (this.#over) return;
+    // A stream that ends before its last event was cut, and the caller must not take it for whole.
+    if (!this.#plan.meter.complete() && !this.#failed) return this.#fail();
+    return this.#plan.collected ? this.#judge(this.#plan.collected) : this.#finish();
+  }
+
+  #finish(): Waits<void> {
+    const last = endStages(this.#plan.stages);
+    return last instanceof Promise ? last.then((events) => this.#close(events)) : this.#close(last);
+  }
+
+  #close(last: readonly StreamEvent[]): void {
     // The last event goes out with the end of the answer, which may be held.
     if (this.#began) this.#call.res.cork();
-    this.#send(endStages(this.#plan.stages));
+    this.#send(last);
     if (this.#began) this.#write(this.#writer.end());
     this.#end(this.#failed ? 'stream_failed' : 'ok');
   }
 
   /** The whole answer is here and nothing of it was sent: it can still be refused, with its status. */
   async #judge(collected: (text: string) => Promise<Judged>): Promise<void> {
-    try {
-      const verdict = await collected(this.#text);
-      if (this.#over) return;
-      if (verdict !== undefined) {
-        this.#over = true;
-        this.#unwatch();
-        this.#resolve(verdict);
-        return;
-      }
-      for (const event of this.#held) this.#send(throughStages(this.#plan.stages, [event]));
-      this.#finish();
-    } catch (error) {
-      this.#broken(error);
+    const verdict = await collected(this.#text);
+    if (this.#over) return;
+    if (verdict !== undefined) {
+      this.#over = true;
+      this.#unwatch();
+      this.#resolve(verdict);
+      return;
     }
+    let passed = 0;
+    for (const event of this.#held) {
+      passed += event.raw?.length ?? 0;
+      this.#send(await throughStages(this.#plan.stages, [event]));
+      if (passed < A_TURN) continue;
+      passed = 0;
+      await nextTurn();
+    }
+    await this.#finish();
+  }
+
+  /** Takes a step after those that wait. */
+  #inOrder(step: () => Waits<void>): void {
+    const done = this.#waiting === null ? step() : this.#waiting.then(step);
+    if (!(done instanceof Promise)) return;
+    if (this.#waiting === null) this.#pause();
+    const settled = done
+      .catch((error: unknown) => this.#broken(error))
+      .then(() => {
+        if (this.#waiting !== settled) return;
+        this.#waiting = null;
+        this.#goOn();
+      });
+    this.#waiting = settled;
+  }
+
+  #pause(): void {
+    if (this.#pauses++ === 0) this.#plan.attempt.pause();
+  }
+
+  #goOn(): void {
+    if (--this.#pauses === 0) this.#plan.attempt.resume();
   }
 
   fault(fault: UpstreamFault): void {
@@ -147,7 +186,7 @@ class Relay implements AnswerSink {
     this.#call.errorDetail = fault.type;
     // What came after the last event of a whole answer doesn't matter.
     if (this.#plan.meter.complete()) this.end();
-    else this.#fail(fault.type === 'upstream_timeout' ? 'upstream_timeout' : undefined);
+    else this.#inOrder(() => this.#fail(fault.type === 'upstream_timeout' ? 'upstream_timeout' : undefined));
   }
 
   #pass(events: readonly StreamEvent[]): void {
@@ -165,7 +204,12 @@ class Relay implements AnswerSink {
       }
     }
     if (this.#plan.collected) for (const event of events) this.#hold(event);
-    else this.#send(stages.length === 0 ? events : events.flatMap((event) => [...throughStages(stages, [event])]));
+    else if (stages.length === 0) this.#send(events);
+    else
+      this.#inOrder(() => {
+        const passed = throughStages(stages, events);
+        return passed instanceof Promise ? passed.then((last) => this.#send(last)) : this.#send(passed);
+      });
   }
 
   /** What is kept of a stream counts like a body: beyond the workspace's share it ends. */
@@ -228,8 +272,8 @@ class Relay implements AnswerSink {
     this.#silence?.refresh();
     if (res.write(bytes) || this.#over) return;
     // The caller is slow: nothing more is read until it has taken this.
-    this.#plan.attempt.pause();
-    res.once('drain', () => this.#plan.attempt.resume());
+    this.#pause();
+    res.once('drain', () => this.#goOn());
   }
 
   #broken(error: unknown): void {

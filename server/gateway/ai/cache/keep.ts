@@ -1,6 +1,6 @@
 import { mayKeep } from '#server/ai/cache/may-keep.ts';
 import { streamForm } from '#server/ai/cache/streamed.ts';
-import { MalformedFrame, type Stage, type StreamEvent, throughStages } from '#server/ai/stream/event.ts';
+import { MalformedFrame, type Stage, type StreamEvent } from '#server/ai/stream/event.ts';
 import type { Translation } from '#server/ai/translate/translation.ts';
 import { keepAnswer } from '#server/custody/ai/answers.ts';
 import { log } from '#server/platform/log.ts';
@@ -58,7 +58,7 @@ export function recorder(call: AiCall, translation: Translation | null): Recorde
       try {
         if (translation === null) return form.assembled(events);
         const stage = translation.stream();
-        return form.assembled([...throughStages([stage], events), ...stage.end()]);
+        return form.assembled([...events.flatMap((event) => [...stage.push(event)]), ...stage.end()]);
       } catch (error) {
         if (error instanceof MalformedFrame) return undefined;
         throw error;

@@ -1,17 +1,19 @@
-import { canaryStream, newCanary, withoutCanary } from '#server/ai/firewall/canary.ts';
+import { canaryStream, newCanary } from '#server/ai/firewall/canary.ts';
 import type { JsonObject } from '#server/ai/json.ts';
-import type { PiiSession } from '#server/ai/pii/session.ts';
 import { type OutputSchema, outputSchema, type SchemaFault } from '#server/ai/schema/output-schema.ts';
 import { InvalidSchema } from '#server/ai/schema/shape.ts';
 import type { Adapter, TextRef, TextRole } from '#server/ai/shapes/adapter.ts';
-import type { Stage } from '#server/ai/stream/event.ts';
+import type { WaitingStage } from '#server/ai/stream/event.ts';
+import { ready, type Steps, taken } from '#server/ai/stream/steps.ts';
 import { workspaceCanary } from '#server/crypto/canary.ts';
+import { withoutMarkers } from '#server/custody/ai/detectors/canary.ts';
+import type { PooledPii, PooledStream } from '#server/custody/ai/detectors/pii.ts';
 import { raiseFromCall } from '../../core/events.ts';
 import type { Runtime } from '../../core/runtime.ts';
 import type { AiAgentConfig } from '../../snapshot/ai-config.ts';
 import type { SpaceSnapshot } from '../../snapshot/slices.ts';
 import { type AiRefused, aiRefusal } from '../envelope.ts';
-import { channelStage } from './channel-stage.ts';
+import { channelStage, inSlices } from './channel-stage.ts';
 import { ControlFailed } from './control-failed.ts';
 import { judgePrompt } from './firewall.ts';
 import { askGuardrail, type GuardrailQuestion } from './guardrail.ts';
@@ -59,21 +61,22 @@ export type CallControls = {
   /** Judges what was collected of a stream, by its assistant's text. */
   collected: (text: string, judge?: (text: string) => AiRefused | undefined) => Promise<AiRefused | undefined>;
   /** Stages of a stream; they throw ControlFailed. */
-  stages: (adapter: Adapter) => Stage[];
+  stages: (adapter: Adapter) => WaitingStage[];
 };
 
 /** Steps 10 to 12: firewall, PII, guardrail. Changes the body in place. Rejects with nothing: what fails is in `refusal`. */
 export async function openControls(call: ControlledCall, adapter: Adapter, body: JsonObject): Promise<CallControls> {
   const { agent, snapshot, runtime } = call;
+  const owner = snapshot.tenant.id;
   const report: ControlReport = { firewall: [], pii: {}, guardrail: null };
   const codes: string[] = [];
-  let pii: PiiSession | undefined;
+  let pii: PooledPii | undefined;
   let blocksLeaks = false;
   let schema: OutputSchema | undefined;
 
   const prepare = async (): Promise<AiRefused | undefined> => {
     const texts = adapter.texts(body);
-    const { firewall, rules, outcome } = judgePrompt(snapshot, agent.firewall_policy_id, scannedTexts(texts));
+    const { firewall, rules, outcome } = await judgePrompt(snapshot, agent.firewall_policy_id, scannedTexts(texts));
     report.firewall = [...rules];
     blocksLeaks = firewall.action === 'block';
     if (outcome === 'warn') call.warnings.push(`firewall:${rules.join(',')}`);
@@ -91,12 +94,7 @@ export async function openControls(call: ControlledCall, adapter: Adapter, body:
       streamingMode: agent.pii_streaming_mode,
       holdbackChars: agent.pii_streaming_holdback_chars,
     });
-    const session = pii;
-    if (agent.pii_request_mode !== 'off')
-      for (const ref of texts) {
-        const text = orPiiUnavailable(() => session.request(ref.text));
-        if (text !== ref.text) ref.set(text);
-      }
+    if (agent.pii_request_mode !== 'off') await replace(texts, pii.request);
     call.onPlain?.(body);
     if (firewall.canary) {
       const { key } = await runtime.keyring.activeTmk(snapshot.tenant.id);
@@ -106,7 +104,7 @@ export async function openControls(call: ControlledCall, adapter: Adapter, body:
     }
     if (agent.output_schema !== null) schema = await schemaOf(agent.output_schema);
     const before = agent.guardrail_webhook_mode;
-    return before === 'request' || before === 'both' ? guard('request', messagesOf(adapter.texts(body), codes)) : undefined;
+    return before === 'request' || before === 'both' ? guard('request', await messagesOf(adapter.texts(body), codes, owner)) : undefined;
   };
 
   const guard = async (phase: GuardrailQuestion['phase'], messages: GuardrailQuestion['messages']): Promise<AiRefused | undefined> => {
@@ -150,23 +148,19 @@ export async function openControls(call: ControlledCall, adapter: Adapter, body:
     schemaFaults: (text) => schema?.faults(text) ?? [],
     async answer(theirs, answer, judge) {
       try {
-        for (const ref of codes.length === 0 ? [] : theirs.answerTexts(answer)) {
-          const clean = withoutCanary(ref.text, codes);
-          if (!clean.leaked) continue;
+        const refs = codes.length === 0 ? [] : theirs.answerTexts(answer);
+        const clean = await withoutMarkers(textsOf(refs), codes, owner);
+        if (clean.leaked) {
           tellLeak();
           if (blocksLeaks) return aiRefusal('canary_leak', 'The answer repeats the system prompt, so it was withheld.');
-          ref.set(clean.text);
+          setAll(refs, clean.texts);
         }
         const unfit = judge?.(theirs.answerText(answer));
         if (unfit) return unfit;
-        const guarded = asksAnswers ? await guard('response', messagesOf(theirs.answerTexts(answer), codes)) : undefined;
+        const guarded = asksAnswers ? await guard('response', await messagesOf(theirs.answerTexts(answer), codes, owner)) : undefined;
         if (guarded) return guarded;
         const session = pii;
-        if (session)
-          for (const ref of theirs.answerTexts(answer)) {
-            const text = orPiiUnavailable(() => session.answer(ref.text));
-            if (text !== ref.text) ref.set(text);
-          }
+        if (session) await replace(theirs.answerTexts(answer), session.answer);
         return undefined;
       } catch (error) {
         return refusalOf(error);
@@ -177,7 +171,7 @@ export async function openControls(call: ControlledCall, adapter: Adapter, body:
       (agent.output_schema !== null && agent.output_validation_action !== 'warn'),
     async collected(text, judge) {
       try {
-        const clean = withoutCanary(text, codes).text;
+        const [clean = ''] = (await withoutMarkers([text], codes, owner)).texts;
         return judge?.(clean) ?? (asksAnswers ? await guard('response', [{ role: 'assistant', text: clean }]) : undefined);
       } catch (error) {
         return refusalOf(error);
@@ -190,19 +184,22 @@ export async function openControls(call: ControlledCall, adapter: Adapter, body:
         tellLeak();
         if (blocksLeaks) throw new ControlFailed('canary_leak');
       };
-      const cut = (text: string): string => {
-        const clean = withoutCanary(text, codes);
-        if (clean.leaked) onLeak();
-        return clean.text;
-      };
-      const guarded = codes.length === 0 ? [] : [channelStage({ grammar, open: () => canaryStream(codes, onLeak), whole: cut })];
+      function* cut(text: string): Steps<string> {
+        const { texts, leaked } = yield* ready(withoutMarkers([text], codes, owner));
+        if (leaked) onLeak();
+        return texts[0] ?? '';
+      }
+      const guarded =
+        codes.length === 0
+          ? []
+          : [channelStage({ grammar, open: () => inSlices(canaryStream(codes, onLeak)), whole: (text) => taken(cut(text)) })];
       return session
         ? [
             ...guarded,
             channelStage({
               grammar,
               open: (kind) => failing(session.stream(kind === 'tool_args' ? 'json' : 'text')),
-              whole: (text) => orPiiUnavailable(() => session.answer(text)),
+              whole: (text) => (text === '' ? '' : orPiiUnavailable(async () => (await session.answer([text]))[0] ?? text)),
             }),
           ]
         : guarded;
@@ -210,8 +207,19 @@ export async function openControls(call: ControlledCall, adapter: Adapter, body:
   };
 }
 
+const textsOf = (refs: readonly TextRef[]): string[] => refs.map(({ text }) => text);
+
+function setAll(refs: readonly TextRef[], texts: readonly string[]): void {
+  for (const [i, ref] of refs.entries()) if (texts[i] !== ref.text) ref.set(texts[i] as string);
+}
+
+/** Replaces all texts by what a step of PII makes of them. */
+async function replace(refs: readonly TextRef[], step: PooledPii['request']): Promise<void> {
+  setAll(refs, await orPiiUnavailable(() => step(textsOf(refs))));
+}
+
 /** A stream whose failures are those of the control. */
-function failing(stream: ReturnType<PiiSession['stream']>): ReturnType<PiiSession['stream']> {
+function failing(stream: PooledStream): PooledStream {
   return { push: (text) => orPiiUnavailable(() => stream.push(text)), flush: () => orPiiUnavailable(() => stream.flush()) };
 }
 
@@ -226,12 +234,13 @@ function scannedTexts(texts: readonly TextRef[]) {
 const SCANNED: ReadonlySet<TextRole> = new Set<TextRole>(['user', 'tool_result']);
 
 /** Without the markers, which are no one's business. */
-const messagesOf = (texts: readonly TextRef[], codes: readonly string[]) =>
-  texts
-    .filter(({ role }) => role !== 'metadata')
-    .map(({ role, text }) => ({ role, text: codes.length === 0 ? text : withoutCanary(text, codes).text }));
+async function messagesOf(texts: readonly TextRef[], codes: readonly string[], owner: string) {
+  const refs = texts.filter(({ role }) => role !== 'metadata');
+  const clean = await withoutMarkers(textsOf(refs), codes, owner);
+  return refs.map(({ role }, i) => ({ role, text: clean.texts[i] as string }));
+}
 
-function counted(pii: PiiSession | undefined): Record<string, number> {
+function counted(pii: PooledPii | undefined): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const map of pii ? [pii.requestCounts, pii.answerCounts] : [])
     for (const [entity, n] of map) counts[entity] = (counts[entity] ?? 0) + n;

@@ -1,7 +1,9 @@
-import { type PiiSession, type PiiSettings, piiSession } from '#server/ai/pii/session.ts';
+import type { PiiModes } from '#server/ai/pii/session.ts';
 import { createTokenizer } from '#server/ai/pii/tokenizer.ts';
 import type { TokenEntry } from '#server/ai/pii/tokens.ts';
+import type { Waits } from '#server/ai/stream/steps.ts';
 import { agentPiiKey, conversationKey } from '#server/crypto/pii-keys.ts';
+import { type PooledPii, pooledPii } from '#server/custody/ai/detectors/pii.ts';
 import type { Runtime } from '../../core/runtime.ts';
 import type { SpaceSnapshot } from '../../snapshot/slices.ts';
 import { ControlFailed } from './control-failed.ts';
@@ -14,7 +16,7 @@ export type PiiSubject = {
   tokenId: string;
   /** What the conversation is recognized by: the caller's id of it, the root of a stored chain, or the first text of the user. */
   anchor: string;
-} & Pick<PiiSettings, 'requestMode' | 'responseMode' | 'streamingMode' | 'holdbackChars'>;
+} & PiiModes;
 
 /**
  * The PII control of one call, under keys that come from the workspace's master key (interface rule 50 §7.5). `kept` are entries of earlier calls of the conversation.
@@ -25,23 +27,28 @@ export async function openPii(
   snapshot: SpaceSnapshot,
   subject: PiiSubject,
   kept: readonly TokenEntry[] = [],
-): Promise<PiiSession> {
+): Promise<PooledPii> {
   try {
-    const policy = snapshot.aiPolicies.pii(subject.policyId);
-    if (policy.sidecar.length > 0) throw new ControlFailed('pii_unavailable');
+    const rules = snapshot.aiPolicies.pii(subject.policyId);
+    if (rules.needsSidecar) throw new ControlFailed('pii_unavailable');
     const { key } = await runtime.keyring.activeTmk(snapshot.tenant.id);
     const tokenizer = createTokenizer(conversationKey(agentPiiKey(key, subject.id), subject.tokenId, subject.anchor), kept);
-    return piiSession({ ...subject, policy, tokenizer });
+    return await pooledPii({ ...subject, rules, tokenizer, owner: snapshot.tenant.id });
   } catch (error) {
     throw error instanceof ControlFailed ? error : new ControlFailed('pii_unavailable', error);
   }
 }
 
-/** Runs a step of the control; what it throws refuses the call. */
-export function orPiiUnavailable<T>(work: () => T): T {
+/** Runs a step of the control; what it throws, or rejects with, refuses the call. */
+export function orPiiUnavailable<T>(work: () => Waits<T>): Waits<T> {
   try {
-    return work();
+    const value = work();
+    return value instanceof Promise ? value.catch(refuse) : value;
   } catch (error) {
-    throw error instanceof ControlFailed ? error : new ControlFailed('pii_unavailable', error);
+    return refuse(error);
   }
+}
+
+function refuse(error: unknown): never {
+  throw error instanceof ControlFailed ? error : new ControlFailed('pii_unavailable', error);
 }

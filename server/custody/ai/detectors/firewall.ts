@@ -1,0 +1,27 @@
+import type { FirewallRules, Heuristic } from '#server/ai/firewall/policy.ts';
+import { type Hit, type Source, scan } from '#server/ai/firewall/scan.ts';
+import { budgetFor } from '#server/ai/patterns/budget.ts';
+import { askDetectors, MOST_HERE } from './ask.ts';
+import { keyOf } from './rules.ts';
+
+export type Scanned = { text: string; source: Source };
+
+/**
+ * The hits of each text, under one budget of time: on a thread unless the texts are short and only built-in rules run. `owner` is the workspace.
+ * @throws BudgetExceeded, UnsupportedPattern, and what `onThread` throws: refuse the call then
+ */
+export async function scanTexts(
+  { heuristics }: Pick<FirewallRules, 'heuristics'>,
+  texts: readonly Scanned[],
+  owner: string,
+): Promise<Hit[][]> {
+  const characters = texts.reduce((sum, { text }) => sum + text.length, 0);
+  if (heuristics.length === 0 && characters <= MOST_HERE) {
+    const budget = budgetFor(2 * characters);
+    return texts.map(({ text, source }) => scan(text, [], source, budget));
+  }
+  const rules = heuristics.length === 0 ? BUILT_INS : { key: keyOf(heuristics) };
+  return askDetectors({ job: 'scan', rules, texts }, owner, async () => ({ job: 'scan', rules: { ...rules, source: heuristics }, texts }));
+}
+
+const BUILT_INS: { key: string; source: readonly Heuristic[] } = { key: 'built-ins', source: [] };
