@@ -14,16 +14,15 @@ export type ReadTool = {
   readonly characters: number;
 };
 
-/** The tools of a list that can be shown, each name once, in their order. In slices: a list may have 8 MiB. `named` says which are of interest. */
-export const readTools = (values: readonly unknown[], named: (name: string) => boolean = () => true): Promise<ReadTool[]> =>
-  inSlices(reading(values, named));
+/** The tools of a list that can be shown, each name once, in their order. In slices: a list may have 8 MiB. */
+export const readTools = (values: readonly unknown[]): Promise<ReadTool[]> => inSlices(reading(values));
 
-function* reading(values: readonly unknown[], named: (name: string) => boolean): Steps<ReadTool[]> {
+function* reading(values: readonly unknown[]): Steps<ReadTool[]> {
   const tools = new Map<string, ReadTool>();
   for (const value of values) {
     yield;
     const tool = readTool(value);
-    if (!tool || tools.has(tool.name) || !named(tool.name)) continue;
+    if (!tool || tools.has(tool.name)) continue;
     const hash = hashOf(tool);
     if (hash === undefined) continue;
     yield;

@@ -103,8 +103,7 @@ async function readUpstream(
 
 /** Tools that can be shown, each with what is wrong with its text; what changed since the last time is noted for the people who decide about them. */
 async function lookedThrough(call: McpCall, server: McpServer, values: readonly unknown[]): Promise<Catalogue> {
-  // The others can be neither called nor decided about.
-  const tools = await readTools(values, (name) => server.allowedTools.has(name) || server.tools.has(name));
+  const tools = await readTools(values);
   const poisoning = await poisoningOf(
     call,
     server,

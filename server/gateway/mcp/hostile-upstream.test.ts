@@ -13,9 +13,10 @@ await testDatabase();
 const running = await startGateway();
 
 type Asked = { id: unknown; method: string } | null;
-let listed: Buffer | ((cursor: number) => Buffer) = Buffer.from('[]');
-let result = Buffer.from('{}');
-let before = Buffer.alloc(0);
+type List = Buffer | ((page: number) => Buffer);
+let listed: List = Buffer.from('[]');
+let result: Buffer = Buffer.from('{}');
+let before: Buffer = Buffer.alloc(0);
 const upstream = await start((_, res, body: Asked) => {
   const answer = (value: Buffer, streams = false) => {
     const [head, tail] = [Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(body?.id)},"result":`), Buffer.from('}')];
@@ -44,7 +45,7 @@ async function server() {
   return client;
 }
 
-const LISTS: Record<string, { list: typeof listed; says: RegExp }> = {
+const LISTS: Record<string, { list: List; says: RegExp }> = {
   'more tools than a server may have': {
     list: json(range(20_000, (i) => tool(`t${i}`))),
     says: /more than 100,000 members|more than 2,000 tools/,
