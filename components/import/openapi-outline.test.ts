@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { proposeFromOpenApi } from '#server/domain/import/from-openapi.ts';
+import { proposeFromOpenApi } from '#server/domain/import/read-openapi.ts';
 import { outlineOf } from './openapi-outline.ts';
 
 const prose = 'x'.repeat(2_000);

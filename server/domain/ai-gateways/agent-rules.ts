@@ -3,7 +3,6 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { egress } from '#server/platform/egress.ts';
 import { checkTargetUrl } from '#server/platform/http-out/target-url.ts';
-import { checkOutputSchema } from './output-schema.ts';
 import type { AgentRow } from './store.ts';
 
 /** What an agent will be when the change is made. */
@@ -21,10 +20,10 @@ export type Merged = Pick<
   | 'cache_embedding_model'
   | 'guardrail_webhook_mode'
   | 'guardrail_webhook_url'
-> & { model_rewrite: Record<string, string>; output_schema: Record<string, unknown> | null };
+> & { model_rewrite: Record<string, string> };
 
 /** Rules over several fields (interface rule 50 §5.5), of the state after the change. @throws Refusal validation_error */
-export function checkMerged(agent: Merged, written: ReadonlySet<string>): void {
+export function checkMerged(agent: Merged): void {
   if (agent.primary_route_id !== null && agent.fallback_route_ids.includes(agent.primary_route_id))
     throw invalid('fallback_route_ids', 'must not name the primary route');
   checkDefaultModel(agent);
@@ -32,7 +31,6 @@ export function checkMerged(agent: Merged, written: ReadonlySet<string>): void {
     throw invalid('cache_ttl_seconds', `must be at least 1 with cache_mode ${agent.cache_mode}`);
   if (agent.guardrail_webhook_mode !== 'off' && agent.guardrail_webhook_url === null)
     throw invalid('guardrail_webhook_url', `is required with guardrail_webhook_mode ${agent.guardrail_webhook_mode}`);
-  if (written.has('output_schema') && agent.output_schema !== null) checkOutputSchema(agent.output_schema);
 }
 
 /** A default that no call could use is a mistake. A denied model is denied whatever it is rewritten to. */

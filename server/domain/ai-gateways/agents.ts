@@ -19,6 +19,7 @@ import type { CreateAiAgent, ListAiAgents, UpdateAiAgent } from './agents.schema
 import { agentEntry, assertNotArchived } from './entries.ts';
 import { ofStatus } from './gateways.ts';
 import { composeRoute } from './managed-route.ts';
+import { checkOutputSchema } from './output-schema.ts';
 import { AI_AGENT_PROTECTIONS } from './protections.ts';
 import { checkReferences } from './references.ts';
 import {
@@ -69,9 +70,10 @@ export async function createAgent(ctx: Ctx, { id: gatewayId, ...given }: z.outpu
   if (!composed && (input.upstream_secret_ids ?? []).length > 0) throw KEYS_WITHOUT_PROVIDER();
   if (composed && composed.provider.origin === null) await checkAddress(ctx, 'upstream', composed.target);
   await checkAddress(ctx, 'guardrail_webhook_url', input.guardrail_webhook_url);
+  await checkOutputSchema(input.output_schema);
   const merged: Merged = { ...WITHOUT, ...defined(input), ...(composed ? { default_model: composed.default_model } : {}) } as Merged;
   const written = new Set([...Object.keys(input), 'upstream_secret_id']);
-  checkMerged(merged, written);
+  checkMerged(merged);
   return mutate(ctx, async (tx) => {
     const gateway = await lockedGateway(tx, ctx, gatewayId);
     assertNotArchived(gateway, 'gateway');
@@ -107,6 +109,7 @@ export async function updateAgent(ctx: Ctx, { id, ...given }: z.output<typeof Up
   const { provider: _, upstream_secret_id: __, upstream: ___, ...rest } = given;
   const input = withModes(rest);
   await checkAddress(ctx, 'guardrail_webhook_url', input.guardrail_webhook_url);
+  await checkOutputSchema(input.output_schema);
   const written = new Set(Object.keys(input));
   return mutate(ctx, async (tx) => {
     const before = await lockedAgent(tx, ctx, id);
@@ -120,7 +123,7 @@ export async function updateAgent(ctx: Ctx, { id, ...given }: z.output<typeof Up
         "can't be changed: the route came with the agent's provider. Create another agent for another route",
       );
     if (after.fallback_agent_id === before.id) throw invalid('fallback_agent_id', 'must be another agent');
-    checkMerged(merged, written);
+    checkMerged(merged);
     await checkReferences(tx, ctx, referencesOf(after, null), written);
     await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, AI_AGENT_PROTECTIONS));
     const row = await tx.ai_agents
@@ -162,7 +165,6 @@ const WITHOUT: Merged = {
   cache_mode: 'off',
   cache_ttl_seconds: 0,
   cache_embedding_model: null,
-  output_schema: null,
   guardrail_webhook_mode: 'off',
   guardrail_webhook_url: null,
 };

@@ -1,9 +1,7 @@
 import { headerNameProblem, METHODS } from '#server/domain/routes/config/schema.ts';
-import { Refusal } from '#server/kernel/errors.ts';
 import { trimEnd } from '#server/kernel/trim-end.ts';
-import { WorkTooLarge, WorkTooSlow } from '#server/platform/threads/pool.ts';
-import { parseYaml } from '#server/platform/yaml/parse-yaml.ts';
-import { freeName, nothingTaken, secretList, secretNameFor, type Taken, vendorOf } from './credentials.ts';
+import { run as parsedYaml } from '#server/platform/yaml/yaml.thread.ts';
+import { freeName, secretList, secretNameFor, type Taken, vendorOf } from './credentials.ts';
 import type { Proposed } from './from-curl.ts';
 import type { ImportedOperation } from './schema.ts';
 
@@ -19,16 +17,11 @@ const URL_LENGTH = 2048;
 
 /**
  * A route and its secrets from an OpenAPI 3.0 or 3.1 description in JSON or YAML: the first absolute server becomes the target, every
- * security scheme a template. Pure; nothing is fetched, references to other files are not followed.
+ * security scheme a template. Pure; nothing is fetched, references to other files are not followed. It may take seconds: it runs on a thread (read-openapi.ts).
  */
-export async function proposeFromOpenApi(text: string, taken: Taken = nothingTaken, ms?: number): Promise<Proposed> {
-  return (await openApiProposer(text, 'proposals', ms))(taken);
-}
-
-/** Reads the text once, for `ms` at most; the answer proposes under names that nobody has. @throws what `onThread` throws */
-export async function openApiProposer(text: string, owner: string, ms?: number): Promise<(taken: Taken) => Proposed> {
-  const read = await documentOf(text, owner, ms);
-  return (taken) => ('problem' in read ? { ok: false, problem: read.problem } : propose(read.document, taken));
+export function proposalOf(text: string, taken: Taken): Proposed {
+  const read = documentOf(text);
+  return 'problem' in read ? { ok: false, problem: read.problem } : propose(read.document, taken);
 }
 
 function propose(document: Json, taken: Taken): Proposed {
@@ -82,12 +75,11 @@ function propose(document: Json, taken: Taken): Proposed {
   return { ok: true, proposal: { routes: [route], secrets, warnings } };
 }
 
-async function documentOf(text: string, owner: string, ms: number | undefined): Promise<{ document: Json } | { problem: string }> {
+function documentOf(text: string): { document: Json } | { problem: string } {
   let document: unknown;
   try {
-    document = jsonOf(text) ?? (await parseYaml(text, owner, ms));
-  } catch (error) {
-    if (error instanceof Refusal || error instanceof WorkTooSlow || error instanceof WorkTooLarge) throw error;
+    document = jsonOf(text) ?? parsedYaml(text);
+  } catch {
     return { problem: 'is neither valid JSON nor valid YAML' };
   }
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return { problem: 'is not an OpenAPI description' };

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
 import { parseCurl } from './curl.ts';
 import { proposeFromCurl } from './from-curl.ts';
-import { proposeFromOpenApi } from './from-openapi.ts';
+import { proposeFromOpenApi } from './read-openapi.ts';
 import { OPENAPI_LENGTH } from './limits.shared.ts';
 
 const curl = (text: string) => {
@@ -332,7 +332,7 @@ test('no pasted description keeps the process busy, however short: its YAML is r
   const limit = 700;
   for (const text of texts) {
     let [read, turns] = [false, 0];
-    const reading = proposeFromOpenApi(text, undefined, limit)
+    const reading = proposeFromOpenApi(text, undefined, undefined, limit)
       .catch((error) => assert.equal(error.name, 'WorkTooSlow'))
       .finally(() => (read = true));
     while (!read) {

@@ -10,7 +10,7 @@ import { processState } from '#server/kernel/process-state.ts';
 import { WorkTooLarge, WorkTooSlow } from '#server/platform/threads/pool.ts';
 import { nothingTaken, type Taken } from './credentials.ts';
 import { type Proposed, proposeFromCurl } from './from-curl.ts';
-import { openApiProposer } from './from-openapi.ts';
+import { proposeFromOpenApi } from './read-openapi.ts';
 import type { Apply, Proposal, Propose } from './schema.ts';
 
 /**
@@ -18,13 +18,13 @@ import type { Apply, Proposal, Propose } from './schema.ts';
  * @throws Refusal validation_error; rate_limited while a text is read, and for a minute after one that took as long as only a made-up one does
  */
 export async function propose(ctx: Ctx, { kind, text }: z.output<typeof Propose>): Promise<Proposal> {
-  const from = kind === 'curl' ? (taken: Taken) => proposeFromCurl(text, taken) : await readDescription(ctx.tenant_id, text);
-  let proposal = accepted(from(nothingTaken));
+  const from = (taken: Taken) => (kind === 'curl' ? proposeFromCurl(text, taken) : readDescription(ctx.tenant_id, text, taken));
+  let proposal = accepted(await from(nothingTaken));
   for (let round = 0, taken = nothingTaken; round < 5; round++) {
     const found = await takenBy(ctx, proposal);
     if (found.secrets.size + found.routes.size === 0) break;
     taken = { secrets: new Set([...taken.secrets, ...found.secrets]), routes: new Set([...taken.routes, ...found.routes]) };
-    proposal = accepted(from(taken));
+    proposal = accepted(await from(taken));
   }
   return proposal;
 }
@@ -55,13 +55,13 @@ const paused = processState('import-paused', () => new Map<string, number>());
 const reading = processState('import-reading', () => new Set<string>());
 
 /** One text is read at a time, for seconds at most, and the others wait: whoever has one that takes so long may have ten. */
-async function readDescription(tenantId: string, text: string): Promise<(taken: Taken) => Proposed> {
+async function readDescription(tenantId: string, text: string, taken: Taken): Promise<Proposed> {
   const left = (paused.get(tenantId) ?? 0) - performance.now();
   if (left > 0) throw busy('The previous import took too long to read. Wait a minute, or paste a smaller part of the description.', left);
   if (reading.has(tenantId)) throw busy('Another description is still being read.', 3_000);
   reading.add(tenantId);
   try {
-    return await openApiProposer(text, tenantId);
+    return await proposeFromOpenApi(text, taken, tenantId);
   } catch (error) {
     if (!(error instanceof WorkTooSlow || error instanceof WorkTooLarge)) throw error;
     if (paused.size > 1_000) paused.clear();

@@ -7,8 +7,8 @@ import { inTransaction, type Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { toolHash } from '#server/mcp/pinning.ts';
-import { type Tool, textsOf } from '#server/mcp/tools.ts';
+import type { ReadTool } from '#server/mcp/tool-list.ts';
+import type { Tool } from '#server/mcp/tools.ts';
 import { inBackground } from '#server/platform/background.ts';
 import { log } from '#server/platform/log.ts';
 import { pinStateOf } from './pin-state.shared.ts';
@@ -32,7 +32,8 @@ export function probeSoon(
   const { tx: _, expects: __, step_up: ___, ...later } = ctx;
   inBackground('mcp-probe', async () => {
     const now = new Date();
-    const found = await probeUpstream({ ...later, now }, { id, upstream_url, transport: transport as 'sse' | null, auth, signed_identity });
+    const target = { id, upstream_url, transport: transport as 'sse' | null, auth, signed_identity };
+    const found = await judged({ ...later, now }, await probeUpstream({ ...later, now }, target));
     for (let attempt = 0; attempt < 10; attempt++) {
       const stored = await inTransaction({ ...later, warnings: [] }, async (tx) => {
         const row = await tx.mcp_servers.findFirst({ where: { ...own(ctx), id, status: { not: 'archived' } } });
@@ -53,7 +54,8 @@ export async function refreshServer(ctx: Ctx, { id, pin }: { id: string; pin: bo
   if (server.upstream_url === null)
     throw new Refusal('validation_error', `id: a server of type ${server.server_type} has no upstream to ask`);
   const { upstream_url, transport, auth, signed_identity } = server;
-  const found = await probeUpstream(ctx, { id: server.id, upstream_url, transport: transport as 'sse' | null, auth, signed_identity });
+  const target = { id: server.id, upstream_url, transport: transport as 'sse' | null, auth, signed_identity };
+  const found = await judged(ctx, await probeUpstream(ctx, target));
   return mutate(ctx, async (tx) => {
     const row = await lockedServer(tx, ctx, id);
     const counts = await storeProbe(tx, ctx, row, found);
@@ -87,8 +89,11 @@ export async function refreshServer(ctx: Ctx, { id, pin }: { id: string; pin: bo
   });
 }
 
+/** A statement with a long list of tools would hold the process while it is written. */
+const CREATED_AT_ONCE = 50;
+
 /** Keeps what a probe found, and raises what is news about approved tools. A probe that failed leaves the tools as they were. */
-async function storeProbe(tx: Tx, ctx: Ctx, row: ServerRow, { protocol, tools }: Probed): Promise<{ found: number; changed: number }> {
+async function storeProbe(tx: Tx, ctx: Ctx, row: ServerRow, { protocol, tools }: Judged): Promise<{ found: number; changed: number }> {
   await tx.mcp_servers.update({
     where: { id: row.id, ...own(ctx) },
     data: { protocol: merged(row.protocol, protocol) },
@@ -102,15 +107,12 @@ async function storeProbe(tx: Tx, ctx: Ctx, row: ServerRow, { protocol, tools }:
   const news: DomainEvent[] = [];
   const created: Prisma.mcp_toolsCreateManyInput[] = [];
   let changed = 0;
-  const poisons = await poisonsOf(ctx, tools);
-  for (const [i, tool] of tools.entries()) {
-    if (seen.has(tool.name)) continue;
+  for (const { tool, hash, poison } of tools) {
     seen.add(tool.name);
     const known = before.get(tool.name);
-    const poison = poisons[i] as string[];
     const definition = {
       upstream_tool: tool as unknown as Prisma.InputJsonObject,
-      upstream_hash: toolHash(tool),
+      upstream_hash: hash,
       poisoning: poison.length > 0 ? poison : Prisma.DbNull,
     };
     if (!known) {
@@ -140,7 +142,8 @@ async function storeProbe(tx: Tx, ctx: Ctx, row: ServerRow, { protocol, tools }:
     }
     if (poison.length > 0 && differs) news.push(eventOf('ai.mcp.tool_poisoning', row, tool.name, { rules: poison }));
   }
-  if (created.length > 0) await tx.mcp_tools.createMany({ data: created });
+  for (let from = 0; from < created.length; from += CREATED_AT_ONCE)
+    await tx.mcp_tools.createMany({ data: created.slice(from, from + CREATED_AT_ONCE) });
   await tx.mcp_tools.updateMany({
     where: { ...own(ctx), mcp_server_id: row.id, discovered: true, tool_name: { notIn: [...seen] } },
     data: { discovered: false },
@@ -171,16 +174,24 @@ const eventOf = (
   data: { mcp_server_id: id, server: slug, tool, ...more },
 });
 
-/** For each tool, the rules of the firewall that its texts match: it may try to steer the model. Texts that can't be judged in time count as one. */
-async function poisonsOf({ tenant_id }: Ctx, tools: readonly Tool[]): Promise<string[][]> {
+type Judged = { protocol: McpProtocol; tools: (Pick<ReadTool, 'tool' | 'hash'> & { poison: string[] })[] | null };
+
+/**
+ * What a probe found, with the rules of the firewall that a tool's text matches: it may try to steer the model. Texts that can't be judged in time count as one.
+ * It takes its time, so it comes before any transaction.
+ */
+async function judged({ tenant_id }: Ctx, { protocol, tools }: Probed): Promise<Judged> {
+  if (tools === null) return { protocol, tools };
+  let poisons: string[][];
   try {
-    const texts = tools.map((tool) => ({ text: textsOf(tool).join('\n'), source: 'data' as const }));
+    const texts = tools.map(({ text }) => ({ text, source: 'data' as const }));
     const hits = await scanTexts(BUILT_IN_FIREWALL, texts, tenant_id);
-    return hits.map((found) => [...new Set(found.map(({ rule }) => rule))]);
+    poisons = hits.map((found) => [...new Set(found.map(({ rule }) => rule))]);
   } catch (error) {
     log.warn({ err: error }, 'the texts of tools could not be judged');
-    return tools.map(() => ['too_long_to_judge']);
+    poisons = tools.map(() => ['too_long_to_judge']);
   }
+  return { protocol, tools: tools.map(({ tool, hash }, i) => ({ tool, hash, poison: poisons[i] as string[] })) };
 }
 
 const pinAllowed = (tx: Tx, ctx: Ctx, row: ServerRow): Promise<number> =>

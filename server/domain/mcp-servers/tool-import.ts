@@ -5,11 +5,11 @@ import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { processState } from '#server/kernel/process-state.ts';
-import { NotOpenApi, type ToolDraft, toolsFromOpenApi } from '#server/mcp/openapi/tools.ts';
+import type { Choice, Drafts } from '#server/mcp/openapi/tools.ts';
 import { openHttp } from '#server/platform/connect/http.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
-import { WorkTooLarge, WorkTooSlow } from '#server/platform/threads/pool.ts';
-import { parseYaml } from '#server/platform/yaml/parse-yaml.ts';
+import { onThread, WorkTooLarge, WorkTooSlow, work } from '#server/platform/threads/pool.ts';
+import type { Described, Drafted } from './openapi.thread.ts';
 import { checkAddress } from './rules.ts';
 import { entryOf, lockedServer, readServer } from './store.ts';
 import type { ImportOpenApi } from './tools.schema.ts';
@@ -29,7 +29,7 @@ export async function importOpenApi(ctx: Ctx, input: z.output<typeof ImportOpenA
       throw new Refusal('validation_error', 'id: only servers of type collection have tools made from an API description');
     await checkTool(tx, ctx, server, { route_id });
   });
-  const { tools, skipped } = draftsOf(await documentOf(ctx, input), input);
+  const { tools, skipped } = await draftsOf(ctx, input);
   const names = tools.map(({ tool_name }) => tool_name);
   if (dry_run) {
     const existing = await readServer(ctx, id, async (tx, server) => existingTools(tx, ctx, server.id, names));
@@ -74,23 +74,30 @@ async function existingTools(tx: Tx, ctx: Ctx, serverId: string, names: string[]
   return new Map(rows.map((row) => [row.tool_name, row.id]));
 }
 
-function draftsOf(
-  document: unknown,
-  { include, prefix, url }: z.output<typeof ImportOpenApi>,
-): { tools: ToolDraft[]; skipped: { operation: string; reason: string }[] } {
-  try {
-    return toolsFromOpenApi(document, { include, prefix });
-  } catch (error) {
-    if (error instanceof NotOpenApi) throw new Refusal('validation_error', `${url === undefined ? 'document' : 'url'}: ${error.message}`);
-    throw error;
-  }
-}
+const DRAFT = work<{ described: Described; choice: Choice }, Drafted>('server/domain/mcp-servers/openapi.thread.ts');
+const MS = 5_000;
+/** Workspaces whose description is being read: it can take seconds of a thread that all share. */
+const reading = processState('mcp-import-reading', () => new Set<string>());
 
-async function documentOf(ctx: Ctx, { document, url }: z.output<typeof ImportOpenApi>): Promise<unknown> {
+/** Reads the description and makes the tools on a thread. @throws Refusal validation_error, rate_limited */
+async function draftsOf(ctx: Ctx, { document, url, include, prefix }: z.output<typeof ImportOpenApi>): Promise<Drafts> {
   if ((document === undefined) === (url === undefined)) throw new Refusal('validation_error', 'document: send either document or url');
-  if (typeof document === 'object') return document;
-  if (document !== undefined) return parsed(ctx, 'document', document);
-  return parsed(ctx, 'url', await fetched(ctx, url as string));
+  const field = url === undefined ? 'document' : 'url';
+  const text = url === undefined ? document : await fetched(ctx, url);
+  const described = typeof text === 'string' ? { text } : { document: text };
+  if (reading.has(ctx.tenant_id)) throw new Refusal('rate_limited', 'Another API description is still being read.', { retryAfter: 3 });
+  reading.add(ctx.tenant_id);
+  try {
+    const drafted = await onThread(DRAFT, { described, choice: { include, prefix } }, { owner: ctx.tenant_id, ms: MS });
+    if ('problem' in drafted) throw new Refusal('validation_error', `${field}: ${drafted.problem}`);
+    return drafted.drafts;
+  } catch (error) {
+    if (error instanceof WorkTooSlow || error instanceof WorkTooLarge)
+      throw new Refusal('validation_error', `${field}: takes too long to read; send a smaller part of it`);
+    throw error;
+  } finally {
+    reading.delete(ctx.tenant_id);
+  }
 }
 
 /** Reads the description over the guarded way out; a redirect is not followed to where it could not have been asked for. @throws Refusal validation_error */
@@ -118,27 +125,5 @@ async function fetched(ctx: Ctx, url: string): Promise<string> {
     throw error;
   } finally {
     await http.close();
-  }
-}
-
-/** Workspaces whose text is being read: YAML can take seconds of a thread that all share. */
-const reading = processState('mcp-import-reading', () => new Set<string>());
-
-async function parsed(ctx: Ctx, field: string, text: string): Promise<unknown> {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // YAML, or nothing.
-  }
-  if (reading.has(ctx.tenant_id)) throw new Refusal('rate_limited', 'Another API description is still being read.', { retryAfter: 3 });
-  reading.add(ctx.tenant_id);
-  try {
-    return await parseYaml(text, ctx.tenant_id);
-  } catch (error) {
-    if (error instanceof Refusal) throw error;
-    const over = error instanceof WorkTooSlow || error instanceof WorkTooLarge;
-    throw new Refusal('validation_error', `${field}: ${over ? 'takes too long to read' : 'is neither valid JSON nor valid YAML'}`);
-  } finally {
-    reading.delete(ctx.tenant_id);
   }
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { assertSchemaShape, InvalidSchema } from '#server/ai/schema/shape.ts';
 import { assertMayCall } from '#server/domain/authorities/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
@@ -221,7 +222,7 @@ export async function checkTool(
   tx: Tx,
   ctx: Ctx,
   server: ServerRow,
-  { argument_rules, operation, route_id }: Decisions,
+  { argument_rules, input_schema, operation, route_id }: Decisions,
   before: string | null = null,
 ): Promise<void> {
   try {
@@ -231,6 +232,7 @@ export async function checkTool(
       throw new Refusal('validation_error', `argument_rules.${error.index}.${error.member}: ${error.message}`);
     throw error;
   }
+  checkInputSchema(input_schema);
   if ((operation || route_id) && server.server_type !== 'collection')
     throw new Refusal('validation_error', `${operation ? 'operation' : 'route_id'}: is only for tools of a collection`);
   if (operation) checkOperation(operation);
@@ -240,6 +242,18 @@ export async function checkTool(
   if (!route) throw new Refusal('validation_error', "foreign_reference: route_id names a route that doesn't exist in this space");
   // Callers of the tool call its route, so whoever decides what it calls must be able to call that route.
   await assertMayCall(ctx, [route], 'a tool');
+}
+
+/** Arguments are held against it; patterns that can't be run in linear time are left to whom the tool calls. @throws Refusal validation_error */
+function checkInputSchema(schema: Decisions['input_schema']): void {
+  if (!schema) return;
+  try {
+    assertSchemaShape(schema);
+  } catch (error) {
+    if (error instanceof InvalidSchema)
+      throw new Refusal('validation_error', `input_schema: must be a JSON Schema (2020-12): ${error.message}`);
+    throw error;
+  }
 }
 
 export function checkOperation({ path_template, param_map, body_mode }: Operation): void {

@@ -3,7 +3,7 @@ import { openedSecret, SecretUnusable } from '#server/custody/mcp/secrets.ts';
 import { parseTemplate } from '#server/domain/templates/grammar.ts';
 import { auditActor, type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { processState } from '#server/kernel/process-state.ts';
-import { readTool, type Tool } from '#server/mcp/tools.ts';
+import { type ReadTool, readTools } from '#server/mcp/tool-list.ts';
 import { type Link, UpstreamClient } from '#server/mcp/upstream/client.ts';
 import { probe } from '#server/mcp/upstream/probe.ts';
 import type { Upstream, Wire } from '#server/mcp/upstream/wire.ts';
@@ -14,7 +14,7 @@ import { IDENTITY_HEADER, identitySigner } from '#server/platform/svc-identity.t
 import type { McpAuth, McpProtocol } from './schema.ts';
 
 /** What an upstream says of itself. Without tools it said nothing: `protocol.error` says why. */
-export type Probed = { protocol: McpProtocol; tools: Tool[] | null };
+export type Probed = { protocol: McpProtocol; tools: ReadTool[] | null };
 export type ProbeTarget = {
   id: string;
   upstream_url: string;
@@ -62,7 +62,7 @@ export async function probeUpstream(ctx: Ctx, target: ProbeTarget): Promise<Prob
     server_name: found.serverName,
     probed_at: ctx.now.toISOString(),
   };
-  return { protocol, tools: listed.flatMap((tool) => readTool(tool) ?? []) };
+  return { protocol, tools: await readTools(listed) };
 }
 
 /** A person, or the credential that asks. */

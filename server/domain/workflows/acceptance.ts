@@ -1,3 +1,5 @@
+import { outputSchema } from '#server/ai/schema/output-schema.ts';
+import { InvalidSchema } from '#server/ai/schema/shape.ts';
 import { limitOf } from '#server/domain/plans/service.ts';
 import { assertUsesSecrets, secretsScopeMissing } from '#server/domain/policies/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -10,6 +12,7 @@ import {
   type Definition,
   graphOf,
   hardProblem,
+  isRecord,
   type Problem,
   TRIGGER_NODE,
   triggerOf,
@@ -34,9 +37,8 @@ export async function problemsHere(tx: Tx, ctx: Ctx, definition: Definition): Pr
     // Texts of Test are logged, not sent.
     sms: ctx.sandbox || canSendSms(),
   });
-  const trigger = triggerTypeOf(definition) === 'webhook' ? triggerOf(definition) : undefined;
-  const hook = trigger && hookProblem(configOf(trigger));
-  if (hook && isPublishable(problems)) problems.unshift({ node_id: TRIGGER_NODE, severity: 'error', message: hook });
+  const wrong = isPublishable(problems) ? await triggerProblem(definition) : undefined;
+  if (wrong !== undefined) problems.unshift({ node_id: TRIGGER_NODE, severity: 'error', message: wrong });
   const missing = (await secretsFound(tx, ctx, secretsNamed(definition))).filter(({ id }) => id === null);
   return [
     ...problems.filter(({ severity }) => severity === 'error'),
@@ -47,6 +49,23 @@ export async function problemsHere(tx: Tx, ctx: Ctx, definition: Definition): Pr
     ...(await recipientProblems(tx, ctx, definition)),
     ...problems.filter(({ severity }) => severity === 'warning'),
   ];
+}
+
+/** What of a trigger takes more than the rules that pages know, too. */
+async function triggerProblem(definition: Definition): Promise<string | undefined> {
+  const trigger = triggerOf(definition);
+  const type = triggerTypeOf(definition);
+  if (!trigger) return undefined;
+  if (type === 'webhook') return hookProblem(configOf(trigger)) ?? undefined;
+  const { inputSchema } = configOf(trigger);
+  if (type !== 'manual' || !isRecord(inputSchema)) return undefined;
+  try {
+    await outputSchema(inputSchema);
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidSchema) return `inputSchema must be a JSON Schema (2020-12) that can be run: ${error.message}`;
+    throw error;
+  }
 }
 
 /** Addresses that the Free plan sends no mail to, as far as the definition names them itself. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { InvalidSchema, outputSchema } from '#server/ai/schema/output-schema.ts';
+import { outputSchema } from '#server/ai/schema/output-schema.ts';
+import { InvalidSchema } from '#server/ai/schema/shape.ts';
 import { allOf, authorityOf, storedAuthority } from '#server/domain/authorities/service.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { auditActor, type Ctx, own } from '#server/kernel/context.ts';
@@ -58,7 +59,7 @@ type Started = { version: number | null; definition: Definition; input: unknown;
 async function started(tx: Tx, ctx: Ctx, row: WorkflowRow, { definition, input, version, trigger_type }: Started) {
   requirePublishable(await problemsHere(tx, ctx, definition));
   await mayCallRoutes(ctx, definition);
-  checkInput(definition, input);
+  await checkInput(definition, input);
   const type = trigger_type ?? (ctx.actor.type === 'member' ? 'manual' : 'api');
   const start: Start = {
     workflow: row,
@@ -75,15 +76,15 @@ async function started(tx: Tx, ctx: Ctx, row: WorkflowRow, { definition, input, 
 }
 
 /** The schema of a manual trigger, if it has one (interface rule 62 §5). @throws Refusal validation_error */
-function checkInput(definition: Definition, input: unknown): void {
+async function checkInput(definition: Definition, input: unknown): Promise<void> {
   const trigger = triggerOf(definition);
   const schema = trigger && configOf(trigger).inputSchema;
   if (!isRecord(schema)) return;
   try {
-    const [fault] = outputSchema(schema).faults(JSON.stringify(input ?? null));
+    const [fault] = (await outputSchema(schema)).faults(JSON.stringify(input ?? null));
     if (fault) throw invalid(`input${fault.path.replaceAll('/', '.')}`, `doesn't fit the schema of the trigger (${fault.keyword})`);
   } catch (error) {
-    if (error instanceof InvalidSchema) throw invalid('input', "can't be checked: the schema of the trigger isn't usable");
+    if (error instanceof InvalidSchema) throw invalid('input', `can't be checked by the inputSchema of the trigger: ${error.message}`);
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 import { uuidV7 } from '#server/crypto/random.ts';
 import { recordTools, type SeenTool } from '#server/custody/mcp/tools.ts';
 import { isFault, type RpcFault } from '#server/mcp/errors.ts';
-import { type HeaderParameter, headerParameters } from '#server/mcp/parameter-headers.ts';
-import { toolHash } from '#server/mcp/pinning.ts';
-import { readTool, type Tool, textsOf } from '#server/mcp/tools.ts';
+import type { HeaderParameter } from '#server/mcp/parameter-headers.ts';
+import { type ReadTool, readTools } from '#server/mcp/tool-list.ts';
+import type { Tool } from '#server/mcp/tools.ts';
 import type { ClientInfo } from '#server/mcp/upstream/modern.ts';
 import { log } from '#server/platform/log.ts';
 import { raiseFromCall } from '../core/events.ts';
@@ -26,6 +26,8 @@ export type Listed = {
   /** Rules of the firewall that its text matches: such a tool is hidden. */
   readonly poisoning: readonly string[];
   readonly parameters: readonly HeaderParameter[];
+  /** Of its JSON. */
+  readonly characters: number;
 };
 export type Catalogue = ReadonlyMap<string, Listed>;
 
@@ -78,11 +80,7 @@ function drop(key: string): void {
   kept.delete(key);
 }
 
-const charactersOf = (catalogue: Catalogue): number => {
-  let characters = 0;
-  for (const { tool } of catalogue.values()) characters += JSON.stringify(tool).length;
-  return characters;
-};
+const charactersOf = (catalogue: Catalogue): number => [...catalogue.values()].reduce((sum, { characters }) => sum + characters, 0);
 
 async function readUpstream(
   call: McpCall,
@@ -105,54 +103,58 @@ async function readUpstream(
 
 /** Tools that can be shown, each with what is wrong with its text; what changed since the last time is noted for the people who decide about them. */
 async function lookedThrough(call: McpCall, server: McpServer, values: readonly unknown[]): Promise<Catalogue> {
-  const catalogue = new Map<string, Listed>();
-  const seen: SeenTool[] = [];
-  const tools = new Map<string, Tool>();
-  for (const value of values) {
-    const tool = readTool(value);
-    if (tool && !tools.has(tool.name)) tools.set(tool.name, tool);
-  }
-  const poisoning = await poisoningOf(call, server, [...tools.values()].map(textsOf));
-  for (const [i, tool] of [...tools.values()].entries()) {
-    const listed = {
-      tool,
-      hash: toolHash(tool),
-      poisoning: poisoning[i] as string[],
-      parameters: headerParameters(tool.inputSchema) ?? [],
-    };
-    catalogue.set(tool.name, listed);
-    if (server.tools.has(tool.name)) seen.push({ name: tool.name, definition: tool, hash: listed.hash, poisoning: listed.poisoning });
-  }
-  void note(call, server, seen);
+  const tools = await readTools(values);
+  const poisoning = await poisoningOf(
+    call,
+    server,
+    tools.map(({ text }) => text),
+  );
+  const catalogue = new Map(tools.map((one, i) => [one.tool.name, listedOf(one, poisoning[i] as string[])]));
+  const known = [...catalogue.values()].filter(({ tool }) => server.tools.has(tool.name));
+  void note(
+    call,
+    server,
+    known.map(({ tool, hash, poisoning }) => ({ name: tool.name, definition: tool, hash, poisoning })),
+  );
   return catalogue;
 }
+
+const listedOf = ({ tool, hash, parameters, characters }: ReadTool, poisoning: readonly string[]): Listed => ({
+  ...{ tool, hash, poisoning, parameters, characters },
+});
+
+/** Tools that are noted in one statement. */
+const NOTED_AT_ONCE = 100;
 
 /** Never in the way of a call: what can't be noted now is noted at the next reading. */
 async function note({ snapshot }: McpCall, server: McpServer, seen: readonly SeenTool[]): Promise<void> {
   const space = { tenant_id: snapshot.tenant.id, sandbox: snapshot.sandbox };
   try {
-    for (const { name, toolId, changed, poisoned } of await recordTools(space, server.id, seen)) {
-      const data = { mcp_server_id: server.id, slug: server.slug, tool: name, tool_id: toolId };
-      if (changed) raiseFromCall({ ...space, type: 'ai.mcp.tool_changed', source_id: server.id, data });
-      if (poisoned) raiseFromCall({ ...space, type: 'ai.mcp.tool_poisoning', source_id: server.id, data });
-    }
+    for (let from = 0; from < seen.length; from += NOTED_AT_ONCE)
+      for (const { name, toolId, changed, poisoned } of await recordTools(space, server.id, seen.slice(from, from + NOTED_AT_ONCE))) {
+        const data = { mcp_server_id: server.id, slug: server.slug, tool: name, tool_id: toolId };
+        if (changed) raiseFromCall({ ...space, type: 'ai.mcp.tool_changed', source_id: server.id, data });
+        if (poisoned) raiseFromCall({ ...space, type: 'ai.mcp.tool_poisoning', source_id: server.id, data });
+      }
   } catch (error) {
     log.warn({ err: error, mcp_server_id: server.id }, 'changes of the tools of an MCP server were not noted');
   }
 }
 
-const ofRows = new WeakMap<McpServer, Catalogue>();
+const ofRows = new WeakMap<McpServer, Promise<Catalogue>>();
 
 /** The tools of a collection are its rows: a row without an operation is none. */
-function ofCollection(server: McpServer): Catalogue {
-  const known = ofRows.get(server);
-  if (known) return known;
-  const catalogue = new Map<string, Listed>();
-  for (const [name, { operation, description, inputSchema }] of server.tools) {
-    if (operation === null) continue;
-    const tool = readTool({ name, description: description ?? undefined, inputSchema: inputSchema ?? { type: 'object', properties: {} } });
-    if (tool) catalogue.set(name, { tool, hash: toolHash(tool), poisoning: [], parameters: headerParameters(tool.inputSchema) ?? [] });
+function ofCollection(server: McpServer): Promise<Catalogue> {
+  let known = ofRows.get(server);
+  if (known === undefined) {
+    const rows = [...server.tools].filter(([, { operation }]) => operation !== null);
+    const values = rows.map(([name, { description, inputSchema }]) => ({
+      name,
+      description: description ?? undefined,
+      inputSchema: inputSchema ?? { type: 'object', properties: {} },
+    }));
+    known = readTools(values).then((tools) => new Map(tools.map((one) => [one.tool.name, listedOf(one, [])])));
+    ofRows.set(server, known);
   }
-  ofRows.set(server, catalogue);
-  return catalogue;
+  return known;
 }

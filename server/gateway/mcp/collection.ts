@@ -1,7 +1,9 @@
+import { parseBounded } from '#server/kernel/bounded-text.ts';
 import { UNNAMED } from '#server/kernel/policy-callers.ts';
 import { fault, type RpcFault } from '#server/mcp/errors.ts';
 import type { Params } from '#server/mcp/messages.ts';
 import { ArgumentProblem, type ToolOperation, toolRequest } from '#server/mcp/tool-operation.ts';
+import { MESSAGE_SHAPE } from '#server/mcp/upstream/message-reader.ts';
 import type { Reply } from '#server/mcp/upstream/reply.ts';
 import { actingCaller } from '../core/acting-caller.ts';
 import type { InProcessAnswer } from '../core/in-process.ts';
@@ -12,6 +14,8 @@ import type { Sending } from './sending.ts';
 
 const MOST_BYTES = 1024 * 1024;
 const SHOWN_OF_ERROR = 2_000;
+/** A longer answer stays as it is written: indenting can make it many times as long. */
+const INDENTED = 64 * 1024;
 
 export async function callRoute({ call, offer, args, signal }: Sending): Promise<Reply | RpcFault> {
   const { row, server } = offer;
@@ -79,14 +83,15 @@ function resultOf({ status, header, body, cut }: InProcessAnswer, { result }: To
     result === 'json' || /^application\/(?:[a-z0-9.+-]*\+)?json\b/i.test(header('content-type') ?? '') ? parsed(text) : undefined;
   if (value === undefined) return reply({ content: [{ type: 'text', text: text === '' ? `HTTP ${status}` : text }] });
   const structured = typeof value === 'object' && value !== null && !Array.isArray(value) ? { structuredContent: value } : {};
-  return reply({ content: [{ type: 'text', text: JSON.stringify(value, null, 2) }], ...structured });
+  return reply({ content: [{ type: 'text', text: text.length > INDENTED ? text : JSON.stringify(value, null, 2) }], ...structured });
 }
 
 const reply = (result: Params): Reply => ({ kind: 'result', result });
 
+/** Undefined for other texts, and for JSON that is more than a message may be. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBounded(text, MESSAGE_SHAPE);
   } catch {
     return undefined;
   }

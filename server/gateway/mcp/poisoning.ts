@@ -8,10 +8,10 @@ import type { McpCall } from './mcp-call.ts';
 export const toolScanner = ({ snapshot }: McpCall, { firewallPolicyId }: McpServer): FirewallRules =>
   snapshot.aiPolicies.firewall(firewallPolicyId);
 
-/** For each tool, by its texts, the rules that they match: whoever wrote them talks to the model (interface rule 52 §5). Tools that can't be read are hidden. */
-export async function poisoningOf(call: McpCall, server: McpServer, tools: readonly (readonly string[])[]): Promise<string[][]> {
+/** For each tool, by its text, the rules that it matches: whoever wrote them talks to the model (interface rule 52 §5). Tools that can't be read are hidden. */
+export async function poisoningOf(call: McpCall, server: McpServer, tools: readonly string[]): Promise<string[][]> {
   try {
-    const texts = tools.map((parts) => ({ text: parts.join('\n'), source: 'data' as const }));
+    const texts = tools.map((text) => ({ text, source: 'data' as const }));
     const hits = await scanTexts(toolScanner(call, server), texts, call.snapshot.tenant.id);
     return hits.map((found) => [...new Set(found.map(({ rule }) => rule))]);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js';
+import { schemaPattern } from '#server/ai/schema/patterns.ts';
 import { type Json, object, pointed } from './document.ts';
 
 /** What a schema of an API description becomes for tools: plain JSON Schema without references, small enough to be sent with every list of tools. */
@@ -90,15 +90,8 @@ function copied(value: unknown, budget: Budget): unknown {
   return JSON.parse(text);
 }
 
-/** A pattern that only a backtracking engine can run is left out: the upstream still applies it. */
-function isLinear(pattern: unknown): boolean {
-  if (typeof pattern !== 'string' || pattern.length > 500) return false;
-  try {
-    RE2JS.compile(pattern);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** A pattern that only a backtracking engine can run, or that is large, is left out: the upstream still applies it. */
+const isLinear = (pattern: unknown): boolean =>
+  typeof pattern === 'string' && pattern.length <= 500 && typeof schemaPattern(pattern) !== 'string';
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

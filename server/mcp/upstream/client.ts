@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { isObject, type Params, type RpcId } from '../messages.ts';
 import type { HeaderParameter } from '../parameter-headers.ts';
 import { parameterHeaders } from '../parameter-headers.ts';
@@ -93,7 +94,7 @@ export class UpstreamClient {
     }
   }
 
-  /** The whole list of tools. Reading has no effect, so a failed page is asked for once more. */
+  /** The whole list of tools, or why there is none: a list that is too long isn't cut. Reading has no effect, so a failed page is asked for once more. */
   async listTools(
     wire: Wire,
     upstream: Upstream,
@@ -119,14 +120,17 @@ export class UpstreamClient {
       const { tools: listed, nextCursor } = reply.result;
       if (!Array.isArray(listed))
         return { kind: 'fault', code: 'upstream_invalid_response', message: 'The MCP server sent no list of tools.', status: 200 };
-      const taken = listed.slice(0, MOST_TOOLS - tools.length);
-      characters += JSON.stringify(taken).length;
+      if (tools.length + listed.length > MOST_TOOLS) return LIST_TOO_LONG;
+      // The page was parsed in this turn of the event loop.
+      await setImmediate();
+      characters += JSON.stringify(listed).length;
       if (characters > MOST_CHARACTERS) return LIST_TOO_LARGE;
-      tools.push(...taken);
-      if (typeof nextCursor !== 'string' || tools.length >= MOST_TOOLS) break;
+      tools.push(...listed);
+      if (typeof nextCursor !== 'string') return tools;
+      if (nextCursor.length > LONGEST_CURSOR) return CURSOR_TOO_LONG;
       cursor = nextCursor;
     }
-    return tools;
+    return LIST_TOO_LONG;
   }
 
   #remember(key: UpstreamKey, era: 'legacy' | 'modern'): void {
@@ -139,12 +143,13 @@ const MOST_PAGES = 20;
 const MOST_TOOLS = 2_000;
 /** Of all pages together: each may be as large as any answer. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
-const LIST_TOO_LARGE: Failed = {
-  kind: 'fault',
-  code: 'result_too_large',
-  message: 'The list of tools of the MCP server exceeds 8 MiB over all its pages.',
-  status: 200,
-};
+const LONGEST_CURSOR = 4_096;
+const tooLarge = (message: string): Failed => ({ kind: 'fault', code: 'result_too_large', message, status: 200 });
+const LIST_TOO_LARGE = tooLarge('The list of tools of the MCP server exceeds 8 MiB over all its pages.');
+const LIST_TOO_LONG = tooLarge(
+  `The MCP server lists more than ${MOST_TOOLS.toLocaleString('en')} tools, or has more than ${MOST_PAGES} pages of them.`,
+);
+const CURSOR_TOO_LONG = tooLarge(`A cursor of the MCP server's list of tools exceeds ${LONGEST_CURSOR.toLocaleString('en')} characters.`);
 
 /** A legacy upstream gets no members of `_meta` that only the modern era knows. */
 function withoutReserved(params: Params): Params {

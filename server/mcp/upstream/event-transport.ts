@@ -1,6 +1,7 @@
 import { isObject, type Params, type RpcId } from '../messages.ts';
 import { type Initialized, initializedOf } from './legacy.ts';
-import { ASKED_TOO_OFTEN, isRequest, MOST_ASKED, message, parsed, post, SHORT_TIMING, type Timing } from './message-exchange.ts';
+import { ASKED_TOO_OFTEN, isRequest, MOST_ASKED, message, post, SHORT_TIMING, type Timing } from './message-exchange.ts';
+import { messageReader } from './message-reader.ts';
 import type { ClientInfo } from './modern.ts';
 import { type Reply, replyOf, replyOfError, replyOfStatus, upstreamFault } from './reply.ts';
 import { MOST_BYTES, type Upstream, type Wire, type WireExchange } from './wire.ts';
@@ -14,6 +15,10 @@ class EventStream {
   readonly #upstream: Upstream;
   readonly #onNotification: (method: string, params: Params) => void;
   readonly #opened = Promise.withResolvers<string | Reply>();
+  readonly #reader = messageReader(
+    (value) => this.#onMessage(value),
+    (why) => this.close(why),
+  );
   #sent: WireExchange | undefined;
   #waiting: Waiting | undefined;
   #endpoint = '';
@@ -33,13 +38,18 @@ class EventStream {
       { onEvent: ({ event, data }) => this.#onEvent(event, data) },
     );
     this.#sent.ended.then(
-      ({ status, streams }) =>
+      async ({ status, streams }) => {
+        await this.#reader.done();
         this.#end(
           streams
             ? upstreamFault('upstream_invalid_response', 'The MCP server ended its stream without an answer.', status)
             : replyOfStatus(status),
-        ),
-      (error: unknown) => this.#end(replyOfError(error)),
+        );
+      },
+      async (error: unknown) => {
+        await this.#reader.done();
+        this.#end(replyOfError(error));
+      },
     );
     const timer = setTimeout(
       () => this.close(upstreamFault('upstream_timeout', 'The MCP server did not answer in time.')),
@@ -82,7 +92,10 @@ class EventStream {
       else this.close(upstreamFault('upstream_invalid_response', 'The MCP server named an address of another origin.'));
       return;
     }
-    const value = event === 'message' ? parsed(data) : undefined;
+    if (event === 'message') this.#reader.push(data);
+  }
+
+  #onMessage(value: unknown): void {
     if (!isObject(value)) return;
     const { id, method } = value;
     if (typeof method === 'string') {

@@ -1,4 +1,5 @@
 import { isObject, type Params, type RpcId } from '../messages.ts';
+import { messageReader } from './message-reader.ts';
 import { type Reply, replyOf, replyOfError, replyOfStatus, upstreamFault } from './reply.ts';
 import { MOST_BYTES, type Upstream, type Wire, type WireAnswer, type WireExchange, type WireHead } from './wire.ts';
 
@@ -70,6 +71,10 @@ export async function exchange(
       } else hear(value, value.method, listener, touch);
     }
   };
+  const reader = messageReader(onMessage, (why) => {
+    found ??= why;
+    answer();
+  });
   const touch = () => {
     clearTimeout(timer);
     timer = setTimeout(expire, Math.max(0, Math.min(timing.answerMs, timing.mostMs - (performance.now() - began))));
@@ -90,18 +95,21 @@ export async function exchange(
           head = received;
         },
         onEvent({ data }) {
-          if (data !== '') onMessage(parsed(data));
+          if (data !== '') reader.push(data);
         },
       },
     );
     const { ended } = sent;
     const whole = await Promise.race([ended, answered]);
+    await reader.done();
     if (found) {
       setTimeout(() => sent?.abort(), LINGER_MS).unref();
       return { reply: found, head, body: '' };
     }
-    return { reply: wholeReply(whole as WireAnswer, outgoing.id, onMessage, () => found), head, body: (whole as WireAnswer).body };
+    const { body } = whole as WireAnswer;
+    return { reply: await wholeReply(whole as WireAnswer, outgoing.id, onMessage, () => found), head, body };
   } catch (error) {
+    await reader.done();
     const reply: Reply = timedOut ? upstreamFault('upstream_timeout', 'The MCP server did not answer in time.') : replyOfError(error);
     return { reply: found ?? reply, head, body: '' };
   } finally {
@@ -111,15 +119,29 @@ export async function exchange(
 }
 
 /** The answer in a body that came whole; a stream that ended without it is none. */
-function wholeReply(answer: WireAnswer, id: RpcId, onMessage: (value: unknown) => void, found: () => Reply | undefined): Reply {
+async function wholeReply(
+  answer: WireAnswer,
+  id: RpcId,
+  onMessage: (value: unknown) => void,
+  found: () => Reply | undefined,
+): Promise<Reply> {
   if (answer.streams)
     return upstreamFault('upstream_invalid_response', 'The MCP server ended its stream without an answer.', answer.status);
-  const value = parsed(answer.body);
-  if (isObject(value) && value.id === id) onMessage(value);
-  // Errors about the message itself may come without its id.
-  else if (isObject(value) && isObject(value.error) && (value.id === null || value.id === undefined))
-    return replyOf(value, answer.status) ?? replyOfStatus(answer.status);
-  return found() ?? replyOfStatus(answer.status);
+  let reply: Reply | undefined;
+  const reader = messageReader(
+    (value) => {
+      if (isObject(value) && value.id === id) onMessage(value);
+      // Errors about the message itself may come without its id.
+      else if (isObject(value) && isObject(value.error) && (value.id === null || value.id === undefined))
+        reply = replyOf(value, answer.status);
+    },
+    (why) => {
+      reply = why;
+    },
+  );
+  reader.push(answer.body);
+  await reader.done();
+  return reply ?? found() ?? replyOfStatus(answer.status);
 }
 
 /** Of a message with a method. */
@@ -130,14 +152,6 @@ function hear(value: Params, method: string, listener: Listener, touch: () => vo
   else {
     if (method === 'notifications/progress') touch();
     listener.onNotification(method, isObject(value.params) ? value.params : {});
-  }
-}
-
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

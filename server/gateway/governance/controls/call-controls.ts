@@ -1,6 +1,7 @@
 import { canaryStream, newCanary } from '#server/ai/firewall/canary.ts';
 import type { JsonObject } from '#server/ai/json.ts';
-import { InvalidSchema, type OutputSchema, outputSchema, type SchemaFault } from '#server/ai/schema/output-schema.ts';
+import { type OutputSchema, outputSchema, type SchemaFault } from '#server/ai/schema/output-schema.ts';
+import { InvalidSchema } from '#server/ai/schema/shape.ts';
 import type { Adapter, TextRef, TextRole } from '#server/ai/shapes/adapter.ts';
 import type { WaitingStage } from '#server/ai/stream/event.ts';
 import { ready, type Steps, taken } from '#server/ai/stream/steps.ts';
@@ -101,7 +102,7 @@ export async function openControls(call: ControlledCall, adapter: Adapter, body:
       codes.push(canary.code, workspaceCanary(key, snapshot.tenant.id));
       adapter.appendSystem(body, canary.line);
     }
-    if (agent.output_schema !== null) schema = schemaOf(agent.output_schema);
+    if (agent.output_schema !== null) schema = await schemaOf(agent.output_schema);
     const before = agent.guardrail_webhook_mode;
     return before === 'request' || before === 'both' ? guard('request', await messagesOf(adapter.texts(body), codes, owner)) : undefined;
   };
@@ -246,20 +247,18 @@ function counted(pii: PooledPii | undefined): Record<string, number> {
   return counts;
 }
 
-const compiledSchemas = new WeakMap<object, OutputSchema>();
+const preparedSchemas = new WeakMap<object, Promise<OutputSchema>>();
 
-/** Compiled once a version of the agent. @throws ControlFailed for a stored schema that no longer compiles */
-function schemaOf(schema: object): OutputSchema {
-  const known = compiledSchemas.get(schema);
-  if (known) return known;
-  try {
-    const compiled = outputSchema(schema);
-    compiledSchemas.set(schema, compiled);
-    return compiled;
-  } catch (error) {
-    if (error instanceof InvalidSchema) throw new ControlFailed('internal_error', error);
-    throw error;
+/** Prepared once a version of the agent. @throws ControlFailed for a stored schema that can't be run any more */
+function schemaOf(schema: object): Promise<OutputSchema> {
+  let prepared = preparedSchemas.get(schema);
+  if (prepared === undefined) {
+    prepared = outputSchema(schema).catch((error: unknown) => {
+      throw error instanceof InvalidSchema ? new ControlFailed('internal_error', error) : error;
+    });
+    preparedSchemas.set(schema, prepared);
   }
+  return prepared;
 }
 
 function refusalOf(error: unknown): AiRefused {

@@ -104,7 +104,7 @@ async function judge(
   const mirrored =
     call.state.era === 'modern' ? parameterMismatch(offer.listed.parameters, given, (name) => headerOf(call, name)) : undefined;
   if (mirrored) return fault('header_mismatch', mirrored);
-  const faults = argumentFaults(offer.tool.inputSchema, given, text.length);
+  const faults = await argumentFaults(offer.tool.inputSchema, given);
   if (faults === null) call.state.warnings.push('arguments_unchecked');
   else if (faults.length > 0)
     return fault(

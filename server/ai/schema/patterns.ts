@@ -1,0 +1,78 @@
+import { RE2JS } from 're2js';
+
+/** A pattern of a schema: it matches anywhere in a text, in time linear in the text whatever the pattern is (RE2 semantics). */
+export type SchemaPattern = { test: (text: string) => boolean /** Instructions. */; size: number };
+
+/** Instructions of a program once its repetitions are written out. */
+const LARGEST = 1_000;
+const LONGEST = 1_000;
+/** By our own count, which may be three times what the compiler makes of it. */
+const MOST_WRITTEN_OUT = 3 * LARGEST;
+const TOO_LARGE = `is too large once its repetitions are written out (${LARGEST.toLocaleString('en')} instructions at most). Use smaller counts`;
+
+/** The pattern, compiled in some milliseconds at most, or in a sentence part why it can't be used. */
+export function schemaPattern(pattern: string): SchemaPattern | string {
+  // What a compiler writes out is counted before it does: 500 characters can stand for 200,000 instructions.
+  if (pattern.length > LONGEST || writtenOut(pattern) > MOST_WRITTEN_OUT) return TOO_LARGE;
+  try {
+    const re = RE2JS.compile(pattern);
+    const size = re.programSize();
+    return size > LARGEST ? TOO_LARGE : { test: (text) => re.test(text), size };
+  } catch {
+    return "can't be run in linear time (RE2 syntax: no look-around and no back-references)";
+  }
+}
+
+/** About how many instructions a pattern becomes, counted without compiling it. */
+function writtenOut(pattern: string): number {
+  const open: { before: number; last: number }[] = [];
+  let before = 0;
+  let last = 0;
+  const atom = (size: number) => {
+    before += last;
+    last = size;
+  };
+  for (let at = 0; at < pattern.length; at++) {
+    const c = pattern[at];
+    if (c === '(') {
+      open.push({ before: before + last, last: 0 });
+      [before, last] = [0, 0];
+    } else if (c === ')') {
+      const inside = before + last + 2;
+      before = open.pop()?.before ?? 0;
+      last = inside;
+    } else if (c === '[') {
+      at = classEnd(pattern, at);
+      atom(1);
+    } else if (c === '{') {
+      const [whole, least, most] = /^\{(\d{1,4})(?:,(\d{0,4}))?\}/.exec(pattern.slice(at, at + 12)) ?? [];
+      if (whole === undefined) {
+        atom(1);
+        continue;
+      }
+      // A repetition of something optional is written as so many choices.
+      last = (last + 1) * Math.max(1, Number(least), Number(most || 0));
+      at += whole.length - 1;
+    } else if (c === '*' || c === '+' || c === '?') last++;
+    else {
+      if (c === '\\') at = escapeEnd(pattern, at);
+      atom(1);
+    }
+  }
+  return open.reduce((sum, one) => sum + one.before, before + last);
+}
+
+function classEnd(pattern: string, from: number): number {
+  let at = from + 1;
+  if (pattern[at] === '^') at++;
+  if (pattern[at] === ']') at++;
+  while (at < pattern.length && pattern[at] !== ']') at += pattern[at] === '\\' ? 2 : 1;
+  return at;
+}
+
+/** `\p{Name}` is one character class. */
+function escapeEnd(pattern: string, from: number): number {
+  if (!/[pP]/.test(pattern[from + 1] ?? '') || pattern[from + 2] !== '{') return from + 1;
+  const end = pattern.indexOf('}', from);
+  return end < 0 ? pattern.length : end;
+}
