@@ -6,7 +6,7 @@ import { onThread, work } from '#server/platform/threads/pool.ts';
 
 const DETECTORS = work<Job, Outcome<unknown>>('server/ai/detectors/detectors.thread.ts');
 /** The budget of processor time ends the work long before; this is for what doesn't look at it. */
-const MS = 20_000;
+const MS = 60_000;
 /** Of one workspace: its calls wait for each other, and what they hold in memory is bounded by their bodies. */
 const MOST_WAITING = 200;
 
