@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
 import { parseCurl } from './curl.ts';
 import { proposeFromCurl } from './from-curl.ts';
-import { proposeFromOpenApi } from './read-openapi.ts';
 import { OPENAPI_LENGTH } from './limits.shared.ts';
+import { proposeFromOpenApi } from './read-openapi.ts';
 
 const curl = (text: string) => {
   const proposed = proposeFromCurl(text);

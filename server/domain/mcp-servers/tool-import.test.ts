@@ -29,7 +29,10 @@ const HOSTILE: Record<string, object> = {
   'parameters by the hundred': {
     openapi: '3.1.0',
     paths: Object.fromEntries(
-      range(200, (i) => [`/p${i}`, { get: { parameters: range(60, (j) => ({ name: `!!!!${j}`, in: 'query', schema: { type: 'string' } })) } }]),
+      range(200, (i) => [
+        `/p${i}`,
+        { get: { parameters: range(60, (j) => ({ name: `!!!!${j}`, in: 'query', schema: { type: 'string' } })) } },
+      ]),
     ),
   },
 };

@@ -6,8 +6,8 @@ import { parseEd25519, parseThumbprint, readClientCertificate } from '#server/cr
 import { redactor } from '#server/custody/redaction/redaction.ts';
 import { families } from '#server/domain/families.ts';
 import { proposeFromCurl } from '#server/domain/import/from-curl.ts';
-import { proposeFromOpenApi } from '#server/domain/import/read-openapi.ts';
 import { OPENAPI_LENGTH } from '#server/domain/import/limits.shared.ts';
+import { proposeFromOpenApi } from '#server/domain/import/read-openapi.ts';
 import { email } from '#server/domain/people/schema.ts';
 import { actionsLike, resourceActionsLike } from '#server/domain/search/searchable.ts';
 import { mistyped } from '#server/domain/search/typing-errors.ts';
