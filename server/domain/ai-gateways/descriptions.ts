@@ -181,7 +181,8 @@ export const descriptions: Descriptions = {
     streaming_enabled: 'Whether calls may stream. `false` refuses those that ask for it.',
     firewall_policy_id: 'ID of the firewall policy. Without one, built-in rules run and at most warn.',
     tool_allowlist: 'Names of tools that are passed on to the provider. Empty for all.',
-    output_schema: 'JSON Schema (2020-12) that answers must match. `null` for none.',
+    output_schema:
+      'JSON Schema (2020-12) that answers must match: at most 64 KiB, 20 levels, 10,000 values and 100 patterns (RE2 syntax), with references to itself only. `null` for none.',
     output_validation_action: 'What happens to an answer that does not match: `block`, `retry` once, or `warn`.',
     guardrail_webhook_url: 'Address of your own check, called over HTTPS. Private addresses are refused.',
     guardrail_webhook_secret_id: 'ID of the secret that signs calls to your check.',

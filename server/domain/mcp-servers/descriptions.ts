@@ -117,7 +117,8 @@ export const descriptions: Descriptions = {
     'McpProtocol.error': 'Why the last probe failed.',
     created_by: 'The person who registered it; null for an API credential.',
     tool_name: 'Name of the tool.',
-    input_schema: "JSON Schema of the arguments, in place of the upstream's.",
+    input_schema:
+      "JSON Schema (2020-12) of the arguments, in place of the upstream's: at most 64 KiB, 64 levels and 10,000 values, with references to itself only.",
     enabled: 'A disabled tool is neither listed nor called.',
     allowed: "Whether the tool is in the server's `allowed_tools`.",
     discovered: 'Whether the last probe found the tool.',
