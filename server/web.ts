@@ -13,6 +13,7 @@ import { enterWebMode, env } from './platform/env.ts';
 import { places } from './platform/geoip.ts';
 import { log } from './platform/log.ts';
 import { ownedFolder } from './platform/private-folder.ts';
+import { endStart } from './platform/startup.ts';
 import { startTelemetry } from './platform/telemetry/start.ts';
 import { answerBy } from './web/fetch.ts';
 import { startPages } from './web/pages.ts';
@@ -21,6 +22,8 @@ import { loadRoutes } from './web/routes.ts';
 // The web process, on a private unix socket: the API planes by the route handlers of `app/`, and the dashboard's pages by Next. The gateway owns every public
 // port and forwards here what is not a data plane.
 
+const failStart = (error: unknown) => endStart('web', error);
+process.on('uncaughtException', failStart);
 const dev = process.argv.includes('--dev');
 const socket = env.WEB_SOCKET;
 enterWebMode(dev); // before Next and next-auth are loaded, which decide by NODE_ENV at import
@@ -45,6 +48,7 @@ const pages = startPages(dev);
 void places(); // so that the log says at the start, and not at the first page, when the database of countries cannot be used
 const umask = process.umask(0o077); // only this account may talk to the web process directly
 server.listen(socket, () => {
+  process.off('uncaughtException', failStart);
   process.umask(umask);
   log.info({ socket }, 'web started');
 });
@@ -55,8 +59,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
 async function refuseWrongRootKey(): Promise<void> {
   await checkRootKey().catch((error: Error) => {
     if (asRefusal(error).type === 'dependency_unavailable') return;
-    log.fatal(error.message);
-    process.exit(1);
+    endStart('web', error);
   });
 }
 
@@ -74,7 +77,7 @@ function broken(res: http.ServerResponse, error: unknown): void {
 
 /** Removes the socket of a process that is gone; a living one keeps it and this start ends. */
 async function claimSocket(): Promise<void> {
-  ownedFolder(path.dirname(socket));
+  ownedFolder('WEB_SOCKET', path.dirname(socket));
   const taken = await new Promise<boolean>((resolve) => {
     const probe = net.connect(socket, () => resolve(true)).on('error', () => resolve(false));
     probe.on('connect', () => probe.destroy());
