@@ -3,9 +3,11 @@
 // --print <field> prints one field of the answer as bare text, for KEY=$(...).
 import { parseArgs } from 'node:util';
 import { type Command, commands, type Flag, options, perform } from './admin-commands.ts';
+import { failInWords } from './command.ts';
 import { openDatabase } from './open-database.ts';
 import { generateClient, migrate } from './schema.ts';
 
+failInWords();
 const { values, positionals } = parsed();
 const command = positionals[0] as keyof typeof commands | undefined;
 if (!command || !Object.hasOwn(commands, command) || values.help) {

@@ -4,6 +4,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RootKeyRefused } from '../server/crypto/root-key.ts';
+import { EnvError } from '../server/platform/env.ts';
 
 // What several scripts need to run tools on this very Node and to know whether their results are still fresh.
 
@@ -17,10 +19,19 @@ process.env.CHECKPOINT_DISABLE ??= '1';
 /** What the user can act on: scripts print it without a stack. */
 export class Problem extends Error {}
 
-/** Ends the process with the sentence of a Problem, or with the stack of anything else. */
+/** Ends the process with the sentence of what the user can act on, or with the stack of anything else. */
 export function fail(error: unknown): never {
-  console.error(error instanceof Problem ? error.message : error);
+  console.error(isInWords(error) ? error.message : error);
   process.exit(1);
+}
+
+/** Whether the message alone says what is wrong and what to do. */
+export const isInWords = (error: unknown): error is Error =>
+  error instanceof Problem || error instanceof EnvError || error instanceof RootKeyRefused;
+
+/** For the first line of a command: whatever it throws, wherever it is, ends it by `fail`. */
+export function failInWords(): void {
+  process.on('uncaughtException', fail);
 }
 
 export type Result = { code: number; output: string };

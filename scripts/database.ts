@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { alone, isAlive } from './command.ts';
+import { alone, isAlive, Problem } from './command.ts';
 
 // The embedded database: real PostgreSQL out of a package, on a unix socket in a private directory, with no TCP port.
 
@@ -39,7 +39,7 @@ export async function startDatabase(
   { patient = false, installation = packaged } = {},
 ): Promise<Database> {
   if (!fs.existsSync(installation))
-    throw new Error(`There is no embedded PostgreSQL for ${process.platform}-${process.arch}. Set DATABASE_URL to your own server.`);
+    throw new Problem(`There is no embedded PostgreSQL for ${process.platform}-${process.arch}. Set DATABASE_URL to your own server.`);
   linkLibraries(installation);
   // What libpq and its like read of a server elsewhere, such as PGSSLMODE, would keep this process and its children from this one.
   for (const name of Object.keys(process.env)) if (/^PG[A-Z]/.test(name)) delete process.env[name];
@@ -117,7 +117,7 @@ async function launch(
   } finally {
     fs.closeSync(log);
   }
-  const error = new Error(`The embedded PostgreSQL did not start. See ${path.join(directory, 'postgres.log')}.`);
+  const error = new Problem(`The embedded PostgreSQL did not start. See ${path.join(directory, 'postgres.log')}.`);
   throw Object.assign(error, { code: '57P03' }); // as PostgreSQL says that it can't be reached now
 }
 
@@ -172,7 +172,7 @@ function initialise(directory: string, data: string, account: Account): void {
       account.ids.uid === undefined
         ? ''
         : `\nYou are root without user namespaces, so the server runs as the user nobody, who must be able to access ${account.installation} and ${directory}. Run as another user, or set DATABASE_URL.`;
-    throw new Error(`The embedded PostgreSQL could not create its files: ${reason}${hint}`);
+    throw new Problem(`The embedded PostgreSQL could not create its files: ${reason}${hint}`);
   }
   fs.renameSync(fresh, data);
 }
@@ -185,7 +185,7 @@ function socketFolder(directory: string, account: Account): string {
   // Anyone may make this folder before us: trusting one that is not ours would hand the database socket to its owner.
   const owner = fs.statSync(folder).uid;
   if (owner !== process.getuid?.() && owner !== account.ids.uid)
-    throw new Error(`${folder} belongs to another user. Remove it or choose a shorter DATA_DIR.`);
+    throw new Problem(`${folder} belongs to another user. Remove it or choose a shorter DATA_DIR.`);
   fs.chmodSync(folder, 0o700);
   if (account.ids.uid !== undefined) fs.chownSync(folder, nobody, nobody);
   return folder;

@@ -1,23 +1,18 @@
 // npm run migrate   brings the database of DATABASE_URL to this version and ends, for installations whose processes start alone. `npm start` does it by itself.
-import { EnvError, parseEnv } from '../server/platform/env.ts';
-import { fail, Problem } from './command.ts';
+import { failInWords, Problem } from './command.ts';
+import { settingsOfInstallation } from './installation.ts';
 import { migrate, migrationState } from './schema.ts';
 
-try {
-  const { DATABASE_URL, CLICKHOUSE_URL } = settings();
-  if (DATABASE_URL === undefined) throw new Problem('Set DATABASE_URL. The embedded database is migrated by npm start.');
-  const { missing, unknown } = await migrationState(DATABASE_URL);
-  await migrate(DATABASE_URL);
-  console.log(
-    missing.length === 0
-      ? 'The database is up to date.'
-      : `Applied ${missing.length} migrations, the last of them ${missing.sort().at(-1)}.`,
-  );
-  if (CLICKHOUSE_URL !== undefined) console.log(await clickHouse());
-  if (unknown.length > 0) console.error(`The database was used by a newer version of Sallyport: it has ${unknown.join(', ')}.`);
-} catch (error) {
-  fail(error);
-}
+failInWords();
+const { DATABASE_URL, CLICKHOUSE_URL } = await settingsOfInstallation();
+if (DATABASE_URL === undefined) throw new Problem('Set DATABASE_URL. The embedded database is migrated by npm start.');
+const { missing, unknown } = await migrationState(DATABASE_URL);
+await migrate(DATABASE_URL);
+console.log(
+  missing.length === 0 ? 'The database is up to date.' : `Applied ${missing.length} migrations, the last of them ${missing.sort().at(-1)}.`,
+);
+if (CLICKHOUSE_URL !== undefined) console.log(await clickHouse());
+if (unknown.length > 0) console.error(`The database was used by a newer version of Sallyport: it has ${unknown.join(', ')}.`);
 
 /** What can't be done now the worker does once ClickHouse is there; calls wait for it in PostgreSQL. */
 async function clickHouse(): Promise<string> {
@@ -33,13 +28,5 @@ async function clickHouse(): Promise<string> {
     return `The table in ClickHouse could not be checked: ${error instanceof Error ? error.message : String(error)}`;
   } finally {
     await Promise.all([closeClickHouse(), closeSql()]);
-  }
-}
-
-function settings() {
-  try {
-    return parseEnv(process.env);
-  } catch (error) {
-    throw error instanceof EnvError ? new Problem(error.message) : error;
   }
 }

@@ -1,17 +1,20 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { parseEnv } from '../server/platform/env.ts';
+import { usableFolder } from '../server/platform/private-folder.ts';
 import { alone } from './command.ts';
 import { type Database, startDatabase } from './database.ts';
+import { settingsOfInstallation } from './installation.ts';
 
 /**
  * For commands that run beside or without the service (seed, admin, doctor): the database of this installation, started when it is the
  * embedded one and not running, and stopped by the last command that uses it. Sets DATABASE_URL, so call it before anything reads `env`.
+ * @throws Problem when these are not the settings of the service
  */
 export async function openDatabase(): Promise<{ url: string; release: () => Promise<void> }> {
-  const { DATABASE_URL, DATA_DIR } = parseEnv(process.env);
+  const { DATABASE_URL, DATA_DIR } = await settingsOfInstallation();
   if (DATABASE_URL) return { url: DATABASE_URL, release: async () => {} };
+  usableFolder('DATA_DIR', DATA_DIR, 0o711);
   const directory = path.join(DATA_DIR, 'postgres');
   const embedded = await startDatabase(directory, [`${FOR_COMMANDS}=on`]);
   const turn = path.join(directory, '.commands');

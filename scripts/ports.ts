@@ -18,6 +18,8 @@ export function whyNotFree({ port, setting }: PublicPort, address: string): Prom
   return new Promise((resolve) => {
     const server = net.createServer();
     server.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRNOTAVAIL' || error.code === 'EINVAL')
+        return resolve(`BIND_ADDRESS ${address} is not an address of this machine. Set it to one that is, or to 0.0.0.0 for all.`);
       const reason = { EADDRINUSE: 'is already used by another program', EACCES: "requires permissions this user doesn't have" }[
         error.code ?? ''
       ];

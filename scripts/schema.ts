@@ -140,7 +140,7 @@ export async function migrationState(url: string): Promise<{ missing: string[]; 
 }
 
 async function appliedMigrations(url: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: withoutSchema(url), connectionTimeoutMillis: 10_000 });
+  const client = clientOf(url);
   try {
     await client.connect();
     const done = 'select migration_name from _prisma_migrations where finished_at is not null and rolled_back_at is null';
@@ -151,6 +151,15 @@ async function appliedMigrations(url: string): Promise<string[]> {
     throw new DatabaseAway(`The database is not responding: ${String((error as Error).message || code)}. Check DATABASE_URL.`);
   } finally {
     await client.end().catch(() => {});
+  }
+}
+
+/** A URL that names files of certificates reads them now. @throws Problem */
+function clientOf(url: string): pg.Client {
+  try {
+    return new pg.Client({ connectionString: withoutSchema(url), connectionTimeoutMillis: 10_000 });
+  } catch (error) {
+    throw new Problem(`DATABASE_URL can't be used: ${(error as Error).message}. Correct it.`);
   }
 }
 

@@ -2,13 +2,14 @@
 //                through them while the service runs. Safe to run twice.
 
 import { parseEnv } from '../server/platform/env.ts';
-import { fail, Problem } from './command.ts';
+import { fail, failInWords, Problem } from './command.ts';
 import { entitled } from './entitled.ts';
 import { openDatabase } from './open-database.ts';
 import { generateClient, migrate } from './schema.ts';
 import { makeCalls } from './seed-calls.ts';
 import { seedsOf } from './seeds.ts';
 
+failInWords();
 if (parseEnv(process.env).NODE_ENV === 'production')
   fail(new Problem("The seed creates an account with a publicly known password, so it doesn't run in production."));
 process.env.LOG_LEVEL ??= 'warn';

@@ -3,14 +3,16 @@ import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { RootKeyRefused } from '../server/crypto/root-key.ts';
-import { type Env, EnvError, env as lazyEnv } from '../server/platform/env.ts';
+import { type Env, env } from '../server/platform/env.ts';
 import { log } from '../server/platform/log.ts';
+import { ownedFolder, usableFolder } from '../server/platform/private-folder.ts';
+import { addresses } from './addresses.ts';
 import { buildAgent } from './agent.ts';
 import { webBuild } from './build.ts';
-import { fail, Problem } from './command.ts';
+import { failInWords, isInWords, Problem } from './command.ts';
 import { type Database, startDatabase } from './database.ts';
 import { buildElements } from './elements.ts';
+import { recordInstallation } from './installation.ts';
 import { accepts, hostBehind, publicPorts, whyNotFree } from './ports.ts';
 import { elapsed, say, step } from './progress.ts';
 import { keepRunning, type RoleProcess } from './role.ts';
@@ -18,8 +20,8 @@ import { DatabaseAway, generateClient, migrate, migrationState } from './schema.
 
 // npm start: brings everything up in one go and keeps it up. npm run dev: the same with Next's development server and restarts on changes.
 
+failInWords();
 const dev = process.argv.includes('--dev');
-const env = readEnv();
 const stopBudgetMs = 30_000 + env.SHUTDOWN_DELAY_SECONDS * 1_000;
 /** Calls come before the build. */
 const BUILD_NICENESS = 10;
@@ -36,7 +38,7 @@ process.on('disconnect', () => void stop(0)); // who started it over a channel, 
 
 try {
   // Others may pass through and not look around: the database server may have to run as another account (see database.ts).
-  fs.mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o711 });
+  usableFolder('DATA_DIR', env.DATA_DIR, 0o711);
   await claimDataDirectory();
   const taken = await Promise.all(portsHere().map((port) => whyNotFree(port, env.BIND_ADDRESS)));
   if (taken.some(Boolean)) throw new Problem(taken.filter(Boolean).join('\n'));
@@ -48,6 +50,7 @@ try {
   ]);
   if (away) await serveUntilThere(url, away);
   await fittingRootKey(url); // before the roles start: one sentence instead of one from each
+  recordInstallation(env);
   // In development Next compiles each page at its first request.
   const build = env.SALLYPORT_ROLES.includes('web') && !dev ? webBuild() : undefined;
   await step(`Start ${env.SALLYPORT_ROLES.join(', ')}`, async () => {
@@ -64,7 +67,7 @@ try {
   greet(`Sallyport is ready after ${elapsed()} s.`);
 } catch (error) {
   if (stopping !== undefined) await stopping;
-  console.error(error instanceof Problem || error instanceof RootKeyRefused ? error.message : error);
+  console.error(isInWords(error) ? error.message : error);
   await stop(1);
 }
 
@@ -74,18 +77,9 @@ async function all<T extends readonly unknown[]>(work: { [K in keyof T]: Promise
   return (await Promise.all(work)) as unknown as T;
 }
 
-function readEnv(): Env {
-  try {
-    void lazyEnv.PORT;
-    return lazyEnv;
-  } catch (error) {
-    return fail(error instanceof EnvError ? new Problem(error.message) : error);
-  }
-}
-
 /** One supervisor a data directory: the embedded database and the web socket have room for one. A socket, since a pid file goes stale. */
 async function claimDataDirectory(): Promise<void> {
-  fs.mkdirSync(path.dirname(env.WEB_SOCKET), { recursive: true, mode: 0o700 });
+  ownedFolder('WEB_SOCKET', path.dirname(env.WEB_SOCKET));
   const socket = `${env.WEB_SOCKET}.run`;
   if (await accepts({ path: socket }))
     throw new Problem(`Sallyport is already running from ${env.DATA_DIR}. Stop it first, or set DATA_DIR.`);
@@ -205,17 +199,7 @@ async function watchDatabase(server: Database): Promise<void> {
 }
 
 function greet(headline: string): void {
-  const hosts = env.PLANE_PORTS.proxy
-    ? `http://{workspace}.${env.PROXY_BASE_HOST}:${env.PLANE_PORTS.proxy}`
-    : `https://{workspace}.${env.PROXY_BASE_HOST}`;
-  const lines = [
-    ['Dashboard', env.PUBLIC_ADMIN_URL],
-    ['Live API', `${env.PUBLIC_API_URL}/v1`],
-    ['Test API', `${env.PUBLIC_SANDBOX_API_URL}/v1`],
-    ['Workspaces', hosts],
-    ['Data', env.DATA_DIR],
-  ];
-  say(`\n${headline}\n${lines.map(([what, where]) => `  ${what?.padEnd(12)}${where}`).join('\n')}\n`);
+  say(`\n${headline}\n${addresses(env)}\n`);
 }
 
 /** Gateway first, so that no new call comes in; the database last. A second signal does not hurry it: the budget is its limit. */

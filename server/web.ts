@@ -13,6 +13,7 @@ import { enterWebMode, env } from './platform/env.ts';
 import { places } from './platform/geoip.ts';
 import { log } from './platform/log.ts';
 import { ownedFolder } from './platform/private-folder.ts';
+import { endStart } from './platform/startup.ts';
 import { startTelemetry } from './platform/telemetry/start.ts';
 import { answerBy } from './web/fetch.ts';
 import { startPages } from './web/pages.ts';
@@ -21,6 +22,8 @@ import { loadRoutes } from './web/routes.ts';
 // The web process, on a private unix socket: the API planes by the route handlers of `app/`, and the dashboard's pages by Next. The gateway owns every public
 // port and forwards here what is not a data plane.
 
+const failStart = (error: unknown) => endStart('web', error);
+process.on('uncaughtException', failStart);
 const dev = process.argv.includes('--dev');
 const socket = env.WEB_SOCKET;
 enterWebMode(dev); // before Next and next-auth are loaded, which decide by NODE_ENV at import
@@ -47,6 +50,7 @@ let hasPages = false;
 void places(); // so that the log says at the start, and not at the first page, when the database of countries cannot be used
 const umask = process.umask(0o077); // only this account may talk to the web process directly
 server.listen(socket, () => {
+  process.off('uncaughtException', failStart);
   process.umask(umask);
   log.info({ socket }, 'web started');
 });
@@ -58,11 +62,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
 
 /** A process with another key would seal what the right key cannot open. While the database is away nothing can be sealed either. */
 async function refuseWrongRootKey(): Promise<void> {
-  const refuse = (error: Error) => {
-    log.fatal(error.message);
-    process.exit(1);
-  };
-  await startWithRootKey(refuse).catch(refuse);
+  await startWithRootKey(failStart).catch(failStart);
 }
 
 function refuseBrokenBuild(error: unknown): void {
@@ -79,7 +79,7 @@ function broken(res: http.ServerResponse, error: unknown): void {
 
 /** Removes the socket of a process that is gone; a living one keeps it and this start ends. */
 async function claimSocket(): Promise<void> {
-  ownedFolder(path.dirname(socket));
+  ownedFolder('WEB_SOCKET', path.dirname(socket));
   const taken = await new Promise<boolean>((resolve) => {
     const probe = net.connect(socket, () => resolve(true)).on('error', () => resolve(false));
     probe.on('connect', () => probe.destroy());

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
@@ -88,4 +89,22 @@ test('a refused login names the command for the profile that was used', async ()
   assert.match((await cli(['routes', 'list'], { env: other })).err, /\nRun: service-cli login --confirm\n/);
   const absent = await cli(['routes', 'list', '--profile', 'absent'], { env: other });
   assert.match(absent.err, /\nRun: service-cli login --profile absent\n/);
+});
+
+test('a browser login at an address where nothing listens, or nothing answers, ends at once and says so', async () => {
+  const silent = net.createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as net.AddressInfo;
+  const host = `http://127.0.0.1:${port}`;
+  const env = { SERVICE_CREDENTIALS_FILE: path.join(home, 'dead.json') };
+  const ended = async (reason: RegExp) => {
+    const { code, err } = await cli(['login', '--no-browser', '--host', host], { env });
+    assert.equal(code, 5, err);
+    assert.match(err, reason);
+    assert.match(err, /Check the address and your connection\./);
+    assert.doesNotMatch(err, /oauth\/authorize/);
+  };
+  await ended(/The connection failed/);
+  await new Promise<void>((resolve) => silent.close(() => resolve()));
+  await ended(/Nothing is listening at this address/);
 });

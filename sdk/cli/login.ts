@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { createSallyport } from '../client.ts';
 import { createDpopKey, type DpopKey } from '../dpop.ts';
+import { exchange } from '../exchange.ts';
 import { authorizationCodeGrant, authorizeDevice, deviceGrant, pkce, revoke, type Tokens } from '../oauth.ts';
 import { environmentSettings, LOCAL, originOf, spaceOf } from '../settings.ts';
 import { openBrowser } from './browser.ts';
@@ -75,6 +76,17 @@ async function byApiKey(flags: LoginFlags, terminal: Terminal, earlier: Earlier 
   return { host, space: spaceOf(api_key), tenant: data.slug, kind: 'api_key', api_key };
 }
 
+/** Asks for the service before a browser is opened at an address from which nobody would come back. Any answer will do. @throws ConnectionError */
+const reach = (host: string, signal: AbortSignal) =>
+  exchange(
+    fetch,
+    { method: 'GET', url: new URL('/.well-known/oauth-authorization-server', host).href, headers: new Headers() },
+    REACH_MS,
+    signal,
+  );
+
+const REACH_MS = 10_000;
+
 async function byPerson(given: LoginFlags, terminal: Terminal, earlier: Earlier | undefined): Promise<Profile> {
   const host = hostOf(given, terminal, given.test ? 'test' : (earlier?.profile.space ?? 'live'), earlier);
   const flags = { ...given, tenant: given.tenant ?? earlier?.profile.tenant };
@@ -86,6 +98,7 @@ async function byPerson(given: LoginFlags, terminal: Terminal, earlier: Earlier 
 }
 
 async function byBrowser(host: string, flags: LoginFlags, key: DpopKey, terminal: Terminal): Promise<Tokens> {
+  await reach(host, terminal.signal);
   const { code_verifier, code_challenge } = pkce();
   const waiting = await awaitCode(host, terminal.signal);
   try {

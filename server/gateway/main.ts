@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RootKeyRefused } from '#server/crypto/root-key.ts';
 import { afterRootKey, startWithRootKey } from '#server/domain/keys/root-check.ts';
-import { EnvError, env } from '#server/platform/env.ts';
+import { env } from '#server/platform/env.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { log } from '#server/platform/log.ts';
+import { endStart, listenError } from '#server/platform/startup.ts';
 import { startTelemetry } from '#server/platform/telemetry/start.ts';
 import { assemble } from './assemble.ts';
 import type { PortPlane } from './core/hosts.ts';
@@ -14,15 +14,15 @@ const DRAIN_MS = 30_000;
 
 try {
   // Without the database the sealed snapshot serves; it opens with the right key only.
-  await startWithRootKey((error) => {
-    log.fatal(error.message);
-    process.exit(1);
-  });
+  await startWithRootKey((error) => endStart('gateway', error));
   const telemetry = await startTelemetry('gateway');
   const { gateway, controlSocket, close } = await assemble(undefined, undefined, afterRootKey);
   const ports = Object.entries(env.PLANE_PORTS) as [Exclude<PortPlane, null>, number][];
   const wanted: [PortPlane, number][] = ports.length > 0 ? ports : [[null, env.PORT]];
-  for (const [plane, port] of wanted) await gateway.listen(plane, port, env.BIND_ADDRESS);
+  for (const [plane, port] of wanted)
+    await gateway.listen(plane, port, env.BIND_ADDRESS).catch((error: unknown) => {
+      throw listenError(error, port, env.BIND_ADDRESS);
+    });
   // Trying routes is for people; a gateway that cannot offer it serves calls all the same.
   await controlSocket
     .listen(controlSocketPath())
@@ -52,8 +52,5 @@ try {
   process.on('uncaughtException', (error) => log.error({ err: error }, 'uncaught exception'));
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
 } catch (error) {
-  if (error instanceof EnvError) console.error(error.message);
-  else if (error instanceof RootKeyRefused) log.fatal(error.message);
-  else log.fatal({ err: error }, 'the gateway failed to start');
-  process.exit(1);
+  endStart('gateway', error);
 }

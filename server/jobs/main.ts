@@ -17,13 +17,13 @@ import { FIRST_ID, fillAuthorship, upgradedSince } from '#server/platform/author
 import { backgroundSettled } from '#server/platform/background.ts';
 import { closeClickHouse, hasClickHouse } from '#server/platform/clickhouse.ts';
 import { closeDb, db } from '#server/platform/db.ts';
-import { EnvError } from '#server/platform/env.ts';
 import { wipeKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
 import { type Loop, startLoop } from '#server/platform/loop.ts';
 import { closeMail } from '#server/platform/mail.ts';
 import { flushMeters } from '#server/platform/monthly-meter.ts';
 import { sql } from '#server/platform/sql.ts';
+import { endStart } from '#server/platform/startup.ts';
 import { startTelemetry } from '#server/platform/telemetry/start.ts';
 import { channels } from './channels.ts';
 import { leaseHandlers } from './leases.ts';
@@ -109,9 +109,7 @@ try {
   log.info('worker started');
   process.send?.('ready');
 } catch (error) {
-  if (error instanceof EnvError) console.error(error.message);
-  else log.fatal({ err: error }, error instanceof Error ? error.message : 'the worker failed to start');
-  process.exit(1);
+  endStart('worker', error);
 }
 
 /** While machines of the release before may still write: in the first day after the migrations. */

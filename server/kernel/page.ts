@@ -41,10 +41,10 @@ export function listQuery<const S extends readonly [string, ...string[]], F exte
   });
 }
 
-/** Effective page, page size and offset. */
-export function clampPage({ page, per_page }: PageRequest): { page: number; per_page: number; skip: number } {
+/** Effective page, page size and offset, which is at most the ceiling. */
+export function clampPage({ page, per_page }: PageRequest, ceiling = OFFSET_CEILING): { page: number; per_page: number; skip: number } {
   const size = Math.min(Math.max(per_page, 1), 100);
-  const last = lastPage(size);
+  const last = lastPage(size, ceiling);
   const effective = Math.min(Math.max(page, 1), last);
   return { page: effective, per_page: size, skip: (effective - 1) * size };
 }
@@ -55,19 +55,33 @@ export function pageOf<T>(rows: T[], total: number, request: PageRequest): Page<
   return { rows, total, page, per_page, total_pages: Math.min(Math.ceil(total / per_page), lastPage(per_page)) };
 }
 
+/** A page of rows that are all in memory: of lists whose number of rows has a bound of its own. */
+export function pageOfAll<T>(rows: readonly T[], request: PageRequest): Page<T> {
+  const { skip, per_page } = clampPage(request);
+  return pageOf(rows.slice(skip, skip + per_page), rows.length, request);
+}
+
 /** An unpaged list in the list envelope (interface rule 01 §3). */
 export function wholeList<T>(rows: T[]): Page<T> {
   return { rows, total: rows.length, page: 1, per_page: Math.max(rows.length, 1), total_pages: rows.length === 0 ? 0 : 1 };
 }
 
-/** Offset and limit of a page, counted from the nearer end of the order. `backwards` rows are read in the reverse order and must be reversed. */
+/** Offset and limit of a page from the beginning of the order; a page behind the last takes nothing. */
+export function pageFromStart(request: PageRequest, total: number): { skip: number; take: number } {
+  const { skip, per_page } = clampPage(request);
+  return { skip, take: Math.max(0, Math.min(per_page, total - skip)) };
+}
+
+/**
+ * Offset and limit of a page, counted from the nearer end of the order. `backwards` rows are read in the reverse order and must be reversed. A page behind
+ * the last passes over nothing.
+ */
 export function pageWindow(asked: PageRequest & { order: 'asc' | 'desc' }, total: number) {
-  const { skip, per_page } = clampPage(asked);
-  const take = Math.max(0, Math.min(per_page, total - skip));
+  const { skip, take } = pageFromStart(asked, total);
   const behind = total - skip - take;
   const backwards = take > 0 && behind < skip;
   const order: 'asc' | 'desc' = (asked.order === 'asc') === backwards ? 'desc' : 'asc';
-  return { take, skip: backwards ? behind : skip, order, backwards };
+  return { take, skip: take === 0 ? 0 : backwards ? behind : skip, order, backwards };
 }
 
-const lastPage = (perPage: number) => Math.floor(OFFSET_CEILING / perPage) + 1;
+const lastPage = (perPage: number, ceiling = OFFSET_CEILING) => Math.floor(ceiling / perPage) + 1;

@@ -244,6 +244,7 @@ function contradictions(env: Env): string[] {
       (env.KMS_TEST_GCP_URL ?? env.KMS_TEST_AZURE_URL) !== undefined && !env.SVC_TEST_MODE,
       'KMS_TEST_GCP_URL and KMS_TEST_AZURE_URL require SVC_TEST_MODE=1',
     ],
+    ...metricsClashes(env).map((problem): [boolean, string] => [true, problem]),
     [env.SVC_EGRESS_TEST_HOSTS.length > 0 && !env.SVC_TEST_MODE, 'SVC_EGRESS_TEST_HOSTS requires SVC_TEST_MODE=1'],
     [
       // Ignored, it would leave the root key in a file while the operator believes it in a KMS.
@@ -269,6 +270,22 @@ function contradictions(env: Env): string[] {
     ],
   ];
   return checks.filter(([wrong]) => wrong).map(([, problem]) => problem);
+}
+
+/** Where each role serves its metrics, above METRICS_PORT: one machine runs all three. */
+export const METRICS_OFFSETS: Readonly<Record<field.Role, number>> = { gateway: 0, web: 1, worker: 2 };
+
+/** A port that one process of this machine serves metrics on and the gateway serves calls on: whichever opens it first keeps the other out. */
+function metricsClashes({ METRICS_PORT, METRICS_HOST, BIND_ADDRESS, PLANE_PORTS, PORT, SALLYPORT_ROLES }: Env): string[] {
+  const any = (address: string) => address === '0.0.0.0' || address === '::';
+  if (METRICS_PORT === undefined || !SALLYPORT_ROLES.includes('gateway')) return [];
+  if (METRICS_HOST !== BIND_ADDRESS && !any(METRICS_HOST) && !any(BIND_ADDRESS)) return [];
+  const planes = Object.values(PLANE_PORTS);
+  const used = planes.length > 0 ? planes : [PORT];
+  return SALLYPORT_ROLES.filter((role) => used.includes(METRICS_PORT + METRICS_OFFSETS[role])).map(
+    (role) =>
+      `METRICS_PORT serves the metrics of ${role} on port ${METRICS_PORT + METRICS_OFFSETS[role]}, which ${planes.length > 0 ? 'PLANE_PORTS' : 'PORT'} uses for calls. Choose three ports in a row that are free, such as 9464`,
+  );
 }
 
 /** One repeated byte or 0, 1, 2, …: keys that stand in examples and test vectors. */

@@ -1,6 +1,6 @@
 import type { Transporter } from 'nodemailer';
 import { processState } from '#server/kernel/process-state.ts';
-import { env } from './env.ts';
+import { env, logLevel } from './env.ts';
 import { log } from './log.ts';
 
 export type Mail = { recipient: string; kind: string; subject: string; text: string; html: string | null; reply_to?: string | null };
@@ -45,8 +45,9 @@ export function closeMail(): void {
 function show(mail: Mail): void {
   if (env.NODE_ENV === 'test') return;
   if (env.NODE_ENV === 'production') log.info({ to: mail.recipient, kind: mail.kind }, 'email not sent: SMTP_URL is not set');
+  // Where the log is silent, as in the operator's commands, standard output belongs to the answer.
   else
-    process.stdout.write(
+    (logLevel() === 'silent' ? process.stderr : process.stdout).write(
       `${JSON.stringify({ level: 'info', time: new Date().toISOString(), pid: process.pid, to: mail.recipient, subject: mail.subject, text: mail.text, msg: 'email (SMTP_URL is not set)' })}\n`,
     );
 }

@@ -51,6 +51,7 @@ async function startNext(dev: boolean): Promise<Next> {
   const servedBuilt = dev ? () => false : staticFiles('.next/static', '/_next/static/');
   return {
     serve: async (req, res) => {
+      if (dev) res.setHeader('x-sallyport-development', '1'); // the gateway leaves its pages of faults as they are
       if (!servedBuilt(req, res)) await handle(req, res);
     },
     upgrade: app.getUpgradeHandler(),

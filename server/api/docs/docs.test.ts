@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import test from 'node:test';
+import { ERROR_CODES } from '#server/domain/webhooks/options.shared.ts';
+import { EXECUTION_ERRORS } from '#server/domain/workflows/definition.shared.ts';
 import { CODES } from '#server/gateway/core/refusal.ts';
 import { ERROR_STATUS } from '#server/kernel/errors.ts';
 import { elementFile } from '#server/platform/element-files.ts';
@@ -65,6 +67,29 @@ test('the errors page explains every error type of the API and every code of the
     const row = gateway.split('\n').find((line) => line.startsWith('|') && line.includes(`\`${code}\``));
     assert.equal(row?.split('|')[2]?.trim(), String(status), code);
   }
+});
+
+test('the errors page explains every code that runs, deliveries and fields end with', () => {
+  const { markdown } = docsPage('errors') ?? assert.fail('no errors page');
+  const table = markdown.slice(markdown.indexOf('## Runs, deliveries and fields'), markdown.indexOf('## Gateway errors'));
+  const told = new Set(
+    [...table.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) => cell.split(', ').map((code) => code.slice(1, -1))),
+  );
+  const written = (files: string, code: RegExp) =>
+    globSync(files)
+      .filter((file) => !file.endsWith('.test.ts'))
+      .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(code)].map(([, name, other]) => name ?? other ?? ''));
+  const codes = [
+    ...EXECUTION_ERRORS,
+    ...ERROR_CODES,
+    ...written('server/domain/{webhooks,inbound-webhooks,alert-channels}/*.ts', /\bfailed\('([a-z_]+)'|\berror: '([a-z_]+)'/g),
+    ...written('sdk/elements/**/*.ts', /new SvcError\('([a-z_]+)'/g),
+  ].filter(Boolean);
+  assert.ok(codes.length > 40);
+  assert.deepEqual(
+    codes.filter((code) => !told.has(code)),
+    [],
+  );
 });
 
 test('each page has a Markdown twin, llms.txt lists them all, and other names are 404', async () => {

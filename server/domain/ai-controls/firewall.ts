@@ -10,8 +10,9 @@ import { newId } from '#server/kernel/ids.ts';
 import { loosened } from '#server/kernel/loosening.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOf } from '#server/kernel/page.ts';
 import { env } from '#server/platform/env.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import { FIREWALL_PROTECTIONS } from './protections.ts';
 import type { CreateFirewallPolicy, Heuristic, ListFirewallPolicies, UpdateFirewallPolicy } from './schema.ts';
 import { assertUnused } from './service.ts';
@@ -20,15 +21,16 @@ import { attachedTo, creatorOf, type FirewallRow, firewallById, lockedFirewall, 
 /** With `name`, the versions of one policy. */
 export const listFirewalls = (ctx: Ctx, { name, ...query }: z.output<typeof ListFirewallPolicies>) =>
   read(ctx, async (tx) => {
-    const { skip, per_page } = clampPage(query);
     const where = { ...own(ctx), ...(name === undefined ? {} : { name }) };
-    const rows = await tx.ai_firewall_policies.findMany({
-      where,
-      orderBy: [{ [query.sort]: query.order }, { version: 'desc' }, { id: query.order }],
-      skip,
-      take: per_page,
-    });
-    return pageOf(rows.map(shownFirewall), await tx.ai_firewall_policies.count({ where }), query);
+    const total = await tx.ai_firewall_policies.count({ where });
+    const rows = await pagedRows(
+      query,
+      total,
+      [{ [query.sort]: query.order }, { version: 'desc' }, { id: query.order }],
+      (window) => tx.ai_firewall_policies.findMany({ where, ...window, select: { id: true } }),
+      (ids) => tx.ai_firewall_policies.findMany({ where: { ...own(ctx), id: { in: ids } } }),
+    );
+    return pageOf(rows.map(shownFirewall), total, query);
   });
 
 /** @throws Refusal not_found */

@@ -12,8 +12,9 @@ import { invalid } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { loosened } from '#server/kernel/loosening.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOf } from '#server/kernel/page.ts';
 import { env } from '#server/platform/env.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import { RECOGNIZER_PROTECTIONS } from './protections.ts';
 import { type CreatePiiRecognizer, type ListPiiRecognizers, LONGEST_PATTERN, LONGEST_WORD, type UpdatePiiRecognizer } from './schema.ts';
 import { assertUnused } from './service.ts';
@@ -22,14 +23,15 @@ import { assertWordBudget } from './word-budget.ts';
 
 export const listRecognizers = (ctx: Ctx, query: z.output<typeof ListPiiRecognizers>) =>
   read(ctx, async (tx) => {
-    const { skip, per_page } = clampPage(query);
-    const rows = await tx.ai_pii_recognizers.findMany({
-      where: own(ctx),
-      orderBy: [{ [query.sort]: query.order }, { id: query.order }],
-      skip,
-      take: per_page,
-    });
-    return pageOf(rows.map(shownRecognizer), await tx.ai_pii_recognizers.count({ where: own(ctx) }), query);
+    const total = await tx.ai_pii_recognizers.count({ where: own(ctx) });
+    const rows = await pagedRows(
+      query,
+      total,
+      [{ [query.sort]: query.order }, { id: query.order }],
+      (window) => tx.ai_pii_recognizers.findMany({ where: own(ctx), ...window, select: { id: true } }),
+      (ids) => tx.ai_pii_recognizers.findMany({ where: { ...own(ctx), id: { in: ids } } }),
+    );
+    return pageOf(rows.map(shownRecognizer), total, query);
   });
 
 /** @throws Refusal not_found */

@@ -8,8 +8,9 @@ import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { loosened } from '#server/kernel/loosening.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOf } from '#server/kernel/page.ts';
 import { env } from '#server/platform/env.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import { PII_POLICY_PROTECTIONS } from './protections.ts';
 import type { CreatePiiPolicy, ListPiiPolicies, UpdatePiiPolicy } from './schema.ts';
 import { attachedTo, creatorOf, lockedPiiPolicy, type PiiPolicyRow, piiPolicyById, releaseArchived, shownPiiPolicy } from './store.ts';
@@ -17,14 +18,15 @@ import { assertPolicyWords } from './word-budget.ts';
 
 export const listPiiPolicies = (ctx: Ctx, query: z.output<typeof ListPiiPolicies>) =>
   read(ctx, async (tx) => {
-    const { skip, per_page } = clampPage(query);
-    const rows = await tx.ai_pii_policies.findMany({
-      where: own(ctx),
-      orderBy: [{ [query.sort]: query.order }, { id: query.order }],
-      skip,
-      take: per_page,
-    });
-    return pageOf(rows.map(shownPiiPolicy), await tx.ai_pii_policies.count({ where: own(ctx) }), query);
+    const total = await tx.ai_pii_policies.count({ where: own(ctx) });
+    const rows = await pagedRows(
+      query,
+      total,
+      [{ [query.sort]: query.order }, { id: query.order }],
+      (window) => tx.ai_pii_policies.findMany({ where: own(ctx), ...window, select: { id: true } }),
+      (ids) => tx.ai_pii_policies.findMany({ where: { ...own(ctx), id: { in: ids } } }),
+    );
+    return pageOf(rows.map(shownPiiPolicy), total, query);
   });
 
 /** @throws Refusal not_found */

@@ -5,7 +5,8 @@ import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOf } from '#server/kernel/page.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import { type AlertType, type Condition, describeCondition, type Severity, UNITS } from './conditions.shared.ts';
 import type { ListIncidents, MessageKind, NoteIncident } from './schema.ts';
 
@@ -20,9 +21,15 @@ const view = (row: Stored) => {
 export const listIncidents = (ctx: Ctx, { state, alert_id, ...page }: z.output<typeof ListIncidents>) =>
   read(ctx, async (tx) => {
     const where = { ...own(ctx), ...(state ? { state } : {}), ...(alert_id ? { alert_id } : {}) };
-    const { skip, per_page } = clampPage(page);
-    const rows = await tx.alert_incidents.findMany({ where, orderBy: [{ started_at: 'desc' }, { id: 'desc' }], skip, take: per_page });
-    return pageOf(rows.map(view), await tx.alert_incidents.count({ where }), page);
+    const total = await tx.alert_incidents.count({ where });
+    const rows = await pagedRows(
+      page,
+      total,
+      [{ started_at: 'desc' }, { id: 'desc' }],
+      (window) => tx.alert_incidents.findMany({ where, ...window, select: { id: true } }),
+      (ids) => tx.alert_incidents.findMany({ where: { ...own(ctx), id: { in: ids } } }),
+    );
+    return pageOf(rows.map(view), total, page);
   });
 
 /** With its timeline, and what was changed before it. @throws Refusal not_found */

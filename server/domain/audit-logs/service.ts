@@ -18,7 +18,7 @@ import type { AuditEvents, AuditFacetsQuery, BrowseAuditLogs, ListAuditLogs } fr
 import { facetsOf, keysOf } from './store.ts';
 
 export { acceptChain, openChain } from './baseline.ts';
-export { actorsOfBothSpaces, type LocatedView, pageOfBothSpaces } from './both-spaces.ts';
+export { actorsOfBothSpaces, type EntryPlace, entriesOfBothSpaces, type LocatedView, pageOfBothSpaces } from './both-spaces.ts';
 export { OPERATOR_CHAIN } from './chain-ids.ts';
 export { appendAllCritical, appendCritical } from './critical.ts';
 export { verifyAllChains } from './failures.ts';

@@ -11,7 +11,7 @@ type Place = {
   limit: number;
   offset?: number;
   /** newest: entries older than this one */
-  before?: { at: Date; seq: bigint } | undefined;
+  before?: Pick<AuditKey, 'at' | 'seq'> | undefined;
   /** feed: entries after this one */
   after?: bigint | undefined;
   /** feed: younger entries are not settled */

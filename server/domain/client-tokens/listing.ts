@@ -4,7 +4,8 @@ import { findVault } from '#server/custody/vaults/vaults.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOf } from '#server/kernel/page.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import type { ClientTokenAction, ClientTokenState, ListClientTokens } from './schema.ts';
 
 type Row = NonNullable<Awaited<ReturnType<Tx['client_tokens']['findFirst']>>>;
@@ -17,11 +18,17 @@ export async function listClientTokens(ctx: Ctx, { state, action, minted_by, ...
     ...(minted_by === undefined ? {} : { minted_by_id: minted_by }),
     ...(state === undefined ? {} : inState(state, ctx.now)),
   };
-  const { skip, per_page } = clampPage(asked);
-  const { rows, total } = await read(ctx, async (tx) => ({
-    rows: await tx.client_tokens.findMany({ where, orderBy: [{ created_at: asked.order }, { id: asked.order }], skip, take: per_page }),
-    total: await tx.client_tokens.count({ where }),
-  }));
+  const { rows, total } = await read(ctx, async (tx) => {
+    const total = await tx.client_tokens.count({ where });
+    const rows = await pagedRows(
+      asked,
+      total,
+      [{ created_at: asked.order }, { id: asked.order }],
+      (window) => tx.client_tokens.findMany({ where, ...window, select: { id: true } }),
+      (ids) => tx.client_tokens.findMany({ where: { ...own(ctx), id: { in: ids } } }),
+    );
+    return { rows, total };
+  });
   const names = await namesOf(ctx, rows);
   return pageOf(
     rows.map((row) => viewOf(row, names, ctx.now)),

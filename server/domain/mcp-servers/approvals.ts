@@ -4,8 +4,9 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { clampPage, type PageRequest, pageOf } from '#server/kernel/page.ts';
+import { type PageRequest, pageOf } from '#server/kernel/page.ts';
 import { keyring } from '#server/platform/keys.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import { log } from '#server/platform/log.ts';
 
 // Tool calls that wait for a person (interface rule 52 §10).
@@ -23,15 +24,14 @@ export async function listApprovals(ctx: Ctx, { status, ...asked }: PageRequest 
   const { rows, total, names } = await read(ctx, async (tx) => {
     const open = { status: 'pending', expires_at: { gt: ctx.now } };
     const where = { ...own(ctx), ...(status === 'pending' ? open : status === 'decided' ? { NOT: open } : {}) };
-    const { skip, per_page } = clampPage(asked);
     const total = await tx.mcp_approvals.count({ where });
-    const rows = await tx.mcp_approvals.findMany({
-      where,
-      include: WITH_SERVER,
-      orderBy: [{ created_at: 'desc' }, { id: 'desc' }],
-      skip,
-      take: per_page,
-    });
+    const rows = await pagedRows(
+      asked,
+      total,
+      [{ created_at: 'desc' }, { id: 'desc' }],
+      (window) => tx.mcp_approvals.findMany({ where, ...window, select: { id: true } }),
+      (ids) => tx.mcp_approvals.findMany({ where: { ...own(ctx), id: { in: ids } }, include: WITH_SERVER }),
+    );
     return { rows, total, names: await namesOf(tx, rows) };
   });
   return pageOf(await Promise.all(rows.map((row) => shown(ctx, row, names, MOST_LISTED_BYTES))), total, asked);

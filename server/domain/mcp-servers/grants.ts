@@ -4,7 +4,8 @@ import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
-import { clampPage, type PageRequest, pageOf } from '#server/kernel/page.ts';
+import { type PageRequest, pageOf } from '#server/kernel/page.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import { entryOf, lockedServer, readServer } from './store.ts';
 
 // People's own access to the upstream of a server (interface rule 52 §2.3). Nothing here opens a token.
@@ -26,15 +27,14 @@ const SHOWN = {
 export const listGrants = (ctx: Ctx, { id, ...asked }: { id: string } & PageRequest) =>
   readServer(ctx, id, async (tx, server) => {
     const where = { ...own(ctx), mcp_server_id: server.id };
-    const { skip, per_page } = clampPage(asked);
     const total = await tx.mcp_grants.count({ where });
-    const rows = await tx.mcp_grants.findMany({
-      where,
-      orderBy: [{ created_at: 'desc' }, { id: 'desc' }],
-      skip,
-      take: per_page,
-      select: SHOWN,
-    });
+    const rows = await pagedRows(
+      asked,
+      total,
+      [{ created_at: 'desc' }, { id: 'desc' }],
+      (window) => tx.mcp_grants.findMany({ where, ...window, select: { id: true } }),
+      (ids) => tx.mcp_grants.findMany({ where: { ...own(ctx), id: { in: ids } }, select: SHOWN }),
+    );
     return pageOf(
       rows.map((row) => ({ ...row, status: row.status as 'active' | 'revoked' })),
       total,

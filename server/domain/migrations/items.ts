@@ -3,6 +3,7 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { clampPage } from '#server/kernel/page.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import type { ListItems, MigrationItem } from './schema.ts';
 import { type Item, migrationById } from './store.ts';
 
@@ -12,22 +13,25 @@ type Shown = z.input<typeof MigrationItem>;
 export const listItems = (ctx: Ctx, { id, status, q, tag, ...asked }: z.output<typeof ListItems>) =>
   read(ctx, async (tx) => {
     const migration = await migrationById(tx, ctx, id);
-    const { page, per_page, skip } = clampPage(asked);
+    const { page, per_page } = clampPage(asked);
     const where = Prisma.sql`migration_id = ${migration.id}::uuid and tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}
       ${status === undefined ? Prisma.empty : Prisma.sql`and status = ${status}`}
       ${q ? Prisma.sql`and strpos(lower(source_name), ${q.toLowerCase()}) > 0` : Prisma.empty}
       ${tag ? tagged(tag) : Prisma.empty}`;
     const [{ n } = { n: 0 }] = await tx.$queryRaw<{ n: number }[]>`select count(*)::int as n from secret_migration_items where ${where}`;
-    const found = await tx.$queryRaw<{ id: string }[]>`
-      select id::text from secret_migration_items where ${where} order by source_name, id limit ${per_page} offset ${skip}`;
-    const rows = await tx.secret_migration_items.findMany({
-      where: { ...own(ctx), id: { in: found.map((one) => one.id) } },
-      omit: { value_ct: true, cek_wrapped: true },
-    });
-    const byId = new Map(rows.map((row) => [row.id, row]));
-    const inOrder = found.flatMap((one) => byId.get(one.id) ?? []);
-    const taken = await takenNames(tx, ctx, inOrder.map(nameOf));
-    const items = inOrder.map(
+    const rows = await pagedRows(
+      asked,
+      n,
+      [{ source_name: 'asc' }],
+      ({ orderBy, skip, take }) => {
+        const order = orderBy[0]?.source_name === 'asc' ? Prisma.sql`asc` : Prisma.sql`desc`;
+        return tx.$queryRaw<{ id: string }[]>`
+          select id::text from secret_migration_items where ${where} order by source_name ${order}, id ${order} limit ${take} offset ${skip}`;
+      },
+      (ids) => tx.secret_migration_items.findMany({ where: { ...own(ctx), id: { in: ids } }, omit: { value_ct: true, cek_wrapped: true } }),
+    );
+    const taken = await takenNames(tx, ctx, rows.map(nameOf));
+    const items = rows.map(
       (row): Shown => ({ ...(row as unknown as Shown), conflict: undecided(row) ? (taken.get(nameOf(row).toLowerCase()) ?? null) : null }),
     );
     return { items, total: n, page, per_page };

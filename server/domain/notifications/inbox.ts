@@ -4,7 +4,8 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { mutate, unchanged } from '#server/kernel/mutate.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOf } from '#server/kernel/page.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import { sql } from '#server/platform/sql.ts';
 import { KEPT_DAYS } from './kinds.shared.ts';
 import type { ListNotifications, MarkRead, Notification } from './schema.ts';
@@ -22,8 +23,13 @@ export function listNotifications(ctx: Ctx, { page, per_page, kind, unread }: z.
   };
   return read(ctx, async (tx) => {
     const total = await tx.notifications.count({ where });
-    const { skip, per_page: take } = clampPage({ page, per_page });
-    const rows = await tx.notifications.findMany({ where, orderBy: [{ created_at: 'desc' }, { id: 'desc' }], skip, take });
+    const rows = await pagedRows(
+      { page, per_page },
+      total,
+      [{ created_at: 'desc' }, { id: 'desc' }],
+      (window) => tx.notifications.findMany({ where, ...window, select: { id: true } }),
+      (ids) => tx.notifications.findMany({ where: { ...mine(ctx), id: { in: ids } } }),
+    );
     return pageOf(rows.map(shown), total, { page, per_page });
   });
 }

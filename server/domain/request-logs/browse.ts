@@ -15,14 +15,14 @@ import { payloadMeta } from './payloads/store.ts';
 import { spanStart } from './span.shared.ts';
 import { firstSuccessDay, type LogFields, rowOf } from './store.ts';
 
-/** Beyond this a total is "more than": counting it would cost more than it tells. */
+/** Beyond this a total is "more than": counting it would cost more than it tells. Pages end there, too; `before` leads on. */
 const COUNTED = 10_000;
 const DAY = 24 * 3_600_000;
 
 /** The dashboard's table: the last 24 hours unless asked otherwise (interface rule 13 §8). */
 export async function browseLogs(ctx: Ctx, { page, per_page, sort, order, before, ...asked }: z.output<typeof BrowseLogs>) {
   const from = asked.from ?? spanStart(asked.to ? Date.parse(asked.to) : ctx.now.getTime(), DAY).toISOString();
-  const { page: effective, per_page: limit, skip } = clampPage({ page, per_page });
+  const { page: effective, per_page: limit, skip } = clampPage({ page, per_page }, COUNTED);
   const known = await placesFor(ctx);
   const answer = (past: Past | null) =>
     read(ctx, async (tx) => {

@@ -119,7 +119,9 @@ export function browseRows(
     >`with k as (${k}) select ${FIELDS} from request_logs r where (r.id, r.ts) in (select id, ts from k) ${ordered}`;
   // No index has this order: keys are sorted, and not whole rows.
   if (sort !== 'ts') return keys(Prisma.sql`select id, ts ${passing} ${page}`);
-  if (filters.route_ids === undefined) return tx.$queryRaw<LogFields[]>`select ${FIELDS} ${passing} ${page}`;
+  // Rows are passed over by their keys.
+  if (filters.route_ids === undefined)
+    return offset > 0 ? keys(Prisma.sql`select id, ts ${passing} ${page}`) : tx.$queryRaw<LogFields[]>`select ${FIELDS} ${passing} ${page}`;
   // The newest of each route from its index, and the newest of those: a quiet collection beside busy routes is not searched for among their calls.
   return keys(Prisma.sql`select r.id, r.ts from unnest(${filters.route_ids}::uuid[]) as one(route)
     cross join lateral (select id, ts ${passing} and route_id = one.route ${ordered} limit ${offset + limit}) r ${page}`);

@@ -1,5 +1,11 @@
 import type { z } from 'zod';
-import { actorsOfBothSpaces, type LocatedView, pageOfBothSpaces } from '#server/domain/audit-logs/service.ts';
+import {
+  actorsOfBothSpaces,
+  type EntryPlace,
+  entriesOfBothSpaces,
+  type LocatedView,
+  pageOfBothSpaces,
+} from '#server/domain/audit-logs/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import type { Page } from '#server/kernel/page.ts';
@@ -42,10 +48,12 @@ async function* lines(ctx: Ctx, filters: Filters): AsyncGenerator<string> {
   yield csvLine([...COLUMNS]);
   // What is revealed meanwhile must not push a row from one page to the next.
   const until = { to: ctx.now.toISOString(), ...filters };
-  for (let page = 1; page * BATCH <= MOST_ROWS; page++) {
-    const { rows } = await listReveals(ctx, { ...until, page, per_page: BATCH });
-    if (rows.length > 0) yield rows.map((row) => csvLine(COLUMNS.map((column) => cellOf(row, column)))).join('');
+  let before: EntryPlace | undefined;
+  for (let sent = 0; sent < MOST_ROWS; sent += BATCH) {
+    const { rows, last } = await entriesOfBothSpaces(ctx, { ...until, ...REVEALS }, { before, limit: BATCH });
+    if (rows.length > 0) yield rows.map((row) => csvLine(COLUMNS.map((column) => cellOf(rowOf(row), column)))).join('');
     if (rows.length < BATCH) return;
+    before = last;
   }
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { KEY_ROLES, MEMBER_ROLE_ROWS } from '#server/kernel/capabilities.ts';
 import { operation } from '#server/kernel/operation.ts';
-import { clampPage, pageOf, pageQuery } from '#server/kernel/page.ts';
+import { pageOfAll, pageQuery } from '#server/kernel/page.ts';
 import { Role } from './schema.ts';
 
 const KEY_ROWS = KEY_ROLES.map(({ id, name, description, is_default }) => ({
@@ -27,7 +27,6 @@ export const list = operation({
   list: 'paged',
   run: async (_ctx, input) => {
     const rows = [...KEY_ROWS, ...USER_ROWS].filter((r) => !input.subject_kind || (r.applies_to as string[]).includes(input.subject_kind));
-    const { skip, per_page } = clampPage(input);
-    return pageOf(rows.slice(skip, skip + per_page), rows.length, input);
+    return pageOfAll(rows, input);
   },
 });

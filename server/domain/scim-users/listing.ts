@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Ctx } from '#server/kernel/context.ts';
 import { limitStatements, read } from '#server/kernel/database.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOf, pageWindow } from '#server/kernel/page.ts';
 import { ACTIVE, COLUMNS, type DirectoryRecord } from './record.ts';
 import type { ListDirectoryPeople } from './schema.ts';
 
@@ -35,7 +35,6 @@ export function listRecords(
 
 /** The people of the directory for the dashboard, those that were synchronised last first. */
 export async function listDirectoryPeople(ctx: Ctx, query: z.output<typeof ListDirectoryPeople>) {
-  const { skip, per_page } = clampPage(query);
   const conditions = [LIVE];
   const values: unknown[] = [];
   if (query.search) {
@@ -47,7 +46,11 @@ export async function listDirectoryPeople(ctx: Ctx, query: z.output<typeof ListD
   if (query.active !== undefined) conditions.push(query.active ? ACTIVE : `not ${ACTIVE}`);
   const condition = conditions.join(' and ');
   const order = 's.synced_at desc, s.id desc';
-  const page = () => `select s.id from scim_users s where ${condition} order by ${order} limit ${per_page} offset ${skip}`;
+  const page = (found: number) => {
+    const { skip, take, backwards } = pageWindow({ ...query, order: 'desc' }, found);
+    const from = backwards ? 's.synced_at, s.id' : order;
+    return take === 0 ? null : `select s.id from scim_users s where ${condition} order by ${from} limit ${take} offset ${skip}`;
+  };
   const { total, records } = await listed(ctx, values, { total: count(condition), page, order });
   return pageOf(records, total, query);
 }

@@ -3,7 +3,7 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOf, pageWindow } from '#server/kernel/page.ts';
 import { csvLine, download, type RawBody } from '#server/kernel/raw-body.ts';
 import type { ListMembers } from './schema.ts';
 import { type MemberRow, memberById, selectMembers } from './store.ts';
@@ -22,13 +22,23 @@ export function listMembers(ctx: Ctx, query: Query) {
     const [count] = await tx.$queryRaw<
       { n: number }[]
     >`select count(*)::int as n from memberships m join users u on u.id = m.user_id where ${conditions}`;
-    const { skip, per_page } = clampPage(query);
-    const order = query.order === 'asc' ? Prisma.sql`asc nulls first` : Prisma.sql`desc nulls last`;
+    const total = count?.n ?? 0;
+    const { skip, take, backwards } = pageWindow({ ...query, order: 'asc' }, total);
+    if (take === 0) return pageOf<MemberRow>([], total, query);
+    // What a row shows is found for the page alone.
+    const ids = Prisma.sql`select m.user_id from memberships m join users u on u.id = m.user_id where ${conditions}
+      order by ${orderOf(query, backwards)} limit ${take} offset ${skip}`;
     const rows = await tx.$queryRaw<
       MemberRow[]
-    >`${selectMembers(ctx)} where ${conditions} order by ${SORTS[query.sort]} ${order}, ${NAME}, m.user_id limit ${per_page} offset ${skip}`;
-    return pageOf(rows, count?.n ?? 0, query);
+    >`${selectMembers(ctx)} where ${conditions} and m.user_id = any(array(${ids})) order by ${orderOf(query, false)}`;
+    return pageOf(rows, total, query);
   });
+}
+
+function orderOf({ sort, order }: Query, backwards: boolean): Prisma.Sql {
+  const direction = (order === 'asc') === backwards ? Prisma.sql`desc nulls last` : Prisma.sql`asc nulls first`;
+  const ties = backwards ? Prisma.sql`desc` : Prisma.sql`asc`;
+  return Prisma.sql`${SORTS[sort]} ${direction}, ${NAME} ${ties}, m.user_id ${ties}`;
 }
 
 /** @throws Refusal not_found */

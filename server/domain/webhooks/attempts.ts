@@ -6,7 +6,8 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOf } from '#server/kernel/page.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import { CHANNEL } from './options.shared.ts';
 import type { AttemptRef, BrowseAttempts, ListWebhookAttempts, RecoverWebhook } from './schema.ts';
 import { entryOf } from './service.ts';
@@ -49,9 +50,14 @@ async function page(tx: Tx, ctx: Ctx, { webhook_id, event_type, success, from, t
       ? {}
       : { executed_at: { ...(from && { gte: new Date(from) }), ...(to && { lte: new Date(to) }) } }),
   };
-  const { skip, per_page: take } = clampPage(asked);
   const total = await tx.webhook_attempts.count({ where });
-  const rows = await tx.webhook_attempts.findMany({ where, orderBy: [{ executed_at: 'desc' }, { id: 'desc' }], skip, take, omit: LISTED });
+  const rows = await pagedRows(
+    asked,
+    total,
+    [{ executed_at: 'desc' }, { id: 'desc' }],
+    (window) => tx.webhook_attempts.findMany({ where, ...window, select: { id: true } }),
+    (ids) => tx.webhook_attempts.findMany({ where: { ...own(ctx), id: { in: ids } }, omit: LISTED }),
+  );
   return pageOf(rows.map(listed), total, asked);
 }
 

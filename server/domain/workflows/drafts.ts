@@ -4,7 +4,8 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOf } from '#server/kernel/page.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import { listUses, mayWrite, problemsHere } from './acceptance.ts';
 import { graphOf } from './definition.shared.ts';
 import { isPublishable } from './publishable.shared.ts';
@@ -86,9 +87,14 @@ export const listVersions = (ctx: Ctx, { id, ...asked }: z.output<typeof Workflo
   read(ctx, async (tx) => {
     const row = await workflowById(tx, ctx, id);
     const where = { ...own(ctx), workflow_id: row.id };
-    const { skip, per_page: take } = clampPage(asked);
     const total = await tx.workflow_versions.count({ where });
-    const versions = await tx.workflow_versions.findMany({ where, orderBy: { version: 'desc' }, skip, take });
+    const versions = await pagedRows(
+      asked,
+      total,
+      [{ version: 'desc' }],
+      (window) => tx.workflow_versions.findMany({ where, ...window, select: { id: true } }),
+      (ids) => tx.workflow_versions.findMany({ where: { ...own(ctx), id: { in: ids } } }),
+    );
     const names = await namesOf(
       tx,
       versions.map(({ created_by }) => created_by),

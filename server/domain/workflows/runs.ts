@@ -8,7 +8,8 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOf } from '#server/kernel/page.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import { problemsHere, requirePublishable } from './acceptance.ts';
 import {
   configOf,
@@ -127,15 +128,14 @@ async function page(tx: Tx, ctx: Ctx, { workflow_id, status, trigger_type, from,
       ? {}
       : { created_at: { ...(from && { gte: new Date(from) }), ...(to && { lte: new Date(to) }) } }),
   };
-  const { skip, per_page: take } = clampPage(asked);
   const total = await tx.workflow_executions.count({ where });
-  const rows = await tx.workflow_executions.findMany({
-    where,
-    orderBy: [{ created_at: 'desc' }, { id: 'desc' }],
-    skip,
-    take,
-    omit: SEALED,
-  });
+  const rows = await pagedRows(
+    asked,
+    total,
+    [{ created_at: 'desc' }, { id: 'desc' }],
+    (window) => tx.workflow_executions.findMany({ where, ...window, select: { id: true } }),
+    (ids) => tx.workflow_executions.findMany({ where: { ...own(ctx), id: { in: ids } }, omit: SEALED }),
+  );
   return pageOf(
     rows.map((row) => shown(ctx, row)),
     total,

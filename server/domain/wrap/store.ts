@@ -4,8 +4,8 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
-import { clampPage } from '#server/kernel/page.ts';
 import { canonicalHost } from '#server/kernel/upstream-url.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import type { ListWrapCredentials } from './schema.ts';
 
 type Row = Prisma.secretsGetPayload<Record<string, never>>;
@@ -13,22 +13,20 @@ type Row = Prisma.secretsGetPayload<Record<string, never>>;
 /** One page and the true total. Wrap credentials are few: a partial index holds nothing else. */
 export async function findPage(tx: Tx, ctx: Ctx, query: z.output<typeof ListWrapCredentials>) {
   const { provider, host, order } = query;
-  const { skip, per_page } = clampPage(query);
   const where: Prisma.secretsWhereInput = {
     ...own(ctx),
     is_escrow: true,
     ...(provider !== undefined && { provider_label: provider.toLowerCase() }),
     ...(host !== undefined && { allowed_hosts: { array_contains: [canonicalHost(host) ?? host] } }),
   };
-  const [total, rows] = [
-    await tx.secrets.count({ where }),
-    await tx.secrets.findMany({
-      where,
-      orderBy: [{ created_at: order }, { id: order }],
-      skip,
-      take: per_page,
-    }),
-  ];
+  const total = await tx.secrets.count({ where });
+  const rows = await pagedRows(
+    query,
+    total,
+    [{ created_at: order }, { id: order }],
+    (window) => tx.secrets.findMany({ where, ...window, select: { id: true } }),
+    (ids) => tx.secrets.findMany({ where: { ...own(ctx), id: { in: ids } } }),
+  );
   return { rows: await itemsOf(tx, ctx, rows), total };
 }
 

@@ -182,6 +182,39 @@ test("the framework's own answers that still get through are replaced by ours", 
   }
 });
 
+test('a page that the framework fails at has words, a next step and the request ID, in the colours of the reader', async () => {
+  const faults: [string, string, object][] = [
+    ['text/html; charset=utf-8', '<!DOCTYPE html><html id="__next_error__"></html>', {}],
+    ['text/plain', 'Internal Server Error', { 'content-length': 21 }],
+    ['', '', {}],
+  ];
+  for (const [type, body, more] of faults) {
+    const { ask } = await edge({
+      web: (_, res) => void res.writeHead(500, { ...(type ? { 'content-type': type } : {}), ...more }).end(body),
+    });
+    for (const line of ['GET /', 'GET /acme/live/routes', 'GET /signin']) {
+      const answer = await ask('admin', line);
+      assert.deepEqual([answer.status, answer.headers['content-type']], [500, 'text/html; charset=utf-8'], `${type} ${line}`);
+      for (const says of [/<h1>This page couldn.+t load<\/h1>/, /<a href="">Reload<\/a>/, /color-scheme:light dark/, new RegExp(REQUEST_ID)])
+        assert.match(answer.body, says, `${type} ${line}`);
+      assert.match(answer.headers['content-security-policy'] ?? '', /^default-src 'none'; style-src 'unsafe-inline'/);
+      assert.doesNotMatch(answer.body, /__next|Internal Server Error/);
+    }
+    assert.equal((await ask('admin', 'HEAD /signin')).body, '');
+  }
+  // Parts of a page, which the dashboard puts words to by itself, the page of a dashboard that is being built, and faults of development stay as they are.
+  for (const [status, headers] of [
+    [500, { 'content-type': 'text/x-component' }],
+    [503, { 'content-type': 'text/html; charset=utf-8' }],
+    [500, { 'content-type': 'text/html', 'x-sallyport-development': '1' }],
+  ] as const) {
+    const { ask } = await edge({ web: (_, res) => void res.writeHead(status, { ...headers, 'content-length': 6 }).end('of web') });
+    const answer = await ask('admin', 'GET /signin');
+    assert.deepEqual([answer.status, answer.body], [status, 'of web'], JSON.stringify(headers));
+    assert.equal(answer.headers['x-sallyport-development'], undefined);
+  }
+});
+
 test('a page and a document are read and nothing else, and whoever tries is told how', async () => {
   const { ask, seen } = await edge();
   for (const [plane, target, allow] of [

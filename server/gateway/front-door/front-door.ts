@@ -11,7 +11,7 @@ import type { Elements } from '../elements/elements.ts';
 import type { HotOAuth } from '../oauth/hot.ts';
 import type { HotV1 } from '../v1/hot.ts';
 import { changedBy, headersForWeb, headersFromWeb, standardHeaders } from './headers.ts';
-import { type Refused, refusalBody, writeRefusal } from './refusal.ts';
+import { type Refused, refusalAnswer, writeRefusal } from './refusal.ts';
 import { type ForwardablePlane, type FrontPass, type FrontRefusal, frontDoor, type Surface } from './surface.ts';
 import type { WebFailure, WebForward, WebHead } from './web-forward.ts';
 
@@ -74,10 +74,9 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
       };
       const facts = { token, match, origin, requestId };
       const fill = { 'x-request-id': requestId, ...standard };
-      const told = ({ status, ...refused }: Omit<Refused, 'surface'>) => {
-        const { type, text } = refusalBody({ surface, status, ...refused }, requestId);
-        const headers = { ...fill, 'cache-control': 'no-store', 'content-type': type, 'content-length': String(Buffer.byteLength(text)) };
-        return { status, headers: Object.entries(headers).flat(), body: text };
+      const told = (refused: Omit<Refused, 'surface'>) => {
+        const { headers, text } = refusalAnswer({ surface, ...refused }, requestId, standard);
+        return { status: refused.status, headers: Object.entries(headers).flat(), body: text };
       };
       const relayed = (answer: WebHead) => {
         const own = frameworkAnswer(answer, surface, match.target, req.method === 'OPTIONS');
@@ -191,16 +190,20 @@ function frameworkAnswer(
   // It has no handler for such a path, and no other word for it.
   const unrouted = options && status === 400 && type === '' && surface !== 'pages';
   const isText = type.startsWith('text/') || (type === '' && status >= 500); // a crash before any handler has no body at all
+  // Next's own page of a fault has no words until its scripts run, and none at all when they don't. In development it shows the fault.
+  const wordless = status === 500 && /^(?:text\/(?:html|plain)\b|$)/.test(type) && !headers.includes('x-sallyport-development');
   const strict = surface === 'management' || surface === 'hooks' || surface === 'scim';
   const foreign = strict
     ? !/^application\/(?:[a-z.-]+\+)?json\b/.test(type)
-    : surface === 'dashboard_api'
-      ? isText && status >= 400 && !target.startsWith('/api/auth/')
-      : // A page of ours on these surfaces (consent, a public document) is HTML, and never a 404 or a fault; a page that leads to signing in is one of the
-        // dashboard, which takes their first word for a workspace.
-        (surface === 'oauth' || surface === 'public') &&
-        isText &&
-        (status < 400 || type.startsWith('text/plain') || status === 404 || status === 405 || status >= 500);
+    : surface === 'pages'
+      ? wordless
+      : surface === 'dashboard_api'
+        ? isText && status >= 400 && !target.startsWith('/api/auth/')
+        : // A page of ours on these surfaces (consent, a public document) is HTML, and never a 404 or a fault; a page that leads to signing in is one of the
+          // dashboard, which takes their first word for a workspace.
+          (surface === 'oauth' || surface === 'public') &&
+          isText &&
+          (status < 400 || type.startsWith('text/plain') || status === 404 || status === 405 || status >= 500);
   if (!foreign && !unrouted) return undefined;
   if (status < 400 || status === 404 || unrouted) return { status: 404, type: 'not_found', message: 'No such path.' };
   if (status === 405) return { status, type: 'method_not_allowed', message: 'Method not allowed.' };

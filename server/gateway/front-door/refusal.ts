@@ -18,21 +18,32 @@ export function writeRefusal(
   requestId: string,
   standard: Readonly<Record<string, string>>,
 ): void {
+  const { headers, text } = refusalAnswer(refused, requestId, standard);
+  res.writeHead(refused.status, headers);
+  res.end(req.method === 'HEAD' ? undefined : text);
+  discardBody(req);
+}
+
+/** The headers and the body of such an answer. */
+export function refusalAnswer(
+  refused: Refused,
+  requestId: string,
+  standard: Readonly<Record<string, string>>,
+): { headers: Record<string, string>; text: string } {
   const { type, text } = refusalBody(refused, requestId);
-  res.writeHead(refused.status, {
+  const headers = {
     ...standard,
     'x-request-id': requestId,
     'cache-control': 'no-store',
     'content-type': type,
-    'content-length': Buffer.byteLength(text),
+    'content-length': String(Buffer.byteLength(text)),
     ...(refused.status === 503 ? { 'retry-after': '5' } : {}),
     ...(refused.surface === 'pages'
       ? { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'" }
       : {}),
     ...refused.headers,
-  });
-  res.end(req.method === 'HEAD' ? undefined : text);
-  discardBody(req);
+  };
+  return { headers, text };
 }
 
 /** Error bodies: Management envelope (01 §3), OAuth (RFC 6749 §5.2), SCIM (RFC 7644 §3.12), dashboard (22 §1), and a page for people. */
@@ -60,16 +71,28 @@ export function refusalBody({ surface, status, type, message }: Refused, request
   }
 }
 
-/** No caller text gets in: message and id are ours. */
+/** No caller text gets in: message and id are ours. It leans on nothing of the dashboard, which may be what failed. */
 function page(status: number, message: string, requestId: string): string {
-  const starting = status === 503;
-  const title = starting ? 'The dashboard is starting' : (STATUS_CODES[status] ?? 'Error');
-  const note = starting
-    ? "It's starting or being updated. Calls through your routes are not affected. This page reloads automatically."
-    : message;
+  const { title, note, action } = pageWords(status, message);
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${starting ? '<meta http-equiv="refresh" content="5">' : ''}<title>${title}</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1.5rem;color-scheme:light dark}code{font-size:.85em;opacity:.7}</style></head>
-<body><h1>${title}</h1><p>${note}</p><p><a href="/">Home</a></p><code>${requestId}</code></body></html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">${status === 503 ? '<meta http-equiv="refresh" content="5">' : ''}<title>${title} · Sallyport</title>
+<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1.5rem}code{font-size:.85em;overflow-wrap:anywhere}small{opacity:.75}</style></head>
+<body><main><h1>${title}</h1><p>${note}</p><p>${action}<a href="/">Go to your workspace</a></p><small>Request <code>${requestId}</code></small></main></body></html>
 `;
+}
+
+function pageWords(status: number, message: string): { title: string; note: string; action: string } {
+  if (status === 503)
+    return {
+      title: 'The dashboard is starting',
+      note: "It's starting or being updated. Calls through your routes are not affected. This page reloads automatically.",
+      action: '',
+    };
+  if (status >= 500)
+    return {
+      title: 'This page couldn’t load',
+      note: 'Something went wrong on our side. Saved changes and proxied calls aren’t affected. Reload the page in a moment. If it keeps failing, give your operator the request ID.',
+      action: '<a href="">Reload</a> · ',
+    };
+  return { title: STATUS_CODES[status] ?? 'Error', note: message, action: '' };
 }

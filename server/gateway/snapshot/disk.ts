@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { RootKeys } from '#server/crypto/root-key.ts';
@@ -16,6 +16,8 @@ const FORMAT = 1;
 const CONFIRMED = 'confirmed';
 /** By more than that no clock may be behind the one that confirmed a copy: nobody could tell how old it is. */
 const CLOCK_MS = 60_000;
+/** A draft is older only when the process that wrote it was killed; another gateway may be writing a younger one. */
+const DRAFT_MS = 10 * 60_000;
 
 export type Disk = {
   /**
@@ -33,7 +35,8 @@ export type Disk = {
 };
 
 export function createDisk(folder: string, roots: RootKeys): Disk {
-  privateFolder(folder);
+  privateFolder('DATA_DIR', folder);
+  let swept = removeDrafts(folder);
   const written = new Map<string, string>();
   /** Names of the spaces that belong on the disk. */
   const kept = new Set<string>();
@@ -125,6 +128,7 @@ export function createDisk(folder: string, roots: RootKeys): Disk {
     },
     confirm(at) {
       queue = queue.then(async () => {
+        if (Date.now() - swept > DRAFT_MS) swept = removeDrafts(folder);
         await removeOutdated();
         if (outdated.size === 0) await put(CONFIRMED, JSON.stringify({ at, spaces: kept.size }));
       });
@@ -150,4 +154,18 @@ export function createDisk(folder: string, roots: RootKeys): Disk {
       }
     },
   };
+}
+
+/** Removes what killed processes left half written, and returns when. */
+function removeDrafts(folder: string): number {
+  const now = Date.now();
+  for (const name of readdirSync(folder).filter((one) => one.endsWith('.tmp'))) {
+    const file = path.join(folder, name);
+    try {
+      if (now - statSync(file).mtimeMs > DRAFT_MS) rmSync(file, { recursive: true, force: true });
+    } catch {
+      // its writer moved or removed it just now
+    }
+  }
+  return now;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import test, { after } from 'node:test';
@@ -173,4 +173,25 @@ test('a copy that the disk does not take leaves none of before that would be ser
   await disk.keep(named('three'));
   await disk.confirm(4_000);
   assert.deepEqual([read().spaces.length, read().confirmedAt, read().complete], [1, 4_000, true]);
+});
+
+test('what killed gateways left half written is removed, and what another gateway writes now stays', async (t) => {
+  const where = path.join(directory, 'drafts');
+  await createDisk(where, rootKeys()).confirm(1_000);
+  const [left, later, young] = [1, 2, 3].map((pid) => path.join(where, `confirmed.bin.${pid}.tmp`)) as [string, string, string];
+  const write = (file: string, at: number) => {
+    writeFileSync(file, 'half');
+    utimesSync(file, at / 1_000, at / 1_000);
+  };
+  const now = Date.now();
+  write(left, now - 3_600_000);
+  write(young, now);
+  const disk = createDisk(where, rootKeys());
+  assert.deepEqual([left, young].map(existsSync), [false, true]);
+  write(later, now - 3_600_000);
+  await disk.confirm(2_000);
+  assert.equal(existsSync(later), true, 'looked for once in a while');
+  t.mock.timers.enable({ apis: ['Date'], now: now + 3_600_000 });
+  await disk.confirm(3_000);
+  assert.deepEqual([later, young].map(existsSync), [false, false]);
 });

@@ -1,12 +1,9 @@
-import { env, type Role } from '../env.ts';
+import { env, METRICS_OFFSETS, type Role } from '../env.ts';
 import { log } from '../log.ts';
 
 export type Telemetry = { close(): Promise<void> };
 
 const NOTHING: Telemetry = { close: async () => {} };
-
-/** Where each role serves its metrics: one machine runs all three. */
-const OFFSETS: Readonly<Record<Role, number>> = { gateway: 0, web: 1, worker: 2 };
 
 /**
  * Serves and exports what this process counts, as far as the operator asked for it: METRICS_PORT opens the Prometheus endpoint, an OTLP endpoint starts the
@@ -19,7 +16,7 @@ export async function startTelemetry(role: Role): Promise<Telemetry> {
     const [{ measureProcess }, { measurePools }] = await Promise.all([import('./process-meters.ts'), import('./pool-meters.ts')]);
     const ends = [measureProcess(role), measurePools()];
     const running = await Promise.all([
-      METRICS_PORT === undefined ? NOTHING : served(METRICS_HOST, METRICS_PORT + OFFSETS[role]),
+      METRICS_PORT === undefined ? NOTHING : served(METRICS_HOST, METRICS_PORT + METRICS_OFFSETS[role]),
       OTLP === undefined ? NOTHING : import('./otlp.ts').then(({ startOtlp }) => startOtlp(role, OTLP)),
     ]);
     return {

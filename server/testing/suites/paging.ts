@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
+import { perform } from '#server/api/perform.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '../calls.ts';
 import { made } from '../factories.ts';
+import { observed } from '../observed.ts';
 import { sampled } from '../thorough.ts';
 import { type Workspace, workspace } from '../workspace.ts';
 import { addressOf } from './send.ts';
@@ -12,6 +14,7 @@ import type { Subject } from './subject.ts';
 /** Page arithmetic of interface rule 01 §6.1 at its edges, on every paged list. */
 export function paging(subject: Subject): void {
   clampsNumbers(subject);
+  passesNothingOver(subject);
   const list = subject.v1.find((op) => op.list === 'paged' && op.id === `${tableOf(subject)}.list`);
   if (!list || !subject.fixture.samples[`${tableOf(subject)}.create`]) return;
   losesNoRow(subject, list);
@@ -97,6 +100,29 @@ function clampsNumbers({ v1, sample }: Subject): void {
           ...(query.sort ? ['sort=password', 'sort=id;drop', 'sort=', 'sort=__proto__', 'order=up', 'order='] : []),
         ])
           assert.equal((await call('GET', `${path}?${bad}`, { key })).body.error?.type, 'validation_error', bad);
+      });
+  });
+}
+
+/** A statement that passes over so many rows has been asked to without a look at how many there are. */
+const FAR = 20_000;
+
+function passesNothingOver({ operations, sample, caller }: Subject): void {
+  const paged = operations.filter((op) => op.input.shape?.page && op.input.shape.per_page);
+  if (paged.length === 0) return;
+  describe('no paged list, of the API or of the dashboard, has the database pass over rows for a page behind the last', () => {
+    for (const op of paged)
+      test(op.id, async () => {
+        const w = await workspace();
+        const ctx = caller(op, w);
+        const input = { ...(await sample(op, ctx)), page: 5001, per_page: 20 };
+        const { statements } = await observed(() => perform(op, ctx, input));
+        assert.ok(statements.length > 0 || op.id === 'roles.list', 'it was looked at');
+        for (const { text, values } of statements) {
+          if (!/\b(?:offset|limit)\b/i.test(text)) continue;
+          const numbers = [...(values ?? []), ...[...text.matchAll(/\b(?:offset|limit) +(\d+)/gi)].map(([, n]) => n)].map(Number);
+          assert.ok(!numbers.some((n) => n >= FAR && n <= 200_000), `${text.slice(0, 300)} with ${JSON.stringify(values)}`);
+        }
       });
   });
 }

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOf } from '#server/kernel/page.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import { PERIOD_NAMES, type Period, periodOf } from '../periods.shared.ts';
 import type { ListAlerts, ListBudgets } from './schema.ts';
 
@@ -110,8 +111,14 @@ const usd = (amount: { toString(): string }): string =>
 /** Alerts that were given, the newest first. */
 export function listAlerts(ctx: Ctx, page: z.output<typeof ListAlerts>) {
   return read(ctx, async (tx) => {
-    const { skip, per_page } = clampPage(page);
-    const rows = await tx.ai_alerts.findMany({ where: own(ctx), orderBy: [{ created_at: 'desc' }, { id: 'desc' }], skip, take: per_page });
+    const total = await tx.ai_alerts.count({ where: own(ctx) });
+    const rows = await pagedRows(
+      page,
+      total,
+      [{ created_at: 'desc' }, { id: 'desc' }],
+      (window) => tx.ai_alerts.findMany({ where: own(ctx), ...window, select: { id: true } }),
+      (ids) => tx.ai_alerts.findMany({ where: { ...own(ctx), id: { in: ids } } }),
+    );
     const shown = rows.map(({ data, subject_type, threshold, kind, period, ...row }) => {
       const { spent_nano, cap_nano, error_rate } = data as { spent_nano?: string; cap_nano?: string; error_rate?: number };
       return {
@@ -126,6 +133,6 @@ export function listAlerts(ctx: Ctx, page: z.output<typeof ListAlerts>) {
         error_rate: error_rate ?? null,
       };
     });
-    return pageOf(shown, await tx.ai_alerts.count({ where: own(ctx) }), page);
+    return pageOf(shown, total, page);
   });
 }

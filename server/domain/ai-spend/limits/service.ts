@@ -9,7 +9,8 @@ import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOf } from '#server/kernel/page.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import { type Period, periodOf } from '../periods.shared.ts';
 import { type CreateLimit, type ListLimits, plainDecimal, type UpdateLimit } from './schema.ts';
 
@@ -21,14 +22,15 @@ const MOST_GROUPS = 50;
 
 export function listLimits(ctx: Ctx, { sort, order, ...page }: z.output<typeof ListLimits>) {
   return read(ctx, async (tx) => {
-    const { skip, per_page } = clampPage(page);
-    const rows = await tx.ai_limit_policies.findMany({
-      where: own(ctx),
-      orderBy: [{ [sort]: order }, { id: order }],
-      skip,
-      take: per_page,
-    });
-    return pageOf(rows.map(shown), await tx.ai_limit_policies.count({ where: own(ctx) }), page);
+    const total = await tx.ai_limit_policies.count({ where: own(ctx) });
+    const rows = await pagedRows(
+      page,
+      total,
+      [{ [sort]: order }, { id: order }],
+      (window) => tx.ai_limit_policies.findMany({ where: own(ctx), ...window, select: { id: true } }),
+      (ids) => tx.ai_limit_policies.findMany({ where: { ...own(ctx), id: { in: ids } } }),
+    );
+    return pageOf(rows.map(shown), total, page);
   });
 }
 

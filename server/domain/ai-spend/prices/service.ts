@@ -10,7 +10,7 @@ import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
-import { clampPage, type Page, pageOf } from '#server/kernel/page.ts';
+import { type Page, pageOfAll } from '#server/kernel/page.ts';
 import { type ListPrices, ModelName, type PutPrice } from './schema.ts';
 
 type PriceRow = Prisma.ai_pricesGetPayload<object>;
@@ -34,8 +34,7 @@ export function listPrices(
           (provider === undefined || row.provider === provider) && (wanted === undefined || row.model.toLowerCase().includes(wanted)),
       )
       .sort((a, b) => compare(a.provider, b.provider) || compare(a.model, b.model));
-    const { skip, per_page } = clampPage(page);
-    return pageOf(all.slice(skip, skip + per_page), all.length, page);
+    return pageOfAll(all, page);
   });
 }
 

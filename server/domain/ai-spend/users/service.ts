@@ -7,7 +7,8 @@ import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOf } from '#server/kernel/page.ts';
+import { pagedRows } from '#server/platform/lists/paged.ts';
 import type { CreateAiUser, ListAiUsers, UpdateAiUser } from './schema.ts';
 
 /** The people and systems that calls are attributed to (interface rule 50 §10). */
@@ -25,16 +26,14 @@ export function listUsers(ctx: Ctx, { q, team, enabled, sort, order, ...page }: 
       : {}),
   };
   return read(ctx, async (tx) => {
-    const { skip, per_page } = clampPage(page);
-    const [rows, total] = [
-      await tx.ai_attributed_users.findMany({
-        where,
-        orderBy: [sort === 'last_seen_at' ? { last_seen_at: { sort: order, nulls: 'last' } } : { [sort]: order }, { id: order }],
-        skip,
-        take: per_page,
-      }),
-      await tx.ai_attributed_users.count({ where }),
-    ];
+    const total = await tx.ai_attributed_users.count({ where });
+    const rows = await pagedRows(
+      page,
+      total,
+      [sort === 'last_seen_at' ? { last_seen_at: { sort: order, nulls: 'last' } } : { [sort]: order }, { id: order }],
+      (window) => tx.ai_attributed_users.findMany({ where, ...window, select: { id: true } }),
+      (ids) => tx.ai_attributed_users.findMany({ where: { ...own(ctx), id: { in: ids } } }),
+    );
     return pageOf(rows, total, page);
   });
 }

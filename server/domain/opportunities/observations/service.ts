@@ -3,7 +3,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { inTransaction, read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound } from '#server/kernel/errors.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOfAll } from '#server/kernel/page.ts';
 import { canonicalHost } from '#server/kernel/upstream-url.ts';
 import { egress } from '#server/platform/egress.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -117,8 +117,7 @@ export function listObservedHosts(ctx: Ctx, query: z.output<typeof ListEgress>) 
     const routes = await coveringRoutes(tx, ctx);
     const all = rows.map((row) => ({ ...row, covered_by_route: routes.get(row.host) ?? null }));
     const shown = all.filter((row) => query.status === undefined || stateOf(row) === query.status);
-    const { skip, per_page } = clampPage(query);
-    return pageOf(shown.slice(skip, skip + per_page), shown.length, query);
+    return pageOfAll(shown, query);
   });
 }
 

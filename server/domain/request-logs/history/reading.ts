@@ -103,11 +103,11 @@ export type PastCall = LogFields & {
   payload_flags: number | null;
 };
 
-/** A page, as `browseRows` (store.ts) has it. `ahead_of`: only calls that come before this one. */
+/** A page, as `browseRows` (store.ts) has it. */
 export async function pastRows(
   past: Past,
   filters: LogFilters,
-  { sort, order, limit, offset = 0, before, ahead_of }: LogPlace & { ahead_of?: { value: number; id: bigint } | undefined },
+  { sort, order, limit, offset = 0, before }: LogPlace,
 ): Promise<LogFields[]> {
   const column = sort === 'ts' ? 'toUnixTimestamp64Milli(ts)' : 'toInt64(ifNull(latency_ms, 0))';
   const beside = (bind: Bind, place: { value: number; id: bigint }, sign: '<' | '>') =>
@@ -116,11 +116,7 @@ export async function pastRows(
   const rows = await found<Stored<LogFields>>(
     callsOf(past, {
       columns: SHOWN,
-      where: (bind) => [
-        ...matching(filters)(bind),
-        before === undefined ? null : beside(bind, before, beyond),
-        ahead_of === undefined ? null : beside(bind, ahead_of, beyond === '>' ? '<' : '>'),
-      ],
+      where: (bind) => [...matching(filters)(bind), before === undefined ? null : beside(bind, before, beyond)],
       rest: (bind) =>
         `order by ${sort === 'ts' ? 'ts' : column} ${order}, id ${order} limit ${bind('UInt64', String(limit))} offset ${bind('UInt64', String(offset))}`,
     }),

@@ -66,7 +66,7 @@ let serial = 0;
  * is killed leaves its files, and the next one that looks writes them to the database, which knows rows it has by their request.
  */
 export function createJournal(folder: string, mode: 'on' | 'fsync'): Journal {
-  privateFolder(folder);
+  privateFolder('DATA_DIR', folder);
   /** Files to be read, the oldest first. */
   const waiting: string[] = [];
   const own = new Set<JournalFile>();

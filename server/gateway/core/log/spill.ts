@@ -21,7 +21,7 @@ const MAX_FILE_ROWS = 20_000;
 
 /** Rows that could not be written to the database, on disk, one JSON text a line. Files of an earlier process of this node are found again. */
 export function createSpill(folder: string): Spill {
-  privateFolder(folder);
+  privateFolder('LOG_SPILL_DIR', folder);
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.ndjson'))
     .sort()

@@ -26,7 +26,7 @@ type Followed = { file: JournalFile; left: number };
 
 /** A file is lines of JSON: what is written to the database, by which it knows calls that it has. */
 export function createCallJournal<T extends object>(folder: string): CallJournal<T> {
-  privateFolder(folder);
+  privateFolder('DATA_DIR', folder);
   const files = new WeakMap<T, Followed>();
   let open: Followed | undefined;
   let serial = 0;

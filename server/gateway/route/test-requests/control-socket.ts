@@ -93,7 +93,7 @@ export function createControlSocket({ pipeline, token, baseHost, handshakes, ord
   return {
     async listen(at) {
       socket = at;
-      ownedFolder(path.dirname(at));
+      ownedFolder('DATA_DIR', path.dirname(at));
       if (await isTaken(at)) throw new Error(`another gateway is already listening on ${at}`);
       rmSync(at, { force: true });
       const umask = process.umask(0o077); // only this account may connect
