@@ -12,5 +12,7 @@ test('kill -9 of each process, in rotation: nothing that was acknowledged is los
   const { problems, figures } = await killInRotation(KILLS, SEED, (text) => console.log(text));
   console.log(JSON.stringify(figures));
   expect(problems.slice(0, 20)).toEqual([]);
-  for (const [what, count] of Object.entries(figures)) expect(count, what).toBeGreaterThan(KILLS);
+  const { capped, ...others } = figures;
+  expect(capped, 'calls within the budget that ends').toBeGreaterThan(0);
+  for (const [what, count] of Object.entries(others)) expect(count, `${what}, after each kill`).toBeGreaterThan(KILLS);
 });

@@ -193,8 +193,7 @@ function answer({ arrived, steps }: Record, req: http.IncomingMessage, res: http
     note(name);
     steps.set(name, (steps.get(name) ?? new Set()).add(String(req.headers['idempotency-key'])));
   } else if (call) note(String(call));
-  if (req.method !== 'POST' || req.url?.includes('/step'))
-    return void res.setHeader('content-type', 'application/json').end('{"ok":true}');
+  if (req.method !== 'POST' || req.url?.includes('/step')) return void res.setHeader('content-type', 'application/json').end('{"ok":true}');
   const { messages } = JSON.parse(body) as { messages: { content: string }[] };
   note(messages[0]?.content ?? '');
   const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }];
