@@ -141,7 +141,8 @@ test('what a provider needs is asked for by name', async () => {
     [{ cache_mode: 'exact' }, /^cache_ttl_seconds: must be at least 1/],
     [{ guardrail_webhook_mode: 'both' }, /^guardrail_webhook_url: is required/],
     [{ guardrail_webhook_url: 'https://10.0.0.1/check' }, /^guardrail_webhook_url: private_address: /],
-    [{ output_schema: { $ref: 'https://example.com/schema' } }, /^output_schema: must only refer to itself/],
+    [{ output_schema: { $ref: 'https://example.com/schema' } }, /^output_schema: must be a JSON Schema .* \/\$ref must begin with #/],
+    [{ output_schema: { allOf: [{ $ref: '#' }] } }, /^output_schema: must be a JSON Schema .* never ends/],
     [{ output_schema: { type: 'nothing' } }, /^output_schema: must be a JSON Schema/],
     // What no call could run with.
     [{ output_schema: { type: 'string', pattern: '(?=a)b' } }, /^output_schema: must be a JSON Schema/],
