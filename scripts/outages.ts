@@ -37,7 +37,7 @@ type Outage = {
 const outages: Outage[] = [
   { name: 'PostgreSQL read-only', begin: () => readOnly('on'), seconds: 8, end: () => readOnly('off') },
   { name: 'PostgreSQL restarted', begin: () => database.stop(), seconds: 8, end: () => database.revive() },
-  { name: 'PostgreSQL paused', begin: async () => signalDatabase('SIGSTOP'), seconds: 40, end: async () => signalDatabase('SIGCONT') },
+  { name: 'PostgreSQL paused', begin: async () => signalDatabase('SIGSTOP'), seconds: 45, end: async () => signalDatabase('SIGCONT') },
   {
     name: 'PostgreSQL without room on its disk',
     lacks: () => (mounted ? undefined : 'no tmpfs can be mounted here'),
@@ -109,21 +109,22 @@ async function row(outage: Outage, probes: readonly Probe[]): Promise<string> {
   const before = lines.length;
   await outage.begin();
   const said = probes.map(() => new Map<string, number>());
-  const told = new Map<string, string>();
   const ends = performance.now() + outage.seconds * 1_000;
-  while (performance.now() < ends) {
-    await Promise.all(
-      probes.map(async ({ ask, name }, i) => {
-        const answer = await ask();
-        said[i]?.set(answer, (said[i]?.get(answer) ?? 0) + 1);
-        told.set(name, answer);
-      }),
-    );
-    await sleep(500);
-  }
+  // Each by itself: one that waits for its answer holds up no other.
+  const asking = probes.map(async ({ ask }, i) => {
+    while (performance.now() < ends) {
+      const asked = performance.now();
+      const answer = await ask();
+      const waited = performance.now() - asked > 3_000 ? `${answer} after ${Math.round((performance.now() - asked) / 1_000)} s` : answer;
+      said[i]?.set(waited, (said[i]?.get(waited) ?? 0) + 1);
+      await sleep(500);
+    }
+  });
+  await sleep(outage.seconds * 1_000);
   const logged = lines.length - before;
   await outage.end();
   const back = performance.now();
+  await Promise.all(asking);
   await until(async () => {
     const now = await Promise.all(probes.map(({ ask }) => ask()));
     lastSaid = now.join(' | ');
@@ -184,7 +185,7 @@ async function customer(): Promise<Probe[]> {
 
 async function statusOf(url: string, init: RequestInit): Promise<string> {
   try {
-    const res = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) });
+    const res = await fetch(url, { ...init, signal: AbortSignal.timeout(150_000) });
     const text = await res.text();
     const type = res.ok ? '' : (/"(?:type|code)":"(\w+)"/.exec(text)?.[1] ?? '');
     return [res.status, type, res.status === 503 && !res.headers.has('retry-after') ? 'without Retry-After' : ''].filter(Boolean).join(' ');

@@ -1,7 +1,7 @@
 import { type LogFn, type Logger, pino } from 'pino';
 import { redactCredentials, redactedMark } from '../kernel/credential-patterns.ts';
 import { logLevel } from './env.ts';
-import { isCounted, tellOutages } from './outage-lines.ts';
+import { isCounted } from './outage-lines.ts';
 
 // What only its place in a log line tells: header values and the password part of a URL. No class here matches a quote or a backslash.
 const authorization = /\b((?:proxy-)?authorization\\{0,3}["']?\s?[:=]\s?\\{0,3}["']?(?:[A-Za-z]{1,20} )?)[^\s"',\\]+/gi;
@@ -32,8 +32,6 @@ function writeOrCount(this: Logger, args: Parameters<LogFn>, method: LogFn, leve
   if (level >= WARN && level < FATAL && isCounted(args, (...line) => method.apply(this, line))) return;
   method.apply(this, args);
 }
-
-process.prependOnceListener('exit', tellOutages); // pino closes its stream at this event
 
 /** A masked key that was cut off runs to the end of the text, and would take the end of the JSON with it: then only the time is kept. */
 function scrubLine(line: string): string {

@@ -62,13 +62,15 @@ test('messages that hold names do not fill memory', () => {
   tellOutages();
 });
 
-test('the log of a process counts by itself, whoever writes, and tells the count when it ends', () => {
+test('the log of a process counts by itself, whoever writes, and never holds back a line that is fatal or no failure', () => {
   const code = `const { log } = await import(${JSON.stringify(import.meta.resolve('./log.ts'))});
     const away = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     for (let i = 0; i < 3; i++) log.fatal({ err: away() }, 'ended');
     for (let i = 0; i < 50; i++) log.warn({ err: away() }, 'cannot write');
     for (let i = 0; i < 50; i++) log.error(away(), 'cannot read');
-    for (let i = 0; i < 3; i++) log.info({ err: away() }, 'told');`;
+    for (let i = 0; i < 3; i++) log.info({ err: away() }, 'told');
+    const { tellOutages } = await import(${JSON.stringify(import.meta.resolve('./outage-lines.ts'))});
+    tellOutages();`;
   const { stdout } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', code], {
     encoding: 'utf8',
     env: { ...process.env, LOG_LEVEL: 'info' },

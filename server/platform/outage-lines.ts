@@ -43,7 +43,7 @@ function tell(message: string, entry: Held): void {
   entry.write({ ...(details instanceof Error ? { err: details } : details), repeated, since: since.toISOString() }, message);
 }
 
-/** Writes what was counted so far, for the end of a process: a count that nobody sees would make an outage look short. */
+/** Writes what was counted so far, and begins anew: for tests. */
 export function tellOutages(): void {
   for (const [message, entry] of held.messages) {
     clearTimeout(entry.timer);

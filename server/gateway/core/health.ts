@@ -38,7 +38,7 @@ export function needsOf(port: PortPlane, { plane }: PlaneMatch, target: string):
 export function readiness({ calls, degraded, down }: Health, needs: Needs, web: Web, leaving: boolean): HealthAnswer {
   if (leaving) return { status: 503, body: { status: 'stopping' } };
   if (calls === 'starting') return { status: 503, body: { status: 'starting', ...listed(down) } };
-  const missing = [web.api, needs === 'api' ? null : web.pages].filter((one) => one !== null);
+  const missing = [web.api, needs === 'pages' ? web.pages : null].filter((one) => one !== null);
   const reasons = [...down, ...(needs === 'calls' ? [] : missing)];
   if (reasons.length > 0) return { status: 503, body: { status: 'unavailable', ...listed([...reasons, ...degraded]) } };
   const lesser = [...degraded, ...(needs === 'calls' ? missing : [])];
