@@ -99,8 +99,10 @@ async function apply(client: pg.Client, name: string): Promise<void> {
       return await applyOnce(client, name, sql);
     } catch (error) {
       const { code = '', message } = error as Error & { code?: string };
-      if (isOutage(error)) throw new DatabaseAway(`Migration ${name} waits: ${message}`);
-      if (!LOCKED.includes(code)) throw new Problem(`Migration ${name} failed and was rolled back: ${message}`);
+      if (!LOCKED.includes(code)) {
+        if (isOutage(error)) throw new DatabaseAway(`Migration ${name} waits: ${message}`);
+        throw new Problem(`Migration ${name} failed and was rolled back: ${message}`);
+      }
       if (tries === TRIES)
         throw new Problem(
           `Migration ${name} was rolled back: other transactions hold its tables. End long transactions of the database (see pg_stat_activity), then try again.`,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RootKeyRefused } from '#server/crypto/root-key.ts';
 import { unwrapTenantKey } from '#server/crypto/tenant-key.ts';
 import { processState } from '#server/kernel/process-state.ts';
-import { env } from '#server/platform/env.ts';
+import { EnvError, env } from '#server/platform/env.ts';
 import { hasRootKey, rootKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -41,13 +41,13 @@ async function compare(database: Queryable): Promise<void> {
   }
 }
 
-/** The same for a role that works, or waits, without the database: false while that can't be read. @throws RootKeyRefused */
+/** The same for a role that works, or waits, without the database: false while that can't be read. @throws RootKeyRefused, EnvError */
 export async function rootKeyFits(): Promise<boolean> {
   try {
     await checkRootKey();
     return true;
   } catch (error) {
-    if (error instanceof RootKeyRefused) throw error;
+    if (error instanceof RootKeyRefused || error instanceof EnvError) throw error;
     log.warn({ err: error }, 'the database can’t be read to check the root key; trying again');
     return false;
   }

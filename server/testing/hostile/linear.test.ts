@@ -5,9 +5,10 @@ import { matchV1, operations } from '#server/api/operations.ts';
 import { parseEd25519, parseThumbprint, readClientCertificate } from '#server/crypto/client-credentials.ts';
 import { redactor } from '#server/custody/redaction/redaction.ts';
 import { families } from '#server/domain/families.ts';
+import { nothingTaken } from '#server/domain/import/credentials.ts';
 import { proposeFromCurl } from '#server/domain/import/from-curl.ts';
+import { proposalOf } from '#server/domain/import/from-openapi.ts';
 import { OPENAPI_LENGTH } from '#server/domain/import/limits.shared.ts';
-import { proposeFromOpenApi } from '#server/domain/import/read-openapi.ts';
 import { email } from '#server/domain/people/schema.ts';
 import { actionsLike, resourceActionsLike } from '#server/domain/search/searchable.ts';
 import { mistyped } from '#server/domain/search/typing-errors.ts';
@@ -111,7 +112,7 @@ const scanned = (kind: Scannable): Parser => ({
     ['--x\r\n\r\n{{', '\r\n--x--'],
   ],
 });
-const described = (document: object) => proposeFromOpenApi(JSON.stringify({ openapi: '3.1.0', ...document }));
+const described = (document: object) => proposalOf(JSON.stringify({ openapi: '3.1.0', ...document }), nothingTaken);
 
 const PARSERS: Record<string, Parser> = {
   'the query in the log': { read: (text) => loggedPath('/x', text), around: [['key&', 'a=1']] },
