@@ -4,6 +4,13 @@
  */
 export type XmlBounds = { elements: number; depth: number; attributes: number; namespaces: number; scope: number };
 
+/** Comments, CDATA and processing instructions: what stands in them is text, quotes and brackets too. */
+const NO_ELEMENTS = [
+  ['<!--', '-->'],
+  ['<![CDATA[', ']]>'],
+  ['<?', '?>'],
+] as const;
+
 /** What of a document is over its bounds, in words that follow "has"; undefined when it fits. One pass, whatever the text is. */
 export function overBounds(xml: string, bounds: XmlBounds): string | undefined {
   const counted = { elements: 0, attributes: 0, namespaces: 0, scope: 0 };
@@ -11,6 +18,13 @@ export function overBounds(xml: string, bounds: XmlBounds): string | undefined {
   const open: number[] = [];
   let declared = 0;
   for (let at = xml.indexOf('<'); at !== -1; at = xml.indexOf('<', at)) {
+    const [begin = '', end = ''] = NO_ELEMENTS.find(([begins]) => xml.startsWith(begins, at)) ?? [];
+    if (begin !== '') {
+      const closed = xml.indexOf(end, at + begin.length);
+      if (closed === -1) return `a ${begin} that does not end`;
+      at = closed + end.length;
+      continue;
+    }
     const tag = readTag(xml, at + 1);
     if (!tag) return 'a tag that does not end';
     at = tag.end;
@@ -49,7 +63,7 @@ function readTag(xml: string, from: number): Tag | undefined {
       if (xml.startsWith('xmlns', name)) namespaces++;
     } else if (c === ' ' || c === '\n' || c === '\t' || c === '\r') name = at + 1;
     else if (c === '>') {
-      const kind = first === '/' ? 'end' : first === '?' || first === '!' ? 'other' : xml[at - 1] === '/' ? 'empty' : 'start';
+      const kind = first === '/' ? 'end' : first === '!' ? 'other' : xml[at - 1] === '/' ? 'empty' : 'start';
       return { kind, attributes: attributes - namespaces, namespaces, end: at + 1 };
     }
   }

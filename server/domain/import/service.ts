@@ -18,7 +18,11 @@ import type { Apply, Proposal, Propose } from './schema.ts';
  * @throws Refusal validation_error; rate_limited while a text is read, and for a minute after one that took as long as only a made-up one does
  */
 export async function propose(ctx: Ctx, { kind, text }: z.output<typeof Propose>): Promise<Proposal> {
-  const from = (taken: Taken) => (kind === 'curl' ? proposeFromCurl(text, taken) : readDescription(ctx.tenant_id, text, taken));
+  if (kind === 'curl') return underFreeNames(ctx, (taken) => proposeFromCurl(text, taken));
+  return oneAtATime(ctx.tenant_id, () => underFreeNames(ctx, (taken) => proposeFromOpenApi(text, taken, ctx.tenant_id)));
+}
+
+async function underFreeNames(ctx: Ctx, from: (taken: Taken) => Proposed | Promise<Proposed>): Promise<Proposal> {
   let proposal = accepted(await from(nothingTaken));
   for (let round = 0, taken = nothingTaken; round < 5; round++) {
     const found = await takenBy(ctx, proposal);
@@ -55,13 +59,13 @@ const paused = processState('import-paused', () => new Map<string, number>());
 const reading = processState('import-reading', () => new Set<string>());
 
 /** One text is read at a time, for seconds at most, and the others wait: whoever has one that takes so long may have ten. */
-async function readDescription(tenantId: string, text: string, taken: Taken): Promise<Proposed> {
+async function oneAtATime(tenantId: string, read: () => Promise<Proposal>): Promise<Proposal> {
   const left = (paused.get(tenantId) ?? 0) - performance.now();
   if (left > 0) throw busy('The previous import took too long to read. Wait a minute, or paste a smaller part of the description.', left);
   if (reading.has(tenantId)) throw busy('Another description is still being read.', 3_000);
   reading.add(tenantId);
   try {
-    return await proposeFromOpenApi(text, taken, tenantId);
+    return await read();
   } catch (error) {
     if (!(error instanceof WorkTooSlow || error instanceof WorkTooLarge)) throw error;
     if (paused.size > 1_000) paused.clear();

@@ -4,7 +4,6 @@ import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { processState } from '#server/kernel/process-state.ts';
 import type { Choice, Drafts } from '#server/mcp/openapi/tools.ts';
 import { openHttp } from '#server/platform/connect/http.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
@@ -76,17 +75,13 @@ async function existingTools(tx: Tx, ctx: Ctx, serverId: string, names: string[]
 
 const DRAFT = work<{ described: Described; choice: Choice }, Drafted>('server/domain/mcp-servers/openapi.thread.ts');
 const MS = 5_000;
-/** Workspaces whose description is being read: it can take seconds of a thread that all share. */
-const reading = processState('mcp-import-reading', () => new Set<string>());
 
-/** Reads the description and makes the tools on a thread. @throws Refusal validation_error, rate_limited */
+/** Reads the description and makes the tools on a thread. @throws Refusal validation_error, what `onThread` throws when it's busy */
 async function draftsOf(ctx: Ctx, { document, url, include, prefix }: z.output<typeof ImportOpenApi>): Promise<Drafts> {
   if ((document === undefined) === (url === undefined)) throw new Refusal('validation_error', 'document: send either document or url');
   const field = url === undefined ? 'document' : 'url';
   const text = url === undefined ? document : await fetched(ctx, url);
   const described = typeof text === 'string' ? { text } : { document: text };
-  if (reading.has(ctx.tenant_id)) throw new Refusal('rate_limited', 'Another API description is still being read.', { retryAfter: 3 });
-  reading.add(ctx.tenant_id);
   try {
     const drafted = await onThread(DRAFT, { described, choice: { include, prefix } }, { owner: ctx.tenant_id, ms: MS });
     if ('problem' in drafted) throw new Refusal('validation_error', `${field}: ${drafted.problem}`);
@@ -95,8 +90,6 @@ async function draftsOf(ctx: Ctx, { document, url, include, prefix }: z.output<t
     if (error instanceof WorkTooSlow || error instanceof WorkTooLarge)
       throw new Refusal('validation_error', `${field}: takes too long to read; send a smaller part of it`);
     throw error;
-  } finally {
-    reading.delete(ctx.tenant_id);
   }
 }
 

@@ -59,6 +59,15 @@ test('the largest response that is let through is read within its deadline, besi
   assert.match(signed, /no valid signature|read/);
 });
 
+test('metadata with comments, CDATA and instructions is read, whatever stands in them', async () => {
+  const noted = idp.metadata.replace(
+    '</EntityDescriptor>',
+    `<!-- don't edit: <old entityID="a" --><?note don't <?><Extensions><![CDATA[it's <b>]]></Extensions></EntityDescriptor>`,
+  );
+  assert.deepEqual(await providerOf(noted, 'tests'), provider);
+  assert.equal(await providerOf(noted.replace(' -->', ''), 'tests'), undefined);
+});
+
 test('metadata with too much of anything is none', async () => {
   const over = idp.metadata.replace('</EntityDescriptor>', `${'<e/>'.repeat(30_000)}</EntityDescriptor>`);
   assert.ok(over.length > idp.metadata.length);
