@@ -156,6 +156,8 @@ function ofCollection(server: McpServer): Promise<Catalogue> {
     }));
     known = readTools(values).then((tools) => new Map(tools.map((one) => [one.tool.name, listedOf(one, [])])));
     ofRows.set(server, known);
+    // What failed is tried again.
+    known.catch(() => ofRows.delete(server));
   }
   return known;
 }
