@@ -26,6 +26,19 @@ test('arguments are held against the schema of their tool', async () => {
   assert.doesNotMatch(JSON.stringify(await faults(schema, { n: 'top secret', s: 'hunter2' })), /secret|hunter2/, 'no value is repeated');
 });
 
+test('a schema whose preparation failed for another reason is prepared again', async () => {
+  let failing = true;
+  const schema = {
+    get type() {
+      if (failing) throw new Error('not now');
+      return 'object';
+    },
+  };
+  await assert.rejects(faults(schema, {}), /not now/);
+  failing = false;
+  assert.deepEqual(await faults(schema, {}), []);
+});
+
 test('definitions are followed within the schema, and nowhere else', async () => {
   const tree = {
     type: 'object',

@@ -18,6 +18,8 @@ export async function argumentFaults(schema: Readonly<Record<string, unknown>>, 
     // Formats are hints to whoever fills a tool's arguments in, and patterns of other engines are left to the upstream.
     found = preparedSchema(schema, { strict: false, formats: new Map() }).catch(unusable);
     prepared.set(schema, found);
+    // What failed is tried again.
+    found.catch(() => prepared.delete(schema));
   }
   const ready = await found;
   if (ready === null) return null;

@@ -1,6 +1,6 @@
 import { withoutCanary } from '../firewall/canary.ts';
 import { type CompiledHeuristic, compileHeuristic, type Heuristic } from '../firewall/policy.ts';
-import { type Hit, scan } from '../firewall/scan.ts';
+import { type Hit, scan, scanEach } from '../firewall/scan.ts';
 import { BudgetExceeded, budgetFor } from '../patterns/budget.ts';
 import { UnsupportedPattern } from '../patterns/linear-pattern.ts';
 import { type CompiledPolicy, compileRules } from '../pii/policy.ts';
@@ -10,7 +10,20 @@ import { shownMatches } from '../pii/shown.ts';
 import { HeldTooLong } from '../pii/text-stream.ts';
 import { createTokenizer, type Tokenizer } from '../pii/tokenizer.ts';
 import { whitelistProblem } from '../pii/whitelist.ts';
-import type { CanaryDone, CanaryJob, CheckJob, Job, Known, Outcome, PiiDone, PiiJob, PolicySource, Problem, ScanJob } from './job.ts';
+import type {
+  CanaryDone,
+  CanaryJob,
+  CheckJob,
+  Job,
+  Known,
+  Outcome,
+  PiiDone,
+  PiiJob,
+  PolicySource,
+  Problem,
+  ScanEachJob,
+  ScanJob,
+} from './job.ts';
 import { kept } from './kept.ts';
 
 /** Runs a job. What refuses the call is answered, since errors lose their class on the way. */
@@ -18,7 +31,7 @@ export function run(job: Job): Outcome<unknown> {
   try {
     if (job.job === 'check') return { value: check(job) };
     if (job.job === 'canary') return { value: withoutMarkers(job) };
-    if (job.job === 'scan') return scanned(job);
+    if (job.job === 'scan' || job.job === 'scan_each') return scanned(job);
     const policy = policyOf(job.policy);
     if (!policy) return { missing: true };
     return job.job === 'show' ? { value: shownMatches(job.text, policy) } : pii(job, policy);
@@ -77,10 +90,11 @@ function streamed(session: ReturnType<typeof piiSession>, { channel, state, text
   return { texts: [passed], state: stream.state(), held: stream.held };
 }
 
-function scanned({ rules: { key, source }, texts }: ScanJob): Outcome<Hit[][]> {
+function scanned({ job, rules: { key, source }, texts }: ScanJob | ScanEachJob): Outcome<(Hit[] | null)[]> {
   const known = firewalls.get(key);
   if (!known && !source) return { missing: true };
   const heuristics = known ?? firewalls.set(key, (source as readonly Heuristic[]).map(compileHeuristic), sizeOf(source));
+  if (job === 'scan_each') return { value: scanEach(texts, heuristics) };
   const budget = budgetFor(2 * texts.reduce((sum, { text }) => sum + text.length, 0));
   return { value: texts.map(({ text, source }) => scan(text, heuristics, source, budget)) };
 }

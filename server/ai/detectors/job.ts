@@ -37,6 +37,8 @@ export type PiiDone = {
 };
 
 export type ScanJob = { job: 'scan'; rules: Known<readonly Heuristic[]>; texts: readonly { text: string; source: Source }[] };
+/** Each text under its own budget of time. */
+export type ScanEachJob = Omit<ScanJob, 'job'> & { job: 'scan_each' };
 export type ShowJob = { job: 'show'; policy: Known<PolicySource>; text: string };
 /** Whether the service can run it, and whether it is narrow enough for what it does. */
 export type CheckJob =
@@ -47,7 +49,7 @@ export type CheckJob =
 export type CanaryJob = { job: 'canary'; texts: readonly string[]; codes: readonly string[] };
 export type CanaryDone = { texts: (string | undefined)[]; leaked: boolean };
 
-export type Job = PiiJob | ScanJob | ShowJob | CheckJob | CanaryJob;
+export type Job = PiiJob | ScanJob | ScanEachJob | ShowJob | CheckJob | CanaryJob;
 /** A problem that was found, and the heuristic that has it. */
 export type Problem = { kind: 'unsupported' | 'whitelist'; message: string; index: number };
 
@@ -61,8 +63,10 @@ export type Done<J extends Job> = J extends PiiJob
   ? PiiDone
   : J extends ScanJob
     ? Hit[][]
-    : J extends ShowJob
-      ? Shown
-      : J extends CanaryJob
-        ? CanaryDone
-        : Problem | null;
+    : J extends ScanEachJob
+      ? (Hit[] | null)[]
+      : J extends ShowJob
+        ? Shown
+        : J extends CanaryJob
+          ? CanaryDone
+          : Problem | null;

@@ -1,4 +1,4 @@
-import { type Budget, budgetFor } from '../patterns/budget.ts';
+import { type Budget, BudgetExceeded, budgetFor } from '../patterns/budget.ts';
 import { folded } from '../patterns/text-units.ts';
 import { normalize } from './normalize.ts';
 import type { CompiledHeuristic, FirewallAction, FirewallRules } from './policy.ts';
@@ -50,6 +50,29 @@ export function scan(
   const order = source === 'data' ? [...hits.values()].find(({ rule, built_in }) => built_in && ORDERS.has(rule)) : undefined;
   if (order) add(PROMPT_IN_TOOL_RESULT, order, true, 'high');
   return [...hits.values()].sort((a, b) => a.start - b.start || (a.rule < b.rule ? -1 : 1));
+}
+
+/** The budget of many texts that each have their own: some may use up theirs. */
+const BASE_OF_ALL_MS = 5_000;
+
+/**
+ * The hits of texts that are judged one by one, each under its own budget; null for one that takes longer.
+ * @throws BudgetExceeded when all of them together take longer than allowed, which is no text's fault
+ */
+export function scanEach(
+  texts: readonly { text: string; source: Source }[],
+  heuristics: readonly CompiledHeuristic[] = [],
+  whole: Budget = budgetFor(2 * texts.reduce((sum, { text }) => sum + text.length, 0), BASE_OF_ALL_MS),
+): (Hit[] | null)[] {
+  return texts.map(({ text, source }) => {
+    whole.check();
+    try {
+      return scan(text, heuristics, source);
+    } catch (error) {
+      if (error instanceof BudgetExceeded) return null;
+      throw error;
+    }
+  });
 }
 
 /** Long texts are read in pieces, so that the budget can end the work between them. Pieces overlap by more than the longest match. */

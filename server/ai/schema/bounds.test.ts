@@ -32,6 +32,10 @@ const TOO_MUCH: Record<string, { schema: object; says: RegExp }> = {
     schema: { properties: { x: { pattern: '(a?){1000}'.repeat(50) } } },
     says: /\/properties\/x\/pattern is too large/,
   },
+  'a pattern of 20,000 characters': { schema: { pattern: `[${'ab'.repeat(10_000)}]` }, says: /\/pattern is longer than 10,000 characters/ },
+  'wide ranges without case': { schema: { pattern: `(?i)${'[a-\u{10ffff}]'.repeat(160)}` }, says: /\/pattern takes too long to compile/ },
+  'wide ranges by their numbers': { schema: { pattern: `(?i)${'[a-\\x{10FFFF}]'.repeat(160)}` }, says: /takes too long to compile/ },
+  'hundreds of Unicode classes': { schema: { pattern: `(?i)[${'\\pL'.repeat(330)}]` }, says: /takes too long to compile/ },
   'nested repetitions': { schema: { pattern: '((((a{10}){10}){10}){10}){10}' }, says: /too large/ },
 };
 
@@ -100,4 +104,12 @@ test('an answer as large as one may be passes a schema of the usual kind', async
   const text = JSON.stringify(range(8_000, (id) => ({ id, name: `member ${id}` })));
   assert.ok(text.length > 230_000);
   assert.deepEqual(faults(text), []);
+});
+
+test('a long list of words is one pattern, and a class may be long', async () => {
+  const words = range(220, (i) => `SKU${1_000 + i}`);
+  const { faults } = await neverBlocks(() => outputSchema({ pattern: `^(${words.join('|')})$` }));
+  assert.deepEqual([faults('"SKU1219"'), faults('"SKU1220"')], [[], [{ path: '', keyword: 'pattern' }]]);
+  await outputSchema({ pattern: `(?i)^[${range(2_000, (i) => String.fromCodePoint(0x4e00 + i)).join('')}à-ü]+$` });
+  await outputSchema({ pattern: '^[\\p{L}\\p{M}\\p{N} ._-]{1,80}$' });
 });

@@ -4,7 +4,9 @@ import { isMembers, type Members } from './keywords.ts';
 export function checkValue(part: Part): void {
   const { run, schema, value } = part;
   const { type, enum: allowed, const: only } = schema;
-  if (type !== undefined && !(Array.isArray(type) ? type.some((one) => isOf(one, value)) : isOf(type, value)))
+  // OpenAPI's `nullable`, as many schemas have it, adds null to the type and to nothing else.
+  const nullable = schema.nullable === true && value === null;
+  if (type !== undefined && !nullable && !(Array.isArray(type) ? type.some((one) => isOf(one, value)) : isOf(type, value)))
     say(part, 'type', `must be ${Array.isArray(type) ? type.join(',') : type}`);
   if (only !== undefined && !same(run, only, value, 0)) say(part, 'const', 'must be equal to constant');
   if (Array.isArray(allowed) && !isListed(run, allowed, value)) say(part, 'enum', 'must be equal to one of the allowed values');

@@ -5,15 +5,19 @@ export type SchemaPattern = { test: (text: string) => boolean /** Instructions. 
 
 /** Instructions of a program once its repetitions are written out. */
 const LARGEST = 1_000;
-const LONGEST = 1_000;
+const LONGEST = 10_000;
 /** By our own count, which may be three times what the compiler makes of it. */
 const MOST_WRITTEN_OUT = 3 * LARGEST;
-const TOO_LARGE = `is too large once its repetitions are written out (${LARGEST.toLocaleString('en')} instructions at most). Use smaller counts`;
+const TOO_LARGE = `is too large: it becomes more than ${LARGEST.toLocaleString('en')} instructions once its repetitions are written out. Use smaller counts or fewer alternatives`;
+const TOO_LONG = `is longer than ${LONGEST.toLocaleString('en')} characters`;
+const TOO_SLOW = 'takes too long to compile. Use fewer Unicode classes, and narrower ranges where case is ignored';
 
 /** The pattern, compiled in some milliseconds at most, or in a sentence part why it can't be used. */
 export function schemaPattern(pattern: string): SchemaPattern | string {
   // What a compiler writes out is counted before it does: 500 characters can stand for 200,000 instructions.
-  if (pattern.length > LONGEST || writtenOut(pattern) > MOST_WRITTEN_OUT) return TOO_LARGE;
+  if (pattern.length > LONGEST) return TOO_LONG;
+  if (writtenOut(pattern) > MOST_WRITTEN_OUT) return TOO_LARGE;
+  if (classWork(pattern) > MOST_CLASS_WORK) return TOO_SLOW;
   try {
     const re = RE2JS.compile(pattern);
     const size = re.programSize();
@@ -22,6 +26,25 @@ export function schemaPattern(pattern: string): SchemaPattern | string {
     return "can't be run in linear time (RE2 syntax: no look-around and no back-references)";
   }
 }
+
+/** Microseconds. */
+const MOST_CLASS_WORK = 20_000;
+const WORK_OF_UNICODE_CLASS = 300;
+/** Where case is ignored the compiler looks at every character of a range. */
+const WORK_OF_FOLDED = 0.07;
+const RANGE = /(\\x\{[\da-f]{1,8}\}|.)-(\\x\{[\da-f]{1,8}\}|.)/giu;
+
+/** How long character classes take the compiler at most, which the number of instructions doesn't tell. */
+function classWork(pattern: string): number {
+  let work = (pattern.match(/\\p/gi)?.length ?? 0) * WORK_OF_UNICODE_CLASS;
+  if (/\(\?[a-z]*i/i.test(pattern))
+    for (const [, least = '', most = ''] of pattern.matchAll(RANGE))
+      work += Math.max(0, Math.min(codeOf(most), LAST_WITH_CASE) - codeOf(least)) * WORK_OF_FOLDED;
+  return work;
+}
+const LAST_WITH_CASE = 0x1e943;
+
+const codeOf = (one: string): number => (one.length > 2 ? Number.parseInt(one.slice(3), 16) : (one.codePointAt(0) ?? 0));
 
 /** About how many instructions a pattern becomes, counted without compiling it. */
 function writtenOut(pattern: string): number {

@@ -58,11 +58,14 @@ const { schema } = fc.letrec<{ schema: unknown }>((tie) => {
               ...{ allOf: children, anyOf: children, oneOf: children, not: child, dependentSchemas: named },
               ...Object.fromEntries(['if', 'then', 'else'].map((keyword) => [keyword, child])),
               $ref: fc.constantFrom('#/$defs/one', '#/$defs/two'),
+              nullable: fc.constant(true),
             }).map(([keyword, given]) => given.map((one: unknown) => [keyword, one])),
           ),
           { minLength: 1, maxLength: 4 },
         )
-        .map((keywords) => Object.fromEntries(keywords)),
+        .map((keywords) => Object.fromEntries(keywords))
+        // Ajv refuses it without a type.
+        .map(({ nullable, ...others }) => (nullable === undefined || others.type === undefined ? others : { ...others, nullable })),
     ),
   };
 });
@@ -92,6 +95,16 @@ test('a value fits for us when it fits for Ajv', async () => {
     { numRuns: THOROUGH ? 50_000 : 1_500 },
   );
   assert.ok(unfit > compared / 20 && compared - unfit > compared / 20, `${unfit} of ${compared} did not fit`);
+});
+
+test('nullable adds null to a type, and to nothing else', async () => {
+  const faults = async (given: object, value: unknown) =>
+    faultsOf(await preparedSchema(given, { strict: true, formats: FORMATS }), value).map(({ keyword }) => keyword);
+  assert.deepEqual(await faults({ type: 'string', nullable: true }, null), []);
+  assert.deepEqual(await faults({ type: ['string', 'number'], nullable: true }, null), []);
+  assert.deepEqual(await faults({ type: 'string', nullable: true }, 1), ['type']);
+  assert.deepEqual(await faults({ type: 'string', nullable: false }, null), ['type']);
+  assert.deepEqual(await faults({ type: 'string', nullable: true, enum: ['a'] }, null), ['enum']);
 });
 
 function told(validate: (value: unknown) => unknown, value: unknown): boolean | undefined {

@@ -39,10 +39,11 @@ type Steps = { created: RecognizerRow[]; upgraded: RecognizerRow[]; kept: Recogn
  * Creates what the pack has and this space hasn't. What is there is brought up to date, unless someone has edited it. Agents that are named get the pack's policy.
  * @throws Refusal not_found, validation_error for agents of someone else, conflict when a name of the pack is taken
  */
-export const installPack = (ctx: Ctx, { pack: name, attach_to_agent_ids }: z.output<typeof InstallCompliancePack>) =>
-  mutate(ctx, async (tx) => {
-    const id = PACKS.find((one) => one === name);
-    if (!id) throw notFound();
+export async function installPack(ctx: Ctx, { pack: name, attach_to_agent_ids }: z.output<typeof InstallCompliancePack>) {
+  const id = PACKS.find((one) => one === name);
+  if (!id) throw notFound();
+  for (const recognizer of PACK_DEFINITIONS[id].recognizers) await assertRuns({ ...ctx, warnings: [] }, settingsOf(recognizer));
+  return mutate(ctx, async (tx) => {
     await holdLock(tx, `compliance-pack:${ctx.tenant_id}:${ctx.sandbox}:${id}`);
     const pack = PACK_DEFINITIONS[id];
     const steps = await installRecognizers(tx, ctx, id, pack);
@@ -68,13 +69,14 @@ export const installPack = (ctx: Ctx, { pack: name, attach_to_agent_ids }: z.out
       ] as [AuditEntry, ...AuditEntry[]]),
     );
   });
+}
+
+const settingsOf = ({ description: _, ...settings }: PackRecognizer) => ({ ...settings, context_words: [...settings.context_words] });
 
 async function installRecognizers(tx: Tx, ctx: Ctx, id: Pack, { recognizers }: (typeof PACK_DEFINITIONS)[Pack]): Promise<Steps> {
   const steps: Steps = { created: [], upgraded: [], kept: [] };
   for (const definition of recognizers) {
-    const { description: _, ...settings } = definition;
-    const data = { ...settings, context_words: [...settings.context_words] };
-    await assertRuns({ ...ctx, warnings: [] }, data);
+    const data = settingsOf(definition);
     const row = await tx.ai_pii_recognizers.findFirst({ where: { ...own(ctx), name: definition.name } });
     if (!row) {
       const at = { created_at: ctx.now, updated_at: ctx.now };

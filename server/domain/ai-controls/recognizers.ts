@@ -8,7 +8,7 @@ import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
-import { invalid } from '#server/kernel/errors.ts';
+import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { loosened } from '#server/kernel/loosening.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
@@ -39,11 +39,11 @@ export const getRecognizer = (ctx: Ctx, { id }: { id: string }) =>
   read(ctx, async (tx) => shownRecognizer(await recognizerById(tx, ctx, id)));
 
 /** @throws Refusal conflict when the name is taken, validation_error for what the detectors can't run */
-export const createRecognizer = (ctx: Ctx, input: z.output<typeof CreatePiiRecognizer>) =>
-  mutate(ctx, async (tx) => {
-    const settings = { ...DEFAULTS, ...input };
-    await assertRuns(ctx, settings);
-    assertShortWords(settings);
+export async function createRecognizer(ctx: Ctx, input: z.output<typeof CreatePiiRecognizer>) {
+  const settings = { ...DEFAULTS, ...input };
+  await assertRuns(ctx, settings);
+  assertShortWords(settings);
+  return mutate(ctx, async (tx) => {
     await assertWordBudget(tx, ctx, { id: null, before: 0, after: wordsLength(settings) });
     const at = { created_at: ctx.now, updated_at: ctx.now };
     const row = await tx.ai_pii_recognizers
@@ -51,15 +51,22 @@ export const createRecognizer = (ctx: Ctx, input: z.output<typeof CreatePiiRecog
       .catch(onUnique('A recognizer with this name already exists.'));
     return audited(shownRecognizer(row), recognizerEntry('create', row));
   });
+}
 
 /** The settings are judged together with those that stay. @throws Refusal not_found, conflict, validation_error */
-export const updateRecognizer = (ctx: Ctx, { id, ...input }: z.output<typeof UpdatePiiRecognizer>) =>
-  mutate(ctx, async (tx) => {
+export async function updateRecognizer(ctx: Ctx, { id, ...input }: z.output<typeof UpdatePiiRecognizer>) {
+  // A format belongs to tokens, so it goes with them unless it is asked for.
+  const forgets = input.format === undefined && input.action !== undefined && input.action !== 'tokenize' ? { format: null } : {};
+  const stored = await read(ctx, async (tx) => recognizerOf(await recognizerById(tx, ctx, id)));
+  const asked = { ...stored, ...input, ...forgets };
+  // Compiled before the transaction, in which nothing may wait for a thread.
+  if (ranAs(asked) !== ranAs(stored)) await assertCompiles(ctx, asked);
+  return mutate(ctx, async (tx) => {
     const before = await lockedRecognizer(tx, ctx, id);
-    // A format belongs to tokens, so it goes with them unless it is asked for.
-    const forgets = input.format === undefined && input.action !== undefined && input.action !== 'tokenize' ? { format: null } : {};
+    if (ranAs(recognizerOf(before)) !== ranAs(stored))
+      throw new Refusal('conflict', 'Someone else has changed this recognizer meanwhile. Look at it and try again.');
     const merged = { ...recognizerOf(before), ...input, ...forgets };
-    await assertRuns(ctx, merged);
+    assertSettings(ctx, merged);
     if (input.pattern !== undefined || input.kind !== undefined) {
       assertShortWords(merged);
       await assertWordBudget(tx, ctx, { id: before.id, before: wordsLength(before), after: wordsLength(merged) });
@@ -72,6 +79,11 @@ export const updateRecognizer = (ctx: Ctx, { id, ...input }: z.output<typeof Upd
     if (changes.length === 0) return unchanged(shownRecognizer(after));
     return audited(shownRecognizer(after), { ...recognizerEntry('update', after), changes });
   });
+}
+
+/** What decides whether detectors can run it. */
+const ranAs = ({ kind, pattern, context_words, action }: RecognizerSettings): string =>
+  JSON.stringify([kind, pattern, context_words, action]);
 
 /** @throws Refusal not_found, in_use: without its last recognizer a policy would run all of them */
 export const deleteRecognizer = (ctx: Ctx, { id }: { id: string }) =>
@@ -91,9 +103,14 @@ const DEFAULTS = { context_words: [] as string[], confidence: 0.85, action: 'red
 
 export type RecognizerSettings = Pick<Recognizer, 'name' | 'kind' | 'pattern' | 'context_words' | 'confidence' | 'action' | 'format'>;
 
-/** @throws Refusal validation_error for anything that detectors couldn't run, or a whitelist that would switch them off */
+/** A thread compiles it, so call this before a transaction. @throws Refusal validation_error for anything that detectors couldn't run, or a whitelist that would switch them off */
 export async function assertRuns(ctx: Ctx, settings: RecognizerSettings): Promise<void> {
   await assertCompiles(ctx, settings);
+  assertSettings(ctx, settings);
+}
+
+function assertSettings(ctx: Ctx, settings: RecognizerSettings): void {
+  assertKind(settings);
   if (settings.format !== null && settings.action !== 'tokenize') throw invalid('format', 'only applies to the action tokenize');
   if (reachOf(settings) > BUILT_IN_REACH)
     ctx.warnings.push(
@@ -106,10 +123,14 @@ export async function assertCompiles(
   { tenant_id }: Ctx,
   { name, kind, pattern, context_words, confidence, action, format }: RecognizerSettings,
 ): Promise<void> {
-  if (isSidecarKind(kind)) throw invalid('kind', 'sidecar_unavailable: this deployment has no Presidio sidecar. Use regex or aho_corasick');
-  if (kind === 'regex' && pattern.length > LONGEST_PATTERN) throw invalid('pattern', `must be at most ${LONGEST_PATTERN} characters long`);
+  assertKind({ kind, pattern });
   const problem = await problemOf({ recognizer: { name, kind, pattern, context_words, confidence, action, format } }, tenant_id);
   if (problem) throw invalid('pattern', problem.kind === 'unsupported' ? `regex_unsupported: ${problem.message}` : problem.message);
+}
+
+function assertKind({ kind, pattern }: Pick<RecognizerSettings, 'kind' | 'pattern'>): void {
+  if (isSidecarKind(kind)) throw invalid('kind', 'sidecar_unavailable: this deployment has no Presidio sidecar. Use regex or aho_corasick');
+  if (kind === 'regex' && pattern.length > LONGEST_PATTERN) throw invalid('pattern', `must be at most ${LONGEST_PATTERN} characters long`);
 }
 
 /** Judged only where a list is written: what is stored runs on. @throws Refusal validation_error */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { withFullLine } from '#server/custody/ai/detectors/full-line.fixture.ts';
 import { aGateway } from '#server/domain/mcp-servers/samples.fixture.ts';
 import { own } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -51,6 +52,28 @@ test('a policy that an agent or a server uses is not deleted; archived ones let 
       ['create', 'delete'],
     );
   }
+});
+
+test('what detectors compile is compiled before a recognizer is locked, and only when it changed', async () => {
+  const w = await workspace();
+  const { id } = await made(w.live, 'ai_controls.pii_recognizers.create', { name: 'member', kind: 'regex', pattern: 'M-[0-9]{6}' });
+  const update = (changes: object) => made(w.live, 'ai_controls.pii_recognizers.update', { id, ...changes });
+  await withFullLine(w.tenant.id, async () => {
+    assert.equal((await update({ confidence: 0.5, pattern: 'M-[0-9]{6}' })).confidence, 0.5);
+    await assert.rejects(update({ pattern: 'N-[0-9]{6}' }), { type: 'dependency_unavailable' });
+  });
+  let compiled = false;
+  let waiting: Promise<unknown> = Promise.resolve();
+  await withFullLine('another', async () => {
+    waiting = update({ pattern: 'N-[0-9]{6}' }).then(() => {
+      compiled = true;
+    });
+    assert.equal((await update({ confidence: 0.6 })).confidence, 0.6);
+    assert.equal(compiled, false, 'nobody waits for the lock of a change that waits for a thread');
+  });
+  await waiting;
+  const { pattern, confidence } = await made(w.live, 'ai_controls.pii_recognizers.get', { id });
+  assert.deepEqual([pattern, confidence], ['N-[0-9]{6}', 0.6]);
 });
 
 test('a recognizer that a policy names is not deleted: without its last one a policy would run all of them', async () => {

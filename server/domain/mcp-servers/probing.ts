@@ -1,5 +1,5 @@
 import { BUILT_IN_FIREWALL } from '#server/ai/firewall/policy.ts';
-import { scanTexts } from '#server/custody/ai/detectors/firewall.ts';
+import { scanEachText } from '#server/custody/ai/detectors/firewall.ts';
 import { type DomainEvent, raise } from '#server/domain/events/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -174,24 +174,26 @@ const eventOf = (
   data: { mcp_server_id: id, server: slug, tool, ...more },
 });
 
+const UNJUDGED = 'The tools of the MCP server could not be checked by the prompt firewall, so they stay as they were. Refresh in a minute.';
+
 type Judged = { protocol: McpProtocol; tools: (Pick<ReadTool, 'tool' | 'hash'> & { poison: string[] })[] | null };
 
 /**
- * What a probe found, with the rules of the firewall that a tool's text matches: it may try to steer the model. Texts that can't be judged in time count as one.
- * It takes its time, so it comes before any transaction.
+ * What a probe found, with the rules of the firewall that a tool's text matches: it may try to steer the model. A text that can't be judged in time counts as one;
+ * when none can be judged, such as while too much waits, the probe has failed. It takes its time, so it comes before any transaction.
  */
 async function judged({ tenant_id }: Ctx, { protocol, tools }: Probed): Promise<Judged> {
   if (tools === null) return { protocol, tools };
-  let poisons: string[][];
   try {
     const texts = tools.map(({ text }) => ({ text, source: 'data' as const }));
-    const hits = await scanTexts(BUILT_IN_FIREWALL, texts, tenant_id);
-    poisons = hits.map((found) => [...new Set(found.map(({ rule }) => rule))]);
+    const hits = await scanEachText(BUILT_IN_FIREWALL, texts, tenant_id);
+    const poisonOf = (found: (typeof hits)[number]) =>
+      found === null ? ['too_long_to_judge'] : [...new Set(found.map(({ rule }) => rule))];
+    return { protocol, tools: tools.map(({ tool, hash }, i) => ({ tool, hash, poison: poisonOf(hits[i] as (typeof hits)[number]) })) };
   } catch (error) {
     log.warn({ err: error }, 'the texts of tools could not be judged');
-    poisons = tools.map(() => ['too_long_to_judge']);
+    return { protocol: { ...protocol, error: UNJUDGED }, tools: null };
   }
-  return { protocol, tools: tools.map(({ tool, hash }, i) => ({ tool, hash, poison: poisons[i] as string[] })) };
 }
 
 const pinAllowed = (tx: Tx, ctx: Ctx, row: ServerRow): Promise<number> =>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import test from 'node:test';
+import { withFullLine } from '#server/custody/ai/detectors/full-line.fixture.ts';
 import { approval, type HeldCall } from '#server/custody/mcp/approvals.ts';
 import { sealTokens } from '#server/custody/mcp/grants.ts';
 import { own } from '#server/kernel/context.ts';
@@ -184,6 +185,25 @@ test('a definition that changes after it was approved shows as changed until it 
   const ref = { id: server.id, toolId: tool.id };
   await assert.rejects(made(w.live, 'mcp_servers.tools.update', { ...ref, pinned_hash: '0'.repeat(64) }), { type: 'conflict' });
   assert.equal((await made(w.live, 'mcp_servers.tools.update', { ...ref, pinned_hash: tool.upstream_hash })).pin_state, 'pinned');
+});
+
+test('tools whose texts can not be judged now stay as they were, and the refresh says so', async () => {
+  const w = await workspace();
+  const upstream = await ProtectedUpstream.start();
+  upstream.open = true;
+  const server = await registering(w, { upstream_url: upstream.url, allowed_tools: ['create_issue'] });
+  await made(w.live, 'mcp_servers.refresh', { id: server.id, pin: true });
+  const events = await watchEvents(w.live, 'ai.mcp.tool_changed', 'ai.mcp.tool_poisoning');
+  upstream.tools = [{ name: 'create_issue', description: 'plain words '.repeat(1_000), inputSchema: { type: 'object' } }];
+  const refused = await withFullLine(w.tenant.id, () => made(w.live, 'mcp_servers.refresh', { id: server.id }));
+  assert.match(refused.protocol.error, /could not be checked by the prompt firewall/);
+  assert.deepEqual(
+    refused.tools.map((tool: { pin_state: string }) => tool.pin_state),
+    ['pinned'],
+  );
+  const [tool] = await made(w.live, 'mcp_servers.tools.list', { id: server.id });
+  assert.equal(tool.poisoning.length, 0);
+  assert.deepEqual(await events(), []);
 });
 
 test('an approval passes one call, of identical arguments, whoever waits', async () => {

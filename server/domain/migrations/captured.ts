@@ -4,9 +4,10 @@ import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { bucketOf, kindOf, splitKeys } from './classify.ts';
 import { deniedOf } from './denying.ts';
+import type { Pattern } from './denylist.shared.ts';
 import { denylistOf } from './denylist.ts';
 import { MOST_ITEMS } from './register.shared.ts';
-import { lockedMigration } from './store.ts';
+import { lockedMigration, migrationById } from './store.ts';
 import { suggestedEnvironment, suggestedName } from './suggest.ts';
 import { sealItem } from './values.ts';
 
@@ -21,9 +22,12 @@ const MOST_BYTES = 65_536;
  */
 export async function acceptCaptured(ctx: Ctx, migrationId: string, items: readonly Captured[]) {
   const { denylist, environments } = await read(ctx, async (tx) => ({
-    denylist: (await denylistOf(tx, ctx)).patterns,
+    denylist: [...(await denylistOf(tx, ctx)).patterns, ...((await migrationById(tx, ctx, migrationId)).denylist as Pattern[])],
     environments: new Set((await tx.environments.findMany({ where: own(ctx), select: { name: true } })).map(({ name }) => name)),
   }));
+  // Judged before the transaction, in which nothing may wait for a thread; a migration's own list never changes.
+  const names = items.map(({ source_ref }) => ({ name: source_ref, ref: source_ref, tags: {} }));
+  const denied = await deniedOf(denylist, names, { owner: ctx.tenant_id });
   const sealed = await Promise.all(items.map((item) => sealedItem(ctx, item)));
   return inTransaction(ctx, async (tx) => {
     const migration = await lockedMigration(tx, ctx, migrationId);
@@ -42,8 +46,6 @@ export async function acceptCaptured(ctx: Ctx, migrationId: string, items: reado
         where: { id: migration.id },
         data: { status: 'discovering', started_at: ctx.now, updated_at: ctx.now },
       });
-    const entries = sealed.map(({ item }) => ({ name: item.source_ref, ref: item.source_ref, tags: {} }));
-    const denied = await deniedOf([...denylist, ...(migration.denylist as typeof denylist)], entries, { owner: ctx.tenant_id });
     let [accepted, denylisted] = [0, 0];
     for (const [i, { item, stored, text }] of sealed.entries()) {
       if (denied[i]) {

@@ -30,7 +30,21 @@ export const DENYLIST_PROTECTIONS: Looser<{ patterns: string[] }> = { patterns: 
 const patternOf = ({ kind, pattern }: { kind: string; pattern: string }) => `${kind}:${pattern}`;
 
 export async function putDenylist(ctx: Ctx, { patterns }: z.output<typeof PutDenylist>) {
-  await deniedOf(patterns, [], { owner: ctx.tenant_id });
+  // Judged before the transaction, in which nothing may wait for a thread: an item that comes meanwhile isn't listed.
+  const waiting = await read(ctx, (tx) =>
+    tx.secret_migration_items.findMany({
+      where: { ...own(ctx), status: 'pending_review' },
+      select: { id: true, migration_id: true, source_name: true, source_ref: true, source_tags: true },
+      orderBy: { id: 'asc' },
+    }),
+  );
+  const entries = waiting.map((row) => ({
+    name: row.source_name,
+    ref: row.source_ref,
+    tags: row.source_tags as Record<string, string>,
+  }));
+  const denied = await deniedOf(patterns, entries, { owner: ctx.tenant_id });
+  const matching = waiting.filter((_, i) => denied[i]);
   return mutate(ctx, async (tx) => {
     const before = await denylistOf(tx, ctx);
     const known = new Map(before.patterns.map((one) => [`${one.kind}:${one.pattern}`, one]));
@@ -50,18 +64,6 @@ export async function putDenylist(ctx: Ctx, { patterns }: z.output<typeof PutDen
       create: { tenant_id: ctx.tenant_id, ...data },
       update: data,
     });
-    const waiting = await tx.secret_migration_items.findMany({
-      where: { ...own(ctx), status: 'pending_review' },
-      select: { id: true, migration_id: true, source_name: true, source_ref: true, source_tags: true },
-      orderBy: { id: 'asc' },
-    });
-    const entries = waiting.map((row) => ({
-      name: row.source_name,
-      ref: row.source_ref,
-      tags: row.source_tags as Record<string, string>,
-    }));
-    const denied = await deniedOf(patterns, entries, { owner: ctx.tenant_id });
-    const matching = waiting.filter((_, i) => denied[i]);
     const text = (list: readonly Stored[]) => list.map(({ kind, pattern }) => `${kind} ${pattern}`);
     return audited(
       {

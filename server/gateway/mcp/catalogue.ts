@@ -102,13 +102,14 @@ async function readUpstream(
 }
 
 /** Tools that can be shown, each with what is wrong with its text; what changed since the last time is noted for the people who decide about them. */
-async function lookedThrough(call: McpCall, server: McpServer, values: readonly unknown[]): Promise<Catalogue> {
+async function lookedThrough(call: McpCall, server: McpServer, values: readonly unknown[]): Promise<Catalogue | RpcFault> {
   const tools = await readTools(values);
   const poisoning = await poisoningOf(
     call,
     server,
     tools.map(({ text }) => text),
   );
+  if (!Array.isArray(poisoning)) return poisoning;
   const catalogue = new Map(tools.map((one, i) => [one.tool.name, listedOf(one, poisoning[i] as string[])]));
   const known = [...catalogue.values()].filter(({ tool }) => server.tools.has(tool.name));
   void note(
@@ -155,6 +156,8 @@ function ofCollection(server: McpServer): Promise<Catalogue> {
     }));
     known = readTools(values).then((tools) => new Map(tools.map((one) => [one.tool.name, listedOf(one, [])])));
     ofRows.set(server, known);
+    // What failed is tried again.
+    known.catch(() => ofRows.delete(server));
   }
   return known;
 }

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { withFullLine } from '#server/custody/ai/detectors/full-line.fixture.ts';
+import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { neverBlocks } from '#server/testing/loop-probe.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { startGateway } from '../gateway.fixture.ts';
-import { makeMcp, type Rpc, textOf } from './mcp.fixture.ts';
+import { makeMcp, makeTool, type Rpc, textOf } from './mcp.fixture.ts';
 import { start } from './upstreams.fixture.ts';
 
 // What an MCP server of somebody else may send: more is refused with words, and nothing of it holds the gateway.
@@ -80,6 +83,18 @@ test('a list as large as one may be is looked through without holding the gatewa
   listed = json([...range(2_000, (i) => tool(`t${i}`, { inputSchema: large }))]);
   const answer = await neverBlocks(() => c.modern('tools/list'));
   assert.deepEqual(names(answer), ['t0', 't1']);
+});
+
+test('while the firewall can read no texts a list is refused, and no tool is taken for poisoned', async () => {
+  const w = await workspace();
+  const made = await makeMcp(running, w, upstream.url, { allowed_tools: ['t0', 't1'], pii_inspection: false });
+  const row = await makeTool(made.server, 't0');
+  listed = json(range(2, (i) => tool(`t${i}`, { description: 'plain words '.repeat(1_000) })));
+  const refused = await withFullLine(w.tenant.id, () => made.client.modern('tools/list'));
+  assert.deepEqual([refused.status, refused.rpc.error?.data.code], [503, 'firewall_unavailable'], refused.body.slice(0, 300));
+  assert.deepEqual(names(await made.client.modern('tools/list')), ['t0', 't1'], 'nothing of it was kept');
+  await until(async () => (await db().mcp_tools.findUniqueOrThrow({ where: { id: row.id } })).upstream_hash !== null, 'the tool is noted');
+  assert.equal((await db().mcp_tools.findUniqueOrThrow({ where: { id: row.id } })).poisoning, null);
 });
 
 test('a tool whose definition no canonical text holds is left out, and the others stay', async () => {

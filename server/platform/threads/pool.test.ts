@@ -6,6 +6,7 @@ import { onThread, WorkTooLarge, WorkTooSlow, work } from './pool.ts';
 import type { Asked } from './works.fixture.ts';
 
 const asked = work<Asked, unknown>('server/platform/threads/works.fixture.ts');
+const detectors = work<object, { value: unknown }>('server/ai/detectors/detectors.thread.ts');
 const run = (input: Asked, { owner = 'one', ms = 60_000, anonymous = false } = {}) => onThread(asked, input, { owner, ms, anonymous });
 
 test('work answers with what it returns, and its errors are told', async () => {
@@ -54,4 +55,18 @@ test('work of strangers, however many they are, leaves half of the line to other
   assert.equal(await known, 'known');
   await Promise.all(spinning);
   assert.equal(await run({ echo: 1 }, { owner: 'stranger', anonymous: true }), 1);
+});
+
+test('a flood of one kind of work, as much as may wait of it, refuses no other kind, of its owner or of others', async () => {
+  const spinning = Array.from({ length: 8 }, (_, i) =>
+    assert.rejects(run({ spin: true }, { owner: `spinner ${i}`, ms: 100 }), WorkTooSlow),
+  );
+  const job = { job: 'canary', texts: [], codes: [] };
+  const flood = Array.from({ length: 1_001 }, (_, i) =>
+    onThread(detectors, job, { owner: `flood ${i % 6}`, ms: 60_000, most: 200 }).catch((error: unknown) => error),
+  );
+  const others = [run({ echo: 'own' }, { owner: 'flood 0' }), run({ echo: 'other' }), run({ echo: 'anyone' }, { anonymous: true })];
+  assert.deepEqual(await Promise.all(others), ['own', 'other', 'anyone']);
+  assert.equal((await Promise.all(flood)).filter((one) => one instanceof Refusal).length, 1);
+  await Promise.all(spinning);
 });

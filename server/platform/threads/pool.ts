@@ -38,9 +38,9 @@ const { Worker } = process.getBuiltinModule('node:worker_threads');
 const THREAD = path.resolve('server/platform/threads/thread.ts');
 const THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 const MEGABYTES = 256;
-/** Of one owner, so that nobody fills the line for the others, and of all. */
+/** Of one owner, so that nobody fills the line for the others. Every kind of work is counted by itself, so that none closes the line for another. */
 const MOST_OF_ONE = 20;
-/** The line has room for as many owners that each fill theirs. */
+/** The line of a kind has room for as many owners that each fill theirs. */
 const OWNERS = 5;
 /** Of the line for work that anybody may ask for, from as many addresses as they have: the rest is for those who are known. */
 const ANONYMOUS = 0.5;
@@ -50,14 +50,14 @@ const LOADING_MS = 20_000;
 const pool = processState('threads', () => ({
   runners: new Set<Runner>(),
   waiting: new Map<string, Task[]>(),
-  count: 0,
-  anonymous: 0,
+  /** What waits of each kind of work, by its file. */
+  kinds: new Map<string, { all: number; anonymous: number }>(),
   next: 0,
 }));
 
 /**
  * Runs the work on a thread and answers with what it returns or throws. `owner` is whose work it is, such as a workspace: owners take turns. Work for somebody
- * who isn't known yet is `anonymous`, and its owner an address. `ms` is the most that it may run once it has begun; `most` is how many of an owner may wait, for work that takes milliseconds. @throws WorkTooSlow, WorkTooLarge, Refusal dependency_unavailable when too much is waiting, and the work's own errors by message: a work returns what
+ * who isn't known yet is `anonymous`, and its owner an address. `ms` is the most that it may run once it has begun; `most` is how many of an owner may wait for this kind, where it takes milliseconds. @throws WorkTooSlow, WorkTooLarge, Refusal dependency_unavailable when too much is waiting, and the work's own errors by message: a work returns what
  * its caller expects, problems included
  */
 export function onThread<I, O>(
@@ -67,13 +67,16 @@ export function onThread<I, O>(
 ): Promise<O> {
   const line = pool.waiting.get(owner) ?? [];
   const all = most * OWNERS;
-  if (line.length >= most || pool.count >= all || (anonymous && pool.anonymous >= all * ANONYMOUS)) return Promise.reject(busy());
+  const kind = pool.kinds.get(file) ?? { all: 0, anonymous: 0 };
+  const own = line.filter((task) => task.file === file).length;
+  if (own >= most || kind.all >= all || (anonymous && kind.anonymous >= all * ANONYMOUS)) return Promise.reject(busy());
   return new Promise<O>((resolve, reject) => {
     const done = (outcome: Outcome) => ('error' in outcome ? reject(outcome.error) : resolve(outcome.value as O));
     line.push({ id: pool.next++, owner, file, input, ms, anonymous, transfer, done });
     pool.waiting.set(owner, line);
-    pool.count++;
-    if (anonymous) pool.anonymous++;
+    pool.kinds.set(file, kind);
+    kind.all++;
+    if (anonymous) kind.anonymous++;
     startNext();
   });
 }
@@ -89,7 +92,7 @@ const busy = () =>
   });
 
 function startNext(): void {
-  while (pool.count > 0) {
+  while (pool.waiting.size > 0) {
     const runner = idle();
     if (!runner) return;
     start(runner, shift());
@@ -102,8 +105,9 @@ function shift(): Task {
   const task = line.shift() as Task;
   pool.waiting.delete(owner);
   if (line.length > 0) pool.waiting.set(owner, line);
-  pool.count--;
-  if (task.anonymous) pool.anonymous--;
+  const kind = pool.kinds.get(task.file) as { all: number; anonymous: number };
+  kind.all--;
+  if (task.anonymous) kind.anonymous--;
   return task;
 }
 

@@ -249,19 +249,22 @@ function counted(pii: PooledPii | undefined): Record<string, number> {
 
 const preparedSchemas = new WeakMap<object, Promise<OutputSchema>>();
 
-/** Prepared once a version of the agent. @throws ControlFailed for a stored schema that can't be run any more */
+/** Prepared once a version of the agent. @throws InvalidSchema for a stored schema that can't be run any more */
 function schemaOf(schema: object): Promise<OutputSchema> {
   let prepared = preparedSchemas.get(schema);
   if (prepared === undefined) {
-    prepared = outputSchema(schema).catch((error: unknown) => {
-      throw error instanceof InvalidSchema ? new ControlFailed('internal_error', error) : error;
-    });
+    prepared = outputSchema(schema);
     preparedSchemas.set(schema, prepared);
   }
   return prepared;
 }
 
 function refusalOf(error: unknown): AiRefused {
+  // Whoever manages the agent can mend it, and learns here what is wrong with it.
+  if (error instanceof InvalidSchema)
+    return aiRefusal('output_schema_violation', `The output schema of this agent can't be run: ${error.message}. Change the schema.`, {
+      cause: error,
+    });
   const code = error instanceof ControlFailed ? error.code : 'internal_error';
   return aiRefusal(code, DESCRIPTIONS[code] ?? 'Something went wrong on our side.', { cause: error });
 }
