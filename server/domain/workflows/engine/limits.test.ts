@@ -103,6 +103,19 @@ test('outputs with more values than a run may have end it, however few bytes the
   assert.match(String(execution.error_message), /more than 500,000 values together, the limit\. Pass on only/);
 });
 
+test('a large value can be passed on twice, and one that names it without end ends the run without being written', async () => {
+  const w = await workspace();
+  const row = (i: number) => Object.fromEntries(Array.from({ length: 60 }, (_, j) => [`field_${j}`, i]));
+  const rows = Array.from({ length: 1_000 }, (_, i) => row(i));
+  const of = (template: unknown) =>
+    definitionOf({ a: ['transform', { template }], b: ['transform', { template: '{{a[0] | length}}' }] }, ['trigger>a', 'a>b']);
+  const twice = await ended(await started(w.test, await stored(w.test, of(['{{trigger.data}}', '{{trigger.data}}'])), rows));
+  assert.deepEqual([twice.status, twice.error_message], ['completed', null]);
+  const always = of(Array.from({ length: 9_000 }, () => '{{trigger.data}}'));
+  const endless = await ended(await started(w.test, await stored(w.test, always), rows));
+  assert.deepEqual([endless.status, endless.error_code], ['failed', 'state_too_large']);
+});
+
 test('what the nodes of a run were given is kept to 2 MiB, and the run goes on', async () => {
   const w = await workspace();
   const nodes = Array.from({ length: 12 }, (_, i) => `n${i}`);
