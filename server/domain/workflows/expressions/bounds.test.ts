@@ -93,6 +93,12 @@ test('patterns with endless states of their automaton are charged before they se
   );
 });
 
+test('a text that is too long for a pattern is refused with the number that is not', () => {
+  const search = (length: number) => matchesPattern('"status":\\s*"(failed|error)"', 'a'.repeat(length), newMeter());
+  assert.equal(search(20_000), false);
+  assert.throws(() => search(64 * 1024), /^TooLarge: this pattern can search at most 2\d{4} characters of text: make/);
+});
+
 test('what an ordinary step does is far from the bounds', async () => {
   const orders = Array.from({ length: 5_000 }, (_, i) => ({ id: `order-${i}`, amount: i, city: 'Köln' }));
   const meter = newMeter();
