@@ -133,7 +133,12 @@ test('what the nodes of a run were given is kept to 2 MiB, and the run goes on',
 test('the input of a step that is tried again counts once', async () => {
   const w = await workspace();
   const server = await listen(createServer((req, res) => req.resume().on('end', () => res.writeHead(500).end())));
-  const config = { method: 'POST', url: `http://127.0.0.1:${server}/`, body: '{{trigger.data}}', retry: { attempts: 9, delayMs: 1, factor: 1 } };
+  const config = {
+    method: 'POST',
+    url: `http://127.0.0.1:${server}/`,
+    body: '{{trigger.data}}',
+    retry: { attempts: 9, delayMs: 1, factor: 1 },
+  };
   const id = await started(w.test, await stored(w.test, definitionOf({ a: ['http_request', config] }, ['trigger>a'])), 'a'.repeat(250_000));
   assert.equal((await ended(id)).status, 'failed');
   const [, a] = await runsOf(w.test, id);

@@ -110,7 +110,8 @@ function restoreLoops(drive: Drive): ReadonlySet<Run> {
     }
     const begun = inside.reduce((most, { path }) => Math.max(most, Number.parseInt(path.slice(prefix.length), 10) + 1), 0);
     openLoop(graph, frame, node, result.items, begun);
-  }  return step.changed;
+  }
+  return step.changed;
 }
 
 type Items = Extract<NodeResult, { status: 'looping' | 'failed' }>;

@@ -43,8 +43,8 @@ export const email: NodeKind = async (call) => {
 
 function recipients(call: NodeCall): string[] {
   const given = evaluated(call, call.config.to, true);
-  const list = (Array.isArray(given) ? given.slice(0, MOST_RECIPIENTS + 1) : asText(given, call.meter).split(',', MOST_RECIPIENTS + 1)).map((one) =>
-    addressOf(asText(one, call.meter)),
+  const list = (Array.isArray(given) ? given.slice(0, MOST_RECIPIENTS + 1) : asText(given, call.meter).split(',', MOST_RECIPIENTS + 1)).map(
+    (one) => addressOf(asText(one, call.meter)),
   );
   const unique = [...new Set(list)];
   if (unique.length === 0 || unique.length > MOST_RECIPIENTS) throw new InvalidConfig(`to must name 1 to ${MOST_RECIPIENTS} addresses`);

@@ -23,8 +23,10 @@ export function matchesPattern(pattern: string, text: string, meter: Meter): boo
     const engine = RE2JS.compile(pattern);
     const each = engine.programSize() * COSTS.instruction;
     const most = Math.floor(MOST_WORK / each);
-    if (text.length > most)
-      throw new TooLarge(`this pattern can search at most ${most} characters of text: make the pattern shorter, or search a part of the text`);
+    if (text.length > most && text.length * each > meter.left)
+      throw new TooLarge(
+        `this pattern can search at most ${most} characters of text: make the pattern shorter, or search a part of the text`,
+      );
     charge(meter, text.length * each);
     return engine.test(text);
   } catch (error) {

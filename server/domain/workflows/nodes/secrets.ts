@@ -2,8 +2,8 @@ import { openedSecret, SecretUnusable } from '#server/custody/mcp/secrets.ts';
 import { scrubbedBytes } from '#server/custody/redaction/scrubbed-bytes.ts';
 import { filledTexts, mapTexts } from '#server/domain/templates/texts.shared.ts';
 import { ownQuery, ownRows } from '#server/platform/own-rows.ts';
-import { COST, charge, chargeWhole } from '../expressions/meter.shared.ts';
 import { asText } from '../expressions/filters.shared.ts';
+import { COST, charge, chargeWhole } from '../expressions/meter.shared.ts';
 import { evaluatePieces, evaluateText, maskOf, namesSecret, type SecretName, WALK } from '../expressions/template.shared.ts';
 import { hash, type NodeCall, type NodeFault } from './node-call.ts';
 
