@@ -3,7 +3,7 @@ import test from 'node:test';
 import { neverBlocks } from '#server/testing/loop-probe.ts';
 import { leastGap, nextFire, parseCron } from './cron.shared.ts';
 import { hardProblem, type WorkflowNode } from './definition.shared.ts';
-import { firstError, problemsOf, secretsNamed } from './publishable.shared.ts';
+import { firstError, isPublishable, problemsOf, secretsNamed } from './publishable.shared.ts';
 
 const times = <T>(n: number, of: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => of(i));
 const node = (config: unknown, type = 'transform', id = 'n') => ({ id, type, data: { config } });
@@ -68,6 +68,9 @@ const LARGEST: Record<string, unknown> = {
     timezone: 'Africa/Casablanca',
   }),
   credentials: definition([node({ template: filling(() => `sk_live_${'a'.repeat(40)}`) })]),
+  'credentials in every node': definition(
+    times(99, (i) => node({ template: Object.fromEntries(times(90, (j) => [`n${j}_password`, 'a8Kd93mXq0'])) }, 'transform', `n${i}`)),
+  ),
   secrets: definition([node({ method: 'GET', url: 'https://a.example', headers: filling((i) => `{{secret:a${i}}}`) }, 'http_request')]),
   'one long placeholder': definition([node({ template: `{{trigger${' '.repeat(200_000)}|default('${'\\a'.repeat(75_000)}')}}` })]),
 };
@@ -99,6 +102,16 @@ test('what is too large to be looked into is refused before it is looked into', 
   ];
   for (const [what, hostile, message] of refused)
     await neverBlocks(async () => assert.match(firstError(problemsOf(hostile, around)) ?? '', message, what));
+});
+
+test('warnings without end hide no error of a later node, and keep nothing from being live', () => {
+  const warned = node({ template: Object.fromEntries(times(150, (i) => [`n${i}_password`, 'a8Kd93mXq0'])) });
+  const others = [node({ template: 1 }, 'transform', 'm'), node({}, 'transform', 'last')];
+  const severities = (nodes: object[]) => problemsOf(definition([warned, ...nodes]), around).map(({ severity }) => severity);
+  assert.deepEqual([severities(others).length, severities(others)[0]], [101, 'error']);
+  assert.equal(firstError(problemsOf(definition([warned, ...others]), around)), 'node "last": fields or template is required');
+  assert.equal(isPublishable(problemsOf(definition([warned, ...others]), around)), false);
+  assert.equal(isPublishable(problemsOf(definition([warned]), around)), true);
 });
 
 test('a definition with more problems than are listed says so', () => {

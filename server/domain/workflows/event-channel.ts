@@ -3,6 +3,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { inTransaction, type Tx } from '#server/kernel/database.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
+import { log } from '#server/platform/log.ts';
 import { configOf, isRecord, triggerOf, triggerTypeOf } from './definition.shared.ts';
 import { newMeter } from './expressions/meter.shared.ts';
 import { member } from './expressions/reference.shared.ts';
@@ -80,7 +81,8 @@ export function matches(config: unknown, data: Record<string, unknown>): boolean
     if (!path || !OPERATORS.some((one) => one === operator)) return false;
     try {
       return satisfies(path.reduce<unknown>(member, data), operator as Operator, value, { matches: matchesPattern, meter });
-    } catch {
+    } catch (err) {
+      log.warn({ err }, 'a condition of an event trigger could not be evaluated and does not hold');
       return false;
     }
   });

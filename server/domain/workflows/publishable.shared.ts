@@ -40,15 +40,23 @@ export function problemsOf(stored: unknown, around: Surroundings): Problem[] {
   if (size.length > 0) return [...triggerProblems(definition), ...size];
   const structure = structureOf(definition);
   const problems = [...triggerProblems(definition), ...graphProblems(definition, structure)];
-  for (const node of definition.nodes) if (problems.length < MOST_PROBLEMS) problems.push(...configProblems(node, structure, around));
+  // Only errors end it: behind any number of warnings the one error must be found that keeps it from being live.
+  let found = problems.length;
+  for (const node of definition.nodes) {
+    if (found >= MOST_PROBLEMS) break;
+    const of = configProblems(node, structure, around);
+    found += of.filter(isError).length;
+    problems.push(...of);
+  }
   problems.push(...graphWarnings(structure));
-  const errors = problems.filter(({ severity }) => severity === 'error');
+  const errors = problems.filter(isError);
   const all = [...errors, ...problems.filter(({ severity }) => severity === 'warning')];
   return all.length <= MOST_PROBLEMS
     ? all
     : [...all.slice(0, MOST_PROBLEMS), { node_id: null, severity: errors.length > 0 ? 'error' : 'warning', message: MORE }];
 }
 
+const isError = ({ severity }: Problem): boolean => severity === 'error';
 export const isPublishable = (problems: readonly Problem[]): boolean => problems.every(({ severity }) => severity === 'warning');
 
 /** The first error as the message of invalid_definition: `node "notify": method is required`. */

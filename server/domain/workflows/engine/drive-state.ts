@@ -8,7 +8,7 @@ import type { JsonSize } from './json-size.ts';
 import type { Meter } from './metering.ts';
 import type { Room } from './room.ts';
 import type { Claimed, Timer } from './store.ts';
-import type { ExecutionValue } from './values.ts';
+import { type ExecutionValue, kept } from './values.ts';
 
 export type Held = {
   execution: Claimed;
@@ -45,6 +45,15 @@ export type Drive = {
   clockOut: NodeJS.Timeout | undefined;
   wake: () => void;
 };
+
+/** Says what it holds in memory: what started it, what its nodes were given as far as that is kept, and their outputs. */
+export function hold({ held, tools, value, inputs, state, steppedBack }: Drive): void {
+  if (!steppedBack) tools.room.holds(held.execution.id, [kept(value.input).size, { bytes: inputs, values: 0 }, ...state.values()]);
+}
+
+/** What an input of a node counts for in `inputs`. */
+export const inputBytes = ({ type }: WorkflowNode, input: unknown): number =>
+  type === 'set_response' || input === null ? 0 : kept(input).size.bytes;
 
 /** `outer:2/inner:0` as frames. */
 export function frameOf(path: string): Frame {

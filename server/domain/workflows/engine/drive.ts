@@ -4,11 +4,12 @@ import { configOf, graphOf, type NodeStatus, type WorkflowNode } from '../defini
 import { runNode } from '../nodes/kinds.ts';
 import { faultOf, type NodeFault, type NodeResult } from '../nodes/node-call.ts';
 import { structureOf } from '../structure.shared.ts';
-import { callOf, type Drive, frameOf, type Held, type Tools } from './drive-state.ts';
+import { callOf, type Drive, frameOf, type Held, hold, inputBytes, type Tools } from './drive-state.ts';
 import { finish, write } from './ending.ts';
 import { advance, type Frame, fail, inputOf, keyOf, openGraph, openLoop, put, putTrigger, type Run, type Step } from './graph.ts';
+import { isOver, MOST_LEVELS, MOST_STATE, MOST_VALUES, MOST_VALUES_EACH } from './json-size.ts';
 import { failureOf, resume } from './resume.ts';
-import { type ExecutionValue, kept, MOST_INPUTS, MOST_STATE, MOST_VALUES, openValue } from './values.ts';
+import { type ExecutionValue, kept, MOST_INPUTS, openValue } from './values.ts';
 
 const AT_ONCE = 5;
 const MOST_RUNS = 1_000;
@@ -52,10 +53,12 @@ async function open(held: Held, tools: Tools): Promise<Drive | null> {
     setTimeout(() => drive.inFlight.abort(), CANCEL_MS).unref();
     drive.wake();
   };
+  limitTime(drive);
   try {
     drive.value = await openValue<ExecutionValue>(execution, execution);
-    if (execution.resumed || execution.retry_of !== null) await resume(drive);
+    if (execution.resumed || execution.retry_of !== null) for (const changed of await resume(drive)) settled(drive, changed);
   } catch (error) {
+    clearTimeout(drive.clockOut);
     // A workspace that sealed its key goes on when it opens it again: the lease runs out, and counts as no loss.
     log.warn({ err: error, execution_id: execution.id }, 'an execution could not be opened');
     await tools.pool.query(
@@ -66,7 +69,7 @@ async function open(held: Held, tools: Tools): Promise<Drive | null> {
   }
   const trigger = putTrigger(graph, drive.value.input);
   if (trigger) drive.dirty.add(Object.assign(trigger, { completed_at: trigger.started_at }));
-  limitTime(drive);
+  hold(drive);
   return drive;
 }
 
@@ -249,7 +252,7 @@ function apply(drive: Drive, key: string, result: NodeResult): void {
   const frame = frameOf(run.path);
   const now = tools.clock();
   drive.dirty.add(run);
-  run.input = shownInput(drive, node, result.input !== undefined ? result.input : inputOf(graph, node, frame));
+  run.input = shownInput(drive, node, run.input, result.input !== undefined ? result.input : inputOf(graph, node, frame));
   if (result.status === 'looping') {
     openLoop(graph, frame, node, result.items);
     return;
@@ -319,21 +322,20 @@ function settled(drive: Drive, run: Run): void {
 }
 
 /** What a node was given, as people see it: left out once there is too much of it in the run. Callers get the input of set_response, so that is whole. */
-function shownInput(drive: Drive, { type }: WorkflowNode, input: unknown): unknown {
-  if (type === 'set_response' || input === null) return input;
-  const { value } = kept(input);
-  const { bytes } = kept(value).size;
-  if (drive.inputs + bytes > MOST_INPUTS)
-    return `[left out: the inputs of this run are larger than ${MOST_INPUTS / 1_048_576} MiB together]`;
-  drive.inputs += bytes;
-  return value;
+function shownInput(drive: Drive, node: WorkflowNode, earlier: unknown, input: unknown): unknown {
+  drive.inputs -= inputBytes(node, earlier); // of the attempt before, which it replaces
+  const value = node.type === 'set_response' ? input : kept(input).value;
+  const fits = drive.inputs + inputBytes(node, value) <= MOST_INPUTS;
+  const shown = fits ? value : `[left out: the inputs of this run are larger than ${MOST_INPUTS / 1_048_576} MiB together]`;
+  drive.inputs += inputBytes(node, shown);
+  return shown;
 }
 
 /** Counts what is kept, and keeps what is too large for its own row with the execution. */
 function remember(drive: Drive, key: string, run: Run): void {
   const { size, cut } = kept(run.output);
   drive.state.set(key, size);
-  if (!drive.steppedBack) drive.tools.room.holds(drive.held.execution.id, drive.state.values());
+  hold(drive);
   const problem = stateProblem(drive);
   if (problem) drive.stop ??= { status: 'failed', code: 'state_too_large', message: problem };
   if (cut) run.truncated = true;
@@ -347,6 +349,8 @@ function stateProblem({ state }: Drive): string | null {
   let [bytes, values] = [0, 0];
   for (const size of state.values()) [bytes, values] = [bytes + size.bytes, values + size.values];
   if (bytes > MOST_STATE) return 'The outputs of the run are larger than 5 MiB together, the limit. Pass on only what later steps need.';
+  if ([...state.values()].some(isOver))
+    return `An output has more than ${MOST_VALUES_EACH.toLocaleString('en-US')} values or ${MOST_LEVELS} levels, the limits. Pass on only what later steps need.`;
   return values > MOST_VALUES
     ? `The outputs of the run have more than ${MOST_VALUES.toLocaleString('en-US')} values together, the limit. Pass on only what later steps need.`
     : null;

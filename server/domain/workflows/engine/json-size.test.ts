@@ -11,6 +11,15 @@ test('a value is measured as it is written', () => {
   assert.equal(jsonSize({ a: [1, 2], b: 'x' }).values, 5);
 });
 
+test('a value that no run may have is measured until that is known', () => {
+  const big = Array.from({ length: 60_000 }, (_, i) => ({ id: i }));
+  const { values } = jsonSize(Array.from({ length: 9_000 }, () => big));
+  assert.ok(values > 320_000 && values < 320_010, String(values));
+  assert.equal(jsonSize(Array.from({ length: 9_000 }, () => 'a'.repeat(4_000_000))).values, 3);
+  const deep = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
+  assert.deepEqual([jsonSize(deep(500)).tooDeep, jsonSize(deep(501)).tooDeep], [undefined, true]);
+});
+
 test('what fits of a text is the most that does', () => {
   for (const text of TEXTS)
     for (let most = 2; most < 40; most++) {

@@ -1,26 +1,52 @@
 /** How large a value is as JSON: bytes of UTF-8, and values in all. */
-export type JsonSize = { bytes: number; values: number };
+export type JsonSize = { bytes: number; values: number; tooDeep?: true };
 
-/** Measured without writing it: a text of control characters is six times as long as JSON. */
+/** Of all outputs of an execution together: bytes of JSON, and values of any kind, which take many times their bytes in memory. */
+export const MOST_STATE = 5 * 1024 * 1024;
+export const MOST_VALUES = 500_000;
+/** Of one, which is measured at once. */
+export const MOST_VALUES_EACH = 320_000;
+export const MOST_LEVELS = 500;
+export const isOver = ({ bytes, values, tooDeep }: JsonSize): boolean =>
+  tooDeep === true || bytes > MOST_STATE || values > MOST_VALUES_EACH;
+
+/**
+ * Measured without writing it: a text of control characters is six times as long as JSON. No further than `isOver` needs: what names the same value ten
+ * thousand times is as long as ten thousand of it.
+ */
 export function jsonSize(value: unknown): JsonSize {
   let [bytes, values] = [0, 0];
-  const open: unknown[] = [value];
-  while (open.length > 0) {
-    const part = open.pop();
+  const [open, depths]: [object[], number[]] = [[], []];
+  const add = (part: unknown, depth: number) => {
+    if (typeof part === 'object' && part !== null) {
+      open.push(part);
+      depths.push(depth);
+      return;
+    }
     values++;
-    if (typeof part === 'string') bytes += textBytes(part);
-    else if (typeof part !== 'object' || part === null) bytes += String(part).length;
-    else if (Array.isArray(part)) {
+    bytes += typeof part === 'string' ? textBytes(part) : String(part).length;
+  };
+  add(value, 0);
+  for (let part = open.pop(); part; part = open.pop()) {
+    const depth = (depths.pop() as number) + 1;
+    values++;
+    if (depth > MOST_LEVELS) return { bytes, values, tooDeep: true };
+    if (Array.isArray(part)) {
       bytes += 2 + Math.max(0, part.length - 1);
-      for (const item of part) open.push(item);
+      for (const item of part) {
+        if (isOver({ bytes, values })) break;
+        add(item, depth);
+      }
     } else {
       const names = Object.keys(part);
       bytes += 2 + Math.max(0, names.length - 1);
       for (const name of names) {
+        if (isOver({ bytes, values })) break;
         bytes += textBytes(name) + 1;
-        open.push((part as Record<string, unknown>)[name]);
+        add((part as Record<string, unknown>)[name], depth);
       }
     }
+    if (isOver({ bytes, values })) break;
   }
   return { bytes, values };
 }

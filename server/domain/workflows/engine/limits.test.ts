@@ -103,6 +103,19 @@ test('outputs with more values than a run may have end it, however few bytes the
   assert.match(String(execution.error_message), /more than 500,000 values together, the limit\. Pass on only/);
 });
 
+test('a large value can be passed on twice, and one that names it without end ends the run without being written', async () => {
+  const w = await workspace();
+  const row = (i: number) => Object.fromEntries(Array.from({ length: 60 }, (_, j) => [`field_${j}`, i]));
+  const rows = Array.from({ length: 1_000 }, (_, i) => row(i));
+  const of = (template: unknown) =>
+    definitionOf({ a: ['transform', { template }], b: ['transform', { template: '{{a[0] | length}}' }] }, ['trigger>a', 'a>b']);
+  const twice = await ended(await started(w.test, await stored(w.test, of(['{{trigger.data}}', '{{trigger.data}}'])), rows));
+  assert.deepEqual([twice.status, twice.error_message], ['completed', null]);
+  const always = of(Array.from({ length: 9_000 }, () => '{{trigger.data}}'));
+  const endless = await ended(await started(w.test, await stored(w.test, always), rows));
+  assert.deepEqual([endless.status, endless.error_code], ['failed', 'state_too_large']);
+});
+
 test('what the nodes of a run were given is kept to 2 MiB, and the run goes on', async () => {
   const w = await workspace();
   const nodes = Array.from({ length: 12 }, (_, i) => `n${i}`);
@@ -115,6 +128,48 @@ test('what the nodes of a run were given is kept to 2 MiB, and the run goes on',
   const inputs = (await runsOf(w.test, id)).filter(({ node_id }) => node_id !== 'trigger-node').map(({ input }) => input);
   const left = inputs.filter((input) => input === '[left out: the inputs of this run are larger than 2 MiB together]');
   assert.equal(left.length, 4);
+});
+
+test('the input of a step that is tried again counts once', async () => {
+  const w = await workspace();
+  const server = await listen(createServer((req, res) => req.resume().on('end', () => res.writeHead(500).end())));
+  const config = {
+    method: 'POST',
+    url: `http://127.0.0.1:${server}/`,
+    body: '{{trigger.data}}',
+    retry: { attempts: 9, delayMs: 1, factor: 1 },
+  };
+  const id = await started(w.test, await stored(w.test, definitionOf({ a: ['http_request', config] }, ['trigger>a'])), 'a'.repeat(250_000));
+  assert.equal((await ended(id)).status, 'failed');
+  const [, a] = await runsOf(w.test, id);
+  assert.deepEqual([a?.attempt, JSON.stringify(a?.input).includes('left out')], [10, false]);
+});
+
+test('what started a run is no output of it, whether the run was put aside or not', async () => {
+  const w = await workspace();
+  const definition = definitionOf(
+    {
+      a: ['transform', { template: Array.from({ length: 7 }, () => '{{trigger.data}}') }],
+      pause: ['delay', { amount: 1, unit: 'seconds' }],
+      b: ['transform', { template: '{{a | length}}' }],
+    },
+    ['trigger>a', 'a>pause', 'pause>b'],
+  );
+  const execution = await ended(await started(w.test, await stored(w.test, definition), 'a'.repeat(700_000)));
+  assert.deepEqual([execution.status, execution.error_message], ['completed', null]);
+});
+
+test('a loop whose items are too large when its run is taken up again fails it', async () => {
+  const w = await workspace();
+  const loop = (items: unknown) =>
+    definitionOf({ each: ['loop', { items }], pause: ['delay', { amount: 2, unit: 'seconds' }] }, ['trigger>each', 'each:body>pause']);
+  const id = await started(w.test, await stored(w.test, loop([1, 2])), 'a'.repeat(100_000));
+  await until(async () => (await db().workflow_executions.count({ where: { id, status: 'waiting' } })) > 0, 'it waits in its loop');
+  const items = `{{trigger.data|replace('a','${'b'.repeat(100)}')|split('b')}}`;
+  await db().workflow_executions.update({ where: { id }, data: { definition: loop(items) as object } });
+  const execution = await ended(id);
+  assert.deepEqual([execution.status, execution.error_code], ['failed', 'state_too_large']);
+  assert.equal(await statesOf(w.test, id), 'each:0/pause:cancelled each:failed');
 });
 
 test('answers of servers with too many values fail the node, which says how many it may have', async () => {

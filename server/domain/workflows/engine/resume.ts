@@ -1,13 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { configOf, type ExecutionError, TRIGGER_NODE, type WorkflowNode } from '../definition.shared.ts';
 import { KINDS } from '../nodes/kinds.ts';
-import { callOf, type Drive, frameOf } from './drive-state.ts';
+import { faultOf, type NodeCall, type NodeResult } from '../nodes/node-call.ts';
+import { callOf, type Drive, frameOf, inputBytes } from './drive-state.ts';
 import { type Failure, fail, type Graph, iteration, keyOf, openLoop, type Run, type Step } from './graph.ts';
 import { loadRuns } from './store.ts';
 import { kept, type NodeValue, openValue } from './values.ts';
 
-/** What an earlier worker wrote of it. Runs that were in flight are made again, with the same key. */
-export async function resume(drive: Drive): Promise<void> {
+/** What an earlier worker wrote of it. Runs that were in flight are made again, with the same key. @returns runs that end by that */
+export async function resume(drive: Drive): Promise<ReadonlySet<Run>> {
   const { execution } = drive.held;
   const { graph, timers } = drive;
   const stored = await loadRuns(drive.tools.pool, execution.id);
@@ -36,13 +37,13 @@ export async function resume(drive: Drive): Promise<void> {
       truncated,
     };
     graph.runs.set(keyOf(path, node_id), run);
-    if (output !== null) drive.state.set(keyOf(path, node_id), kept(output).size);
-    if (run.input !== null) drive.inputs += kept(run.input).size.bytes;
+    if (output !== null && node_id !== TRIGGER_NODE) drive.state.set(keyOf(path, node_id), kept(output).size);
+    const node = graph.structure.nodes.get(node_id);
+    if (node) drive.inputs += inputBytes(node, run.input);
   }
-  drive.tools.room.holds(execution.id, drive.state.values());
   for (const timer of stored.timers) timers.set(keyOf(timer.path, timer.node_id), timer);
   restoreFailures(drive);
-  restoreLoops(drive);
+  return restoreLoops(drive);
 }
 
 /** A failure that nothing handled still stands. */
@@ -83,20 +84,44 @@ export const failureOf = (run: Run): Failure => ({
 });
 
 /** Loops that were under way: their items again, and how many iterations have begun. The outer ones first: the items of an inner one may come from theirs. */
-function restoreLoops(drive: Drive): void {
+function restoreLoops(drive: Drive): ReadonlySet<Run> {
   const { graph } = drive;
+  const step: Step = { start: new Map(), changed: new Set(), done: false };
   const loops = [...graph.runs.values()]
     .filter(({ status, node_id }) => status === 'running' && graph.structure.nodes.get(node_id)?.type === 'loop')
     .sort((a, b) => a.path.length - b.path.length);
   for (const run of loops) {
+    if (run.status !== 'running') continue;
     const node = graph.structure.nodes.get(run.node_id) as WorkflowNode;
     const frame = frameOf(run.path);
-    const result = KINDS.loop(callOf(drive, node, run, frame));
-    if (result instanceof Promise || result.status !== 'looping') continue;
     const prefix = iteration(frame, node.id, 0).path.slice(0, -1);
-    const begun = [...graph.runs.values()]
-      .filter(({ path }) => path.startsWith(prefix))
-      .reduce((most, { path }) => Math.max(most, Number.parseInt(path.slice(prefix.length), 10) + 1), 0);
+    const inside = [...graph.runs.values()].filter(({ path }) => path.startsWith(prefix));
+    const result = itemsOf(callOf(drive, node, run, frame));
+    if (result.status !== 'looping') {
+      // Without its items none of its iterations can go on.
+      for (const one of inside) {
+        if (one.status !== 'running') continue;
+        drive.timers.delete(keyOf(one.path, one.node_id));
+        step.changed.add(Object.assign(one, { status: 'cancelled' }));
+      }
+      step.changed.add(Object.assign(run, { status: 'failed', handles: [], error: result.fault }));
+      fail(graph, node, run, frame, step, failureOf(run));
+      continue;
+    }
+    const begun = inside.reduce((most, { path }) => Math.max(most, Number.parseInt(path.slice(prefix.length), 10) + 1), 0);
     openLoop(graph, frame, node, result.items, begun);
+  }
+  return step.changed;
+}
+
+type Items = Extract<NodeResult, { status: 'looping' | 'failed' }>;
+
+function itemsOf(call: NodeCall): Items {
+  try {
+    return KINDS.loop(call) as Items;
+  } catch (error) {
+    const fault = faultOf(error);
+    if (!fault) throw error;
+    return { status: 'failed', fault };
   }
 }

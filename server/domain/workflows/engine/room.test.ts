@@ -6,6 +6,7 @@ import { listen } from '#server/platform/http-out/upstream.fixture.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { hold } from './drive-state.ts';
 import { openRoom } from './room.ts';
 import { definitionOf, ended, started, statesOf, stored, working } from './running.fixture.ts';
 
@@ -27,8 +28,18 @@ test('an execution steps back when it has more than its share of too much, and o
   assert.equal(room.isFull(), true, 'values take memory, however short they are');
 });
 
+test('what started an execution and what its nodes were given count too', () => {
+  const room = openRoom(MIB);
+  const holding = (input: unknown, inputs: number) =>
+    hold({ held: { execution: { id: 'a' } }, tools: { room }, value: { input }, inputs, state: new Map(), steppedBack: false } as never);
+  holding('a'.repeat(MIB / 4), 0);
+  assert.equal(room.isFull(), false);
+  holding('a'.repeat(MIB / 4), MIB / 2);
+  assert.equal(room.isFull(), true);
+});
+
 await ownDatabase();
-working({ mostHeld: 2 * MIB });
+working({ mostHeld: 3 * MIB });
 
 test('a run that holds too much beside others waits in the database until there is room, and then completes', async () => {
   const w = await workspace();

@@ -1,7 +1,7 @@
 import { type Space, spaceOf } from '#server/kernel/context.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { isRecord } from '../definition.shared.ts';
-import { fitting, type JsonSize, jsonSize } from './json-size.ts';
+import { fitting, isOver, type JsonSize, jsonSize } from './json-size.ts';
 
 type Place = { tenant_id: string; sandbox: boolean };
 export type SealedValue = { value_ct: Uint8Array<ArrayBuffer>; cek_wrapped: Uint8Array<ArrayBuffer>; tmk_version: number };
@@ -51,9 +51,6 @@ const placeOf = (
 });
 
 const MOST_KEPT = 256 * 1024;
-/** Of all outputs of an execution together: bytes of JSON, and values of any kind, which take many times their bytes in memory. */
-export const MOST_STATE = 5 * 1024 * 1024;
-export const MOST_VALUES = 500_000;
 /** Of what all its nodes were given: that's kept for people to see, and most of it was an output before. */
 export const MOST_INPUTS = 2 * 1024 * 1024;
 
@@ -71,13 +68,16 @@ export function kept(output: unknown): Kept {
 
 function keptOf(output: unknown): Kept {
   const size = jsonSize(output);
-  if (size.bytes <= MOST_KEPT) return { value: output, size, cut: false };
-  if (isRecord(output) && output.body !== undefined) {
+  if (size.bytes <= MOST_KEPT && !isOver(size)) return { value: output, size, cut: false };
+  const over = isOver(size);
+  if (isRecord(output) && output.body !== undefined && (!over || typeof output.body === 'string')) {
     const rest = { ...output, body: '' };
     const room = MOST_KEPT - jsonSize(rest).bytes - 64;
     if (room > 0) return { value: { ...rest, body: cutTo(output.body, room) }, size, cut: true };
   }
-  return { value: cutTo(output, MOST_KEPT - 64), size, cut: true };
+  // What no run may have isn't written out at all.
+  const value = over && typeof output !== 'string' ? '[left out: larger than an output may be]' : cutTo(output, MOST_KEPT - 64);
+  return { value, size, cut: true };
 }
 
 /** The beginning of a text, or of a value as JSON, that is at most this long as JSON. */

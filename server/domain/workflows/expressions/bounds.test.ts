@@ -93,6 +93,12 @@ test('patterns with endless states of their automaton are charged before they se
   );
 });
 
+test('a text that is too long for a pattern is refused with the number that is not', () => {
+  const search = (length: number) => matchesPattern('"status":\\s*"(failed|error)"', 'a'.repeat(length), newMeter());
+  assert.equal(search(20_000), false);
+  assert.throws(() => search(64 * 1024), /^TooLarge: this pattern can search at most 2\d{4} characters of text: make/);
+});
+
 test('what an ordinary step does is far from the bounds', async () => {
   const orders = Array.from({ length: 5_000 }, (_, i) => ({ id: `order-${i}`, amount: i, city: 'Köln' }));
   const meter = newMeter();
@@ -101,6 +107,16 @@ test('what an ordinary step does is far from the bounds', async () => {
   for (let n = 0; n < 50; n++) assert.equal(matchesPattern('^order-[0-9]+$', `order-${n}`, meter), true);
   assert.equal(matchesPattern('\\bfailed\\b', 'all is well. '.repeat(2_000), newMeter()), false);
   assert.ok(meter.left > 4_000_000, String(meter.left));
+});
+
+test('a reference alone is passed and not charged as if it was written', () => {
+  const row = (i: number) => Object.fromEntries(Array.from({ length: 300 }, (_, j) => [`field_${j}`, i]));
+  const orders = Array.from({ length: 250 }, (_, i) => row(i));
+  const meter = newMeter();
+  const template = { one: '{{http.body.orders}}', again: '{{http.body.orders}}', count: '{{http.body.orders | length}}' };
+  const value = evaluateValue(template, { scope: () => ({ body: { orders } }), hash: String, meter }) as Record<string, unknown>;
+  assert.deepEqual([value.one === orders, value.again === orders, value.count], [true, true, 250]);
+  assert.ok(meter.left > 7_990_000, String(meter.left));
 });
 
 test('a fault says what was over and what the limit is', () => {
@@ -112,7 +128,7 @@ test('a fault says what was over and what the limit is', () => {
     }
     return '';
   };
-  assert.match(fault(repeated('{{large.object}}', true)), /more work than 8 million units, the limit: give it/);
+  assert.match(fault(repeated('{{large.object}}', false)), /more work than 8 million units, the limit: give it/);
   assert.match(fault(`{{large.text | replace('a', '${'b'.repeat(20)}')}}`), /larger than 5 MiB, the limit|more work/);
   assert.match(fault('{{large.deep | json}}'), /more than 500 levels deep, the limit/);
 });

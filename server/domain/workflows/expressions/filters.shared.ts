@@ -53,7 +53,8 @@ export function asText(value: unknown, meter: Meter): string {
   return text;
 }
 
-function jsonOf(value: unknown, meter: Meter): string {
+/** @throws TooLarge */
+export function jsonOf(value: unknown, meter: Meter): string {
   chargeWhole(meter, value);
   return limited(JSON.stringify(value));
 }

@@ -1,4 +1,6 @@
 import { onThread, work } from '#server/platform/threads/pool.ts';
+import { isOver } from '../engine/json-size.ts';
+import { kept } from '../engine/values.ts';
 import { hash } from '../nodes/node-call.ts';
 import { newMeter, TooLarge } from './meter.shared.ts';
 import { evaluateValue } from './template.shared.ts';
@@ -56,11 +58,12 @@ export const repeated = (placeholder: string, many: boolean): unknown =>
 
 export const scope = (node: string): unknown => (node === 'large' ? HOSTILE : node === 'second' ? SECOND : undefined);
 
-/** Evaluates and writes a template. @returns whether it was too much */
+/** Evaluates a template, and measures and writes it as an output. @returns whether it was too much */
 export function isTooLarge(template: unknown): boolean {
   try {
-    JSON.stringify(evaluateValue(template, { scope, hash, meter: newMeter() }));
-    return false;
+    const { value, size } = kept(evaluateValue(template, { scope, hash, meter: newMeter() }));
+    JSON.stringify(value);
+    return isOver(size);
   } catch (error) {
     if (error instanceof TooLarge) return true;
     throw error;

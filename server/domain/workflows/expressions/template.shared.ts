@@ -113,9 +113,9 @@ export function evaluateText(text: string, evaluation: Evaluation): unknown {
   const parts = parsed(text, evaluation);
   const [only] = parts;
   if (parts.length === 1 && only?.kind === 'reference') {
-    const value = valueAt(only, evaluation) ?? null;
-    chargeWhole(evaluation.meter, value); // it is written out wherever the template names it
-    return value;
+    // Passed as it is: whoever writes or measures it charges for that, or stops.
+    charge(evaluation.meter, COST.step);
+    return valueAt(only, evaluation) ?? null;
   }
   let built = '';
   for (const part of parts) {

@@ -4,8 +4,9 @@ import type { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { OutboundResponse } from '#server/platform/http-out/request-out.ts';
 import { statusText } from '#server/platform/status-text.ts';
 import { isRecord } from '../definition.shared.ts';
+import { asText, jsonOf } from '../expressions/filters.shared.ts';
 import { COST, charge, TooLarge } from '../expressions/meter.shared.ts';
-import { failed, type NodeCall, type NodeResult, type RetryReason, textOf } from './node-call.ts';
+import { failed, type NodeCall, type NodeResult, type RetryReason } from './node-call.ts';
 import { type Secrets, unsearchable } from './secrets.ts';
 
 // What requests of workflows send as a body, and what they make of an answer.
@@ -23,13 +24,13 @@ export async function bodyOf(call: NodeCall, secrets: Secrets): Promise<{ type: 
   const filled = await secrets.fillValue(body);
   if (bodyType === 'form') {
     const pairs = (value: unknown) =>
-      isRecord(value) ? Object.entries(value).map(([name, item]) => [name, textOf(item)] as [string, string]) : [];
+      isRecord(value) ? Object.entries(value).map(([name, item]) => [name, asText(item, call.meter)] as [string, string]) : [];
     const named = pairs(filled.sent);
     for (const [name, text] of named) charge(call.meter, (name.length + text.length) * COST.escape);
     return { type: 'application/x-www-form-urlencoded', sent: new URLSearchParams(named).toString(), shown: filled.shown };
   }
   // A text is a JSON document already, as editors write it.
-  const sent = typeof filled.sent === 'string' ? filled.sent : JSON.stringify(filled.sent);
+  const sent = typeof filled.sent === 'string' ? filled.sent : jsonOf(filled.sent, call.meter);
   return { type: 'application/json', sent, shown: filled.shown };
 }
 

@@ -1,6 +1,6 @@
 import { delaySeconds } from '../configs.shared.ts';
 import { asNumber, LONGEST_LITERAL } from '../expressions/filters.shared.ts';
-import { evaluated, InvalidConfig, type NodeKind, textOf } from './node-call.ts';
+import { evaluated, evaluatedText, InvalidConfig, type NodeKind } from './node-call.ts';
 
 const LONGEST_MS = 30 * 86_400_000;
 const SHORTEST_MS = 1_000;
@@ -10,7 +10,7 @@ export const delay: NodeKind = (call) => {
   const { until, amount } = call.config;
   const from = call.now.getTime();
   if (until !== undefined && until !== null && until !== '') {
-    const text = textOf(evaluated(call, until, true));
+    const text = evaluatedText(call, until, true);
     const at = new Date(text.length > LONGEST_LITERAL ? Number.NaN : text);
     if (Number.isNaN(at.getTime())) throw new InvalidConfig('until must be a timestamp');
     if (at.getTime() - from > LONGEST_MS) throw new InvalidConfig('until must be within 30 days');

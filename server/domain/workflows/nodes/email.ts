@@ -1,8 +1,9 @@
 import { digest } from '#server/crypto/tokens.ts';
 import { dispatch, postComposedMail } from '#server/domain/mail/service.ts';
 import { db } from '#server/platform/db.ts';
+import { asText } from '../expressions/filters.shared.ts';
 import { membersOnly, strangersAmong } from '../recipients.ts';
-import { evaluated, failed, InvalidConfig, type NodeCall, type NodeKind, succeeded, textOf } from './node-call.ts';
+import { evaluated, evaluatedText, failed, InvalidConfig, type NodeCall, type NodeKind, succeeded } from './node-call.ts';
 
 const MOST_RECIPIENTS = 10;
 const LONGEST = 1024 * 1024;
@@ -16,10 +17,10 @@ export const email: NodeKind = async (call) => {
   const asked = recipients(call);
   const input = {
     to: asked,
-    subject: textOf(evaluated(call, subject)),
-    ...(text ? { text: textOf(evaluated(call, text)) } : {}),
-    ...(html ? { html: textOf(evaluated(call, html)) } : {}),
-    ...(replyTo ? { replyTo: addressOf(textOf(evaluated(call, replyTo, true))) } : {}),
+    subject: evaluatedText(call, subject),
+    ...(text ? { text: evaluatedText(call, text) } : {}),
+    ...(html ? { html: evaluatedText(call, html) } : {}),
+    ...(replyTo ? { replyTo: addressOf(evaluatedText(call, replyTo, true)) } : {}),
   };
   if ((input.text?.length ?? 0) + (input.html?.length ?? 0) > LONGEST)
     throw new InvalidConfig('text and html can have at most 1 MiB together');
@@ -42,8 +43,8 @@ export const email: NodeKind = async (call) => {
 
 function recipients(call: NodeCall): string[] {
   const given = evaluated(call, call.config.to, true);
-  const list = (Array.isArray(given) ? given.slice(0, MOST_RECIPIENTS + 1) : textOf(given).split(',', MOST_RECIPIENTS + 1)).map((one) =>
-    addressOf(textOf(one)),
+  const list = (Array.isArray(given) ? given.slice(0, MOST_RECIPIENTS + 1) : asText(given, call.meter).split(',', MOST_RECIPIENTS + 1)).map(
+    (one) => addressOf(asText(one, call.meter)),
   );
   const unique = [...new Set(list)];
   if (unique.length === 0 || unique.length > MOST_RECIPIENTS) throw new InvalidConfig(`to must name 1 to ${MOST_RECIPIENTS} addresses`);

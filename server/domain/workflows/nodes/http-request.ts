@@ -9,7 +9,16 @@ import type { OutboundResponse } from '#server/platform/http-out/request-out.ts'
 import { isRecord } from '../definition.shared.ts';
 import { COST, charge, type Meter, TooLarge } from '../expressions/meter.shared.ts';
 import { answerOf, bodyOf, failedBy, isRetryable, scrubbedAnswer } from './answers.ts';
-import { evaluated, failed, InvalidConfig, type NodeCall, type NodeFault, type NodeKind, type NodeResult, textOf } from './node-call.ts';
+import {
+  evaluatedText,
+  failed,
+  InvalidConfig,
+  type NodeCall,
+  type NodeFault,
+  type NodeKind,
+  type NodeResult,
+  textOf,
+} from './node-call.ts';
 import { SecretFault, type Secrets, secretsFor } from './secrets.ts';
 
 const MOST_BODY = 5 * 1024 * 1024;
@@ -67,7 +76,7 @@ type Request = {
 
 /** @throws Unresolved, InvalidConfig */
 function urlOf(call: NodeCall): string {
-  const url = textOf(evaluated(call, call.config.url, true)).trim();
+  const url = evaluatedText(call, call.config.url, true).trim();
   assertUrlLength(url);
   if (!URL.canParse(url)) throw new InvalidConfig('url must be an absolute URL');
   return url;

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { linearPattern, UnsupportedPattern } from '#server/ai/patterns/linear-pattern.ts';
-import { charge, type Meter } from '../expressions/meter.shared.ts';
+import { charge, type Meter, MOST_WORK, TooLarge } from '../expressions/meter.shared.ts';
 
 /** A pattern that isn't accepted, or a text that is too long for one. */
 export class LinearMismatch extends Error {
@@ -21,7 +21,13 @@ export function matchesPattern(pattern: string, text: string, meter: Meter): boo
   try {
     linearPattern(pattern); // refuses look-around, back-references and programs that are too large
     const engine = RE2JS.compile(pattern);
-    charge(meter, text.length * engine.programSize() * COSTS.instruction);
+    const each = engine.programSize() * COSTS.instruction;
+    const most = Math.floor(MOST_WORK / each);
+    if (text.length > most && text.length * each > meter.left)
+      throw new TooLarge(
+        `this pattern can search at most ${most} characters of text: make the pattern shorter, or search a part of the text`,
+      );
+    charge(meter, text.length * each);
     return engine.test(text);
   } catch (error) {
     if (error instanceof UnsupportedPattern) throw new LinearMismatch(`the pattern ${error.message}`);

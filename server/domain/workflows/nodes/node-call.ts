@@ -2,6 +2,7 @@ import { digest } from '#server/crypto/tokens.ts';
 import type { Authority } from '#server/domain/authorities/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { ExecutionError, WorkflowNode } from '../definition.shared.ts';
+import { asText } from '../expressions/filters.shared.ts';
 import { type Meter, TooLarge } from '../expressions/meter.shared.ts';
 import { type Scope, SyntaxProblem } from '../expressions/reference.shared.ts';
 import { evaluateValue, Unresolved } from '../expressions/template.shared.ts';
@@ -60,6 +61,9 @@ export const hash = (text: string): string => digest(text).toString('hex');
 /** The value of a template. @throws Unresolved, TooLarge, SyntaxProblem: `faultOf` says what they mean */
 export const evaluated = ({ scope, meter }: NodeCall, value: unknown, strict = false): unknown =>
   evaluateValue(value, { scope, hash, meter, strict });
+
+/** The same written as text, which is charged too. @throws Unresolved, TooLarge, SyntaxProblem */
+export const evaluatedText = (call: NodeCall, value: unknown, strict = false): string => asText(evaluated(call, value, strict), call.meter);
 
 export const succeeded = (
   output: unknown,

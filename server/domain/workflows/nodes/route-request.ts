@@ -7,7 +7,7 @@ import { COST, charge } from '../expressions/meter.shared.ts';
 import { RouteAnswer, type RouteOrder } from '../route-order.schema.ts';
 import { routeIdOf } from '../routes-called.ts';
 import { answerOf, bodyOf, isRetryable } from './answers.ts';
-import { evaluated, failed, InvalidConfig, type NodeCall, type NodeKind, succeeded, textOf } from './node-call.ts';
+import { evaluatedText, failed, InvalidConfig, type NodeCall, type NodeKind, succeeded, textOf } from './node-call.ts';
 import { requestIdOf } from './request-ids.ts';
 import { secretsFor } from './secrets.ts';
 
@@ -66,11 +66,11 @@ type Shown = { method: string; url: string; headers: Record<string, string>; bod
 
 async function orderOf(call: NodeCall): Promise<{ order: Omit<RouteOrder, 'callers'>; routeId: string; shown: Shown }> {
   const { config, place } = call;
-  const route = textOf(evaluated(call, config.route, true));
-  const path = textOf(evaluated(call, config.path, true));
+  const route = evaluatedText(call, config.route, true);
+  const path = evaluatedText(call, config.path, true);
   if (!path.startsWith('/') || /[^\x21-\x7e]|#/.test(path)) throw new InvalidConfig('path must begin with / and be percent-encoded');
   const query = (isRecord(config.query) ? Object.entries(config.query) : []).map(([name, value]) => {
-    const text = textOf(evaluated(call, value));
+    const text = evaluatedText(call, value);
     charge(call.meter, (name.length + text.length) * COST.escape);
     return `${encodeURIComponent(name)}=${encodeURIComponent(text)}`;
   });
@@ -83,7 +83,7 @@ async function orderOf(call: NodeCall): Promise<{ order: Omit<RouteOrder, 'calle
   const method = textOf(config.method).toUpperCase();
   const headers: Record<string, string> = {};
   for (const [name, value] of isRecord(config.headers) ? Object.entries(config.headers) : []) {
-    const text = textOf(evaluated(call, value, true));
+    const text = evaluatedText(call, value, true);
     if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/.test(name) || /[^\t\x20-\x7e]/.test(text) || OWN.test(name))
       throw new InvalidConfig(`the header ${name.slice(0, 60)} can't be sent as it is`);
     headers[name.toLowerCase()] = text;
@@ -96,7 +96,7 @@ async function orderOf(call: NodeCall): Promise<{ order: Omit<RouteOrder, 'calle
   const order = {
     ...{ tenant_id: place.tenant_id, space: spaceOf(place.sandbox), workflow_id: call.execution.workflow_id },
     request_id: requestIdOf(call.runId, call.attempt),
-    environment: textOf(evaluated(call, config.environment)) || call.environment,
+    environment: evaluatedText(call, config.environment) || call.environment,
     ...{ method, target: `/${routeId}${rest}`, headers: Object.entries(headers), body: body?.sent ?? null },
     timeout_ms: typeof timeoutMs === 'number' ? timeoutMs : TIMEOUT_MS,
   };

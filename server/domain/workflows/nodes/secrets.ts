@@ -2,9 +2,10 @@ import { openedSecret, SecretUnusable } from '#server/custody/mcp/secrets.ts';
 import { scrubbedBytes } from '#server/custody/redaction/scrubbed-bytes.ts';
 import { filledTexts, mapTexts } from '#server/domain/templates/texts.shared.ts';
 import { ownQuery, ownRows } from '#server/platform/own-rows.ts';
+import { asText } from '../expressions/filters.shared.ts';
 import { COST, charge, chargeWhole } from '../expressions/meter.shared.ts';
 import { evaluatePieces, evaluateText, maskOf, namesSecret, type SecretName, WALK } from '../expressions/template.shared.ts';
-import { hash, type NodeCall, type NodeFault, textOf } from './node-call.ts';
+import { hash, type NodeCall, type NodeFault } from './node-call.ts';
 
 /**
  * The values of secrets that one request sends. They are opened when the request is made, put only into texts that the config itself wrote, and taken out of
@@ -63,7 +64,7 @@ export function secretsFor({ place, environment, scope, meter, now }: NodeCall, 
     fillValue: (value) => fillIn(value, false),
     async fill(value, strict = false) {
       const { sent, shown } = await fillIn(value, strict);
-      return { sent: textOf(sent), shown: textOf(shown) };
+      return { sent: asText(sent, meter), shown: asText(shown, meter) };
     },
     sent: () => opened.size > 0,
     async scrubbed(bytes) {

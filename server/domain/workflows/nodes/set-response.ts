@@ -1,6 +1,6 @@
 import { isRecord } from '../definition.shared.ts';
 import { asNumber } from '../expressions/filters.shared.ts';
-import { evaluated, InvalidConfig, type NodeKind, succeeded, textOf } from './node-call.ts';
+import { evaluated, evaluatedText, InvalidConfig, type NodeKind, succeeded } from './node-call.ts';
 
 /** What whoever called the webhook gets: {status, headers, body}. The engine notes which run said it. */
 export const setResponse: NodeKind = (call) => {
@@ -8,6 +8,6 @@ export const setResponse: NodeKind = (call) => {
   const code = asNumber(evaluated(call, status));
   if (code === null || !Number.isInteger(code) || code < 200 || code > 599)
     throw new InvalidConfig('status must be a number from 200 to 599');
-  const named = isRecord(headers) ? Object.entries(headers).map(([name, value]) => [name, textOf(evaluated(call, value, true))]) : [];
+  const named = isRecord(headers) ? Object.entries(headers).map(([name, value]) => [name, evaluatedText(call, value, true)]) : [];
   return succeeded({}, ['out'], { input: { status: code, headers: Object.fromEntries(named), body: evaluated(call, body) } });
 };

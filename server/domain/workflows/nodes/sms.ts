@@ -5,7 +5,7 @@ import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import { log } from '#server/platform/log.ts';
 import { failedBy, isRetryable } from './answers.ts';
 import { uuidOf } from './email.ts';
-import { evaluated, failed, InvalidConfig, type NodeKind, succeeded, textOf } from './node-call.ts';
+import { evaluatedText, failed, InvalidConfig, type NodeKind, succeeded } from './node-call.ts';
 
 const LONGEST = 1_000;
 
@@ -14,8 +14,8 @@ export const canSendSms = (): boolean => env.SMS_PROVIDER_URL !== undefined;
 
 /** Hands a text message to the provider as {to, text}. In Test it is logged and not sent (interface rule 62 §7). */
 export const sms: NodeKind = async (call) => {
-  const to = call.own ? call.own.phone : textOf(evaluated(call, call.config.to, true)).replace(/[\s().-]/g, '');
-  const text = textOf(evaluated(call, call.config.text));
+  const to = call.own ? call.own.phone : evaluatedText(call, call.config.to, true).replace(/[\s().-]/g, '');
+  const text = evaluatedText(call, call.config.text);
   const input = { to, text };
   if (to === null) return failed('invalid_config', 'A test sends to your own number, and you have none.', { input });
   if (!/^\+[1-9][0-9]{5,14}$/.test(to)) throw new InvalidConfig('to must be a number with its country code, such as +491701234567');
