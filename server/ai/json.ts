@@ -1,10 +1,12 @@
 import { assertJsonShape, type JsonShape } from '#server/kernel/bounded-text.ts';
 
 /**
- * Of a request or an answer. Deeper ones would end the process of whoever walks them, and JSON.parse takes up to 50 ms for so many. Long lists are those of
- * tokens to embed.
+ * Of a request or an answer. Deeper ones would end the process of whoever walks them, and JSON.parse takes up to 20 ms for so many. Long lists are those of
+ * tokens to embed; a conversation of 1,000 turns with tools has about 25 members and containers a turn.
  */
-export const MESSAGE_SHAPE: JsonShape = { levels: 200, values: 300_000, members: 25_000 };
+export const MESSAGE_SHAPE: JsonShape = { levels: 200, values: 300_000, members: 50_000 };
+/** Of a whole answer: probabilities of 20 tokens at each of 700 places. JSON.parse takes up to 40 ms for so many. */
+export const ANSWER_SHAPE: JsonShape = { ...MESSAGE_SHAPE, members: 80_000 };
 
 /** A JSON object of a provider or a caller: nothing about its members is known. */
 export type JsonObject = { [member: string]: unknown };

@@ -4,6 +4,8 @@ import { AzureOpenAI } from 'openai';
 import { AI_CODES, type AiCode } from '#server/ai/codes.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
+import { closeThreads, onThread, work } from '#server/platform/threads/pool.ts';
+import type { Asked as ThreadWork } from '#server/platform/threads/works.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { watchEvents } from '#server/testing/events.ts';
 import { until } from '#server/testing/until.ts';
@@ -18,6 +20,8 @@ import { askAgent, completion, makeAgent, makeToken, openAi, PROMPT } from './ai
 await testDatabase();
 const running = await startGateway();
 const { port: apiPort } = await running.gateway.listen('api', 0, '127.0.0.1');
+
+const WORKS = work<ThreadWork, unknown>('server/platform/threads/works.fixture.ts');
 
 type Data = Record<string, unknown>;
 type Asked = { messages: { role: string; content: string }[] };
@@ -83,6 +87,27 @@ test('an answer that repeats the canary is withheld where the policy blocks', as
   const told = await events();
   assert.deepEqual([told.length, told[0]?.data.blocked], [1, true]);
   assert.doesNotMatch(JSON.stringify(told), /CNRY/);
+});
+
+test('an answer that no thread can look through for the canary is refused by what could not run', async () => {
+  const busy: Promise<unknown>[] = [];
+  const { w, agent, ask } = await setUp(() => {
+    // While its answer waits to be looked at all threads are taken, and the line of the workspace is full.
+    const fill = (input: ThreadWork) => onThread(WORKS, input, { owner: w.tenant.id, ms: 60_000, most: 1_000 }).catch(() => undefined);
+    for (let i = 0; i < 300; i++) busy.push(fill(i < 4 ? { spin: true } : { echo: i }));
+    return completion('A long answer. '.repeat(1_000));
+  });
+  const policy = await db().ai_firewall_policies.create({
+    data: { id: newId(), tenant_id: w.tenant.id, sandbox: false, name: 'Canary', canary_enabled: true, action: 'block' },
+  });
+  await db().ai_agents.update({ where: { id: agent.id }, data: { firewall_policy_id: policy.id } });
+  await served(running, w);
+  refused(await ask(), 'firewall_unavailable');
+  let left = true;
+  void Promise.all(busy).then(() => {
+    left = false;
+  });
+  while (left) await closeThreads();
 });
 
 test('an answer that doesn’t match the schema is refused by its places, without its values', async () => {

@@ -4,7 +4,7 @@ import { mapTexts } from '#server/domain/templates/texts.shared.ts';
 import type { Steps } from '#server/kernel/slices.ts';
 import { type Refused, refused } from '../core/refusal.ts';
 import type { CompiledTemplate } from '../snapshot/model.ts';
-import { planOf } from './json-bytes.ts';
+import { MOST_MEMBERS, planOf } from './json-bytes.ts';
 import { MOST_FIELDS, renderText, replacePairs, tooManyFields, type Values } from './render.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -28,7 +28,10 @@ export function* injectBody(
   const merged = isUtf8(body) ? yield* merge(body, injected) : undefined;
   yield;
   if (merged === undefined)
-    return refused('invalid_body', 'This route injects values into the body, so the request body must be a JSON object.');
+    return refused(
+      'invalid_body',
+      `This route injects values into the body, so the request body must be a JSON object in UTF-8; where members are added it must not have more than ${MOST_MEMBERS.toLocaleString('en')} of them, a name of more than 64 KiB, or the same name twice.`,
+    );
   return { body: Buffer.concat(merged), contentType: null };
 }
 

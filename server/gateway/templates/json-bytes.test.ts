@@ -109,6 +109,13 @@ test('the merged body means what merging the values means, and what nobody chang
   assert.equal(injected('{}', { a: 1 }), '{"a":1}');
 });
 
+test('a body of as many members as may be is added to, and the refusal of one more says how many these are', () => {
+  const bodyOf = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join(',')}}`;
+  assert.match(injected(bodyOf(100_000), { z: 1 }), /"k99999":1,"z":1}$/);
+  const over = atOnce(injectBody(Buffer.from(bodyOf(100_001)), 'application/json', { z: 1 }));
+  assert.match('message' in over ? over.message : '', /more than 100,000 of them/);
+});
+
 test('a body that says something twice where we put something in is refused, so that nobody reads another of the two', () => {
   for (const text of ['{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"o":{"x":1,"x":2}}'])
     assert.equal(injected(text, { o: { y: 1 } }), 'invalid_body', text);

@@ -9,7 +9,7 @@ export type ObjectPlan = {
 };
 
 /** More members than this at one place, or a longer name, are no request that anybody wrote. */
-const MOST_MEMBERS = 50_000;
+export const MOST_MEMBERS = 100_000;
 export const LONGEST_NAME = 64 * 1024;
 const DEEPEST = 10_000;
 

@@ -11,6 +11,7 @@ import { withoutMarkers } from './canary.ts';
 import { problemOf, shownMatches } from './checks.ts';
 import { scanTexts } from './firewall.ts';
 import { type PooledSettings, pooledPii } from './pii.ts';
+import { sourceOf } from './rules.ts';
 
 const MIB = 1024 * 1024;
 const MODES: PiiModes = { requestMode: 'tokenize', responseMode: 'detokenize' };
@@ -137,6 +138,14 @@ test('150 lists of 256 KiB are compiled once, off the loop and in little memory,
   });
   const grown = (process.memoryUsage().rss - before) / MIB;
   assert.ok(grown < 300, `${grown.toFixed(0)} MiB`);
+});
+
+test('calls of one moment hand over the same memory of long lists', async () => {
+  const rules = rulesOf(LISTS.recognizers);
+  const made = await Promise.all(Array.from({ length: 200 }, () => sourceOf(rules)));
+  const lists = new Set(made.flatMap(({ recognizers }) => recognizers.map(({ pattern }) => pattern)));
+  assert.equal(lists.size, LISTS.recognizers.length);
+  assert.ok([...lists].every((list) => list instanceof SharedArrayBuffer));
 });
 
 test('a conversation has a bound of values, and over it the call is refused', async () => {

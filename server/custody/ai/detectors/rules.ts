@@ -32,8 +32,16 @@ async function make({ builtIns, recognizers }: PiiRules): Promise<NamedRules> {
   return { key, reach: reachOfAll(all.map(({ reach }) => reach)) };
 }
 
-/** The rules as a thread takes them. */
-export async function sourceOf({ builtIns, recognizers }: PiiRules): Promise<PolicySource> {
+const sources = new WeakMap<PiiRules, Promise<PolicySource>>();
+
+/** The rules as a thread takes them: all calls of a start hand over the same memory. */
+export function sourceOf(rules: PiiRules): Promise<PolicySource> {
+  const made = sources.get(rules) ?? handedOver(rules);
+  sources.set(rules, made);
+  return made;
+}
+
+async function handedOver({ builtIns, recognizers }: PiiRules): Promise<PolicySource> {
   const yields = turns();
   const source: PolicySource['recognizers'] = [];
   for (const recognizer of recognizers) {

@@ -1,5 +1,5 @@
 import { isAiCode } from '#server/ai/codes.ts';
-import { isObject, MESSAGE_SHAPE, parsedJson } from '#server/ai/json.ts';
+import { ANSWER_SHAPE, isObject, parsedJson } from '#server/ai/json.ts';
 import { errorMessage } from '#server/ai/providers/serve.ts';
 import type { Adapter } from '#server/ai/shapes/adapter.ts';
 import { adapterOf } from '#server/ai/shapes/adapters.ts';
@@ -165,7 +165,7 @@ async function whole(call: AiCall, runtime: Runtime, found: Answered): Promise<J
   const parsed = transcript
     ? { text: bytes.toString('utf8') }
     : !free || isJson(contentType)
-      ? await answerJson(bytes, detectedOf(call).operation === 'embeddings' ? VECTORS : MESSAGE_SHAPE)
+      ? await answerJson(bytes, detectedOf(call).operation === 'embeddings' ? VECTORS : ANSWER_SHAPE)
       : undefined;
   charge(call, candidate.provider, outgoing.model, usageOf(call, theirs, parsed, found, bytes));
   if (parsed === undefined && (!free || isJson(contentType)))
@@ -198,9 +198,9 @@ async function whole(call: AiCall, runtime: Runtime, found: Answered): Promise<J
 }
 
 /** Vectors are long lists of numbers, which take less time each. */
-const VECTORS: JsonShape = { ...MESSAGE_SHAPE, values: 8_000_000 };
+const VECTORS: JsonShape = { ...ANSWER_SHAPE, values: 8_000_000 };
 
-async function answerJson(bytes: Buffer, most: JsonShape): Promise<unknown> {
+export async function answerJson(bytes: Buffer, most: JsonShape = ANSWER_SHAPE): Promise<unknown> {
   const text = bytes.toString('utf8');
   try {
     await paced(jsonShapeSteps(text, most), text.length);

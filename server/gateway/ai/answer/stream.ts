@@ -131,6 +131,7 @@ class Relay implements AnswerSink {
   }
 
   #close(last: readonly StreamEvent[]): void {
+    if (this.#over) return;
     // The last event goes out with the end of the answer, which may be held.
     if (this.#began) this.#call.res.cork();
     this.#send(last);

@@ -22,7 +22,7 @@ for (const [what, text] of Object.entries(OVER))
 
 const MOST: Record<string, string> = {
   escapes: `{"a":"${'\\u0041'.repeat((10 * MIB) / 6 - 2)}"}`,
-  'as many members as may be': `{${Array.from({ length: 24_990 }, (_, i) => `"k${i}":"${'x'.repeat(390)}"`).join(',')}}`,
+  'as many members as may be': `{${Array.from({ length: 49_990 }, (_, i) => `"k${i}":"${'x'.repeat(190)}"`).join(',')}}`,
   'a list of tokens to embed': repeated('12345,', 6 * 299_000),
 };
 for (const [what, text] of Object.entries(MOST))

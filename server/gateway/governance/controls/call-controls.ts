@@ -6,7 +6,7 @@ import type { Adapter, TextRef, TextRole } from '#server/ai/shapes/adapter.ts';
 import type { WaitingStage } from '#server/ai/stream/event.ts';
 import { ready, type Steps, taken } from '#server/ai/stream/steps.ts';
 import { workspaceCanary } from '#server/crypto/canary.ts';
-import { withoutMarkers } from '#server/custody/ai/detectors/canary.ts';
+import { withoutMarkers as cutMarkers } from '#server/custody/ai/detectors/canary.ts';
 import type { PooledPii, PooledStream } from '#server/custody/ai/detectors/pii.ts';
 import { raiseFromCall } from '../../core/events.ts';
 import type { Runtime } from '../../core/runtime.ts';
@@ -205,6 +205,16 @@ export async function openControls(call: ControlledCall, adapter: Adapter, body:
         : guarded;
     },
   };
+}
+
+/** @throws ControlFailed firewall_unavailable, also as a rejection, when no thread could look */
+function withoutMarkers(...asked: Parameters<typeof cutMarkers>): ReturnType<typeof cutMarkers> {
+  const cut = cutMarkers(...asked);
+  return cut instanceof Promise
+    ? cut.catch((error: unknown) => {
+        throw new ControlFailed('firewall_unavailable', error);
+      })
+    : cut;
 }
 
 const textsOf = (refs: readonly TextRef[]): string[] => refs.map(({ text }) => text);

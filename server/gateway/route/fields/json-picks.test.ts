@@ -77,6 +77,13 @@ test('nesting is bounded where selectors lead, skipped where they do not, and no
   assert.equal(found(nested(64), ['$']).length, 1);
 });
 
+test('a name of up to 64 KiB is read, and a longer one refused by its length', () => {
+  const named = (length: number) => `{"${'n'.repeat(length)}":{"ssn":"a"},"${'m'.repeat(length)}":1}`;
+  for (const length of [20_000, 64 * 1024 - 2]) assert.deepEqual(found(named(length), ['$..ssn']), [[`/${'n'.repeat(length)}/ssn`, '"a"']]);
+  for (const length of [64 * 1024 - 1, 200_000]) assert.throws(() => found(named(length), ['$..ssn']), /longer than 64 KiB/);
+  assert.throws(() => found(named(20_000).slice(0, 18_000), ['$..ssn']), /not valid JSON/);
+});
+
 test('no body has an unbounded number of values processed', () => {
   const many = (n: number) => JSON.stringify(Array.from({ length: n }, () => ({ ssn: '1' })));
   assert.equal(found(many(2_000), ['$..ssn']).length, 2_000);

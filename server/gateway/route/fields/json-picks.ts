@@ -1,6 +1,6 @@
 import type { Place } from '#server/custody/fields/selectors.ts';
 import { STRIDE, type Steps } from '#server/kernel/slices.ts';
-import { blanks, scalarEnd, stringEnd, stringSteps, UNENDED, valueEnd } from '../../templates/json-bytes.ts';
+import { blanks, LONGEST_NAME, scalarEnd, stringEnd, stringSteps, UNENDED, valueEnd } from '../../templates/json-bytes.ts';
 import { MOST_PICKS, newPick, type Pick, type Picker, Unwalkable, type ValueKind } from './picks.ts';
 
 /** What was found in a JSON text. `close` is the closing brace of the object that it is, -1 when it is none. */
@@ -70,7 +70,8 @@ export function* pickJson(bytes: Buffer, pickers: readonly Picker[]): Steps<Json
         const empty = bytes[at] === frame.close;
         if (frames.push(frame) === 1) found.empty = empty && first === OPEN_BRACE;
         if (!empty) {
-          enter(frame);
+          const named = nameEnd(frame);
+          enter(frame, named === UNENDED ? yield* stringSteps(bytes, at) : named);
           continue;
         }
       }
@@ -86,7 +87,8 @@ export function* pickJson(bytes: Buffer, pickers: readonly Picker[]): Steps<Json
       if (bytes[at] !== frame.close) {
         if (bytes[at] !== COMMA) throw malformed();
         at = blanks(bytes, at + 1);
-        enter(frame);
+        const named = nameEnd(frame);
+        enter(frame, named === UNENDED ? yield* stringSteps(bytes, at) : named);
         break;
       }
       if (frames.length === 1 && frame.close === CLOSE_BRACE) found.close = at;
@@ -97,8 +99,13 @@ export function* pickJson(bytes: Buffer, pickers: readonly Picker[]): Steps<Json
     }
   }
 
-  /** Goes on to the value of the next member or element. */
-  function enter(frame: Frame): void {
+  /** Behind the name of the next member, UNENDED when it is long; here where an element stands. */
+  function nameEnd(frame: Frame): number {
+    return frame.close === CLOSE_BRACKET ? at : stringEnd(bytes, at);
+  }
+
+  /** Goes on to the value of the next member, whose name ends at `named`, or element. */
+  function enter(frame: Frame, named: number): void {
     const depth = frames.length - 1;
     done = frame.done;
     if (frame.close === CLOSE_BRACKET) {
@@ -107,12 +114,11 @@ export function* pickJson(bytes: Buffer, pickers: readonly Picker[]): Steps<Json
       places = frame.places.map((place) => (place.closed ? place : place.element(index)));
       return;
     }
-    const name = at;
-    at = stringEnd(bytes, at);
-    if (at === UNENDED) throw new Unwalkable('has a member whose name is longer than 64 KiB');
-    const text = nameOf(bytes, name, ended(at));
+    const end = ended(named);
+    if (end - at > LONGEST_NAME) throw new Unwalkable('has a member whose name is longer than 64 KiB');
+    const text = nameOf(bytes, at, end);
     path[depth] = text;
-    at = blanks(bytes, at);
+    at = blanks(bytes, end);
     if (bytes[at] !== COLON) throw malformed();
     at = blanks(bytes, at + 1);
     places = frame.places.map((place) => (place.closed ? place : place.member(text)));
