@@ -3,7 +3,12 @@ import { bucketVerdict, isKept, type Rule, type Standing, type Verdict, windowVe
 import type { Seeds } from './memory.ts';
 
 /** `onCounted` hears of what lasts long; `seeds` are what is remembered of it. */
-export type PostgresCounters = { take(rules: readonly Rule[], seeds?: Seeds): Promise<readonly Verdict[]>; close(): void };
+export type PostgresCounters = {
+  take(rules: readonly Rule[], seeds?: Seeds): Promise<readonly Verdict[]>;
+  /** Whether it answers: nothing is counted. */
+  ask(): Promise<unknown>;
+  close(): void;
+};
 
 type Row = { now: number; a: number; b: number; at: number; ok: boolean };
 const CLEAN_EVERY_MS = 60_000;
@@ -39,6 +44,7 @@ export function postgresCounters(onCounted?: (rule: Rule, standing: Standing) =>
       }
       return rules.map((rule, i) => verdictOf(rule, rows[i]));
     },
+    ask: () => sql().query('select 1'),
     close: () => clearInterval(cleaner),
   };
 }

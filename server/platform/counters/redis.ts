@@ -56,6 +56,8 @@ return out`;
 /** `onCounted` hears of what lasts long; `seeds` are what is remembered of it, `owed` the calls that were counted without the store. */
 export type RedisCounters = {
   take(rules: readonly Rule[], seeds?: Seeds, owed?: readonly number[]): Promise<readonly Verdict[]>;
+  /** Whether it answers: nothing is counted. */
+  ask(): Promise<unknown>;
   close(): void;
 };
 
@@ -85,6 +87,7 @@ export async function redisCounters(
         }
       return rules.map((rule, i) => verdictOf(rule, now, answer.slice(1 + i * 4, 5 + i * 4)));
     },
+    ask: () => redis.ping(),
     close: () => redis.disconnect(),
   };
 }

@@ -19,7 +19,8 @@ export type CallJournal<T extends object> = {
   drain(write: (calls: T[]) => Promise<boolean>): Promise<void>;
 };
 
-const HEAD = Buffer.from('sallyport-ai-calls 1\n');
+const FORMAT = 'sallyport-ai-calls 1\n';
+const HEAD = Buffer.from(FORMAT);
 const RETRY_MS = 1_000;
 
 type Followed = { file: JournalFile; left: number };
@@ -59,7 +60,10 @@ export function createCallJournal<T extends object>(folder: string): CallJournal
     turn() {
       const last = open;
       open = undefined;
-      if (last) forgetIfDone(last);
+      if (!last) return;
+      // It gets nothing more, and while the database is away there is one for each second that had a call.
+      last.file.close();
+      forgetIfDone(last);
     },
     drop(calls) {
       for (const call of calls) {
@@ -73,13 +77,29 @@ export function createCallJournal<T extends object>(folder: string): CallJournal
       for (const name of readdirSync(folder).sort()) {
         const file = path.join(folder, name);
         if (!isAbandoned(file, name)) continue;
-        const left = linesOf<T>(await readFile(file, 'utf8').catch(() => ''), file);
+        const text = await textOf(file);
+        if (text === undefined) continue;
+        const left = linesOf<T>(text, file);
         if (!(await write(left))) return;
         rmSync(file, { force: true });
         if (left.length > 0) log.info({ calls: left.length }, 'AI calls were read from the journal');
       }
     },
   };
+}
+
+/** Undefined for a file that another process took, and for one that can't be read now or by this release: what is in it was acknowledged, so it stays. */
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    const text = await readFile(file, 'utf8');
+    // A process that was killed before the head was whole had written no call.
+    if (!text.startsWith(FORMAT) && !FORMAT.startsWith(text)) throw new Error('It is not a journal that this release can read.');
+    return text;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+      log.error({ err: error, file }, "a file in the journal of AI calls can't be read, and is left alone");
+    return undefined;
+  }
 }
 
 /** A last line without its end was cut off by a crash, before its call was answered. */
