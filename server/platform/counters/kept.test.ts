@@ -70,6 +70,19 @@ for (const [kind, burst] of [
     assert.equal(await admitted(await open(url, 2), rule, 10), 2);
   });
 
+  test(`what was kept of a ${kind} of a day counts although it is read late`, async () => {
+    const rule = daily(`late-${kind}`, 10, burst);
+    assert.equal(await admitted(await open(undefined, 1), rule, 7), 7);
+    await restart();
+    const client = await sql().connect();
+    await client.query('begin; lock table kept_rates in access exclusive mode');
+    const counters = await open(undefined, 1);
+    assert.equal(await admitted(counters, rule, 1), 1, 'a call does not wait for it');
+    await client.query('commit');
+    client.release();
+    assert.equal(await admitted(counters, rule, 12), 3);
+  });
+
   test(`a ${kind} of a day outlives a crash of the database that counts it`, async () => {
     const rule = daily(`rows-${kind}`, 10, burst);
     const counters = await open(undefined, 2);

@@ -2,7 +2,7 @@ import { digest } from '#server/crypto/tokens.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { log } from '../log.ts';
 import { sql } from '../sql.ts';
-import { isKept, type Rule, type Standing } from './decision.ts';
+import { bucketWith, isKept, type Rule, type Standing, windowWith } from './decision.ts';
 
 // What limits of an hour and longer stood at, as this process last heard it, and every second in PostgreSQL: a store that restarts (Redis, the memory of a
 // gateway, unlogged tables after a crash) is told it with the next call. Lost is at most what was counted in the last second, and only if all processes that
@@ -100,7 +100,8 @@ function entryOf(key: string): Entry {
 
 type Row = { window_ms: number; is_bucket: boolean; a: number; b: number; at_ms: number };
 
-async function load({ key }: Rule): Promise<void> {
+async function load(rule: Rule): Promise<void> {
+  const { key } = rule;
   let loading = state.loading.get(key);
   if (!loading) {
     const entry = entryOf(key);
@@ -113,7 +114,7 @@ async function load({ key }: Rule): Promise<void> {
       .then(
         ({ rows: [row] }) => {
           entry.known = true;
-          if (row) entry.standing ??= { windowMs: row.window_ms, isBucket: row.is_bucket, a: row.a, b: row.b, at: row.at_ms };
+          if (row) entry.standing = withKept(rule, entry.standing, row);
         },
         (error: unknown) => {
           entry.askAgainAt = performance.now() + ASK_AGAIN_MS;
@@ -124,6 +125,19 @@ async function load({ key }: Rule): Promise<void> {
     state.loading.set(key, loading);
   }
   await loading;
+}
+
+/** What was kept, and what calls that did not wait for it have counted meanwhile: of both whichever leaves less. */
+function withKept(rule: Rule, ours: Standing | undefined, row: Row): Standing {
+  const kept = { windowMs: row.window_ms, isBucket: row.is_bucket, a: row.a, b: row.b, at: row.at_ms };
+  if (ours === undefined) return kept;
+  if (ours.windowMs !== rule.windowMs || ours.isBucket !== (rule.burst !== null)) return ours;
+  if (ours.isBucket) {
+    const bucket = bucketWith(rule, Date.now(), { tokens: ours.a, at: ours.at }, kept);
+    return bucket ? { ...ours, a: bucket.tokens, at: bucket.at } : ours;
+  }
+  const window = windowWith(rule, Date.now(), { index: ours.at, previous: ours.a, current: ours.b }, kept);
+  return window ? { ...ours, a: window.previous, b: window.current, at: window.index } : ours;
 }
 
 function late(): Promise<void> {
