@@ -70,13 +70,14 @@ for (const [kind, burst] of [
     assert.equal(await admitted(await open(url, 2), rule, 10), 2);
   });
 
-  test(`what was kept of a ${kind} of a day counts although it is read late`, async () => {
-    const rule = daily(`late-${kind}`, 10, burst);
-    assert.equal(await admitted(await open(undefined, 1), rule, 7), 7);
+  for (const gateways of [1, 2]) test(`what was kept of a ${kind} of a day counts although it is read late, with ${gateways} gateways`, async () => {
+    const rule = daily(`late-${kind}-${gateways}`, 10, burst);
+    assert.equal(await admitted(await open(undefined, gateways), rule, 7), 7);
     await restart();
+    await sql().query('truncate rate_states');
     const client = await sql().connect();
     await client.query('begin; lock table kept_rates in access exclusive mode');
-    const counters = await open(undefined, 1);
+    const counters = await open(undefined, gateways);
     assert.equal(await admitted(counters, rule, 1), 1, 'a call does not wait for it');
     await client.query('commit');
     client.release();
