@@ -196,7 +196,8 @@ test('the database store counts calls that were admitted without it, and what is
   const at = Math.floor(Date.now() / DAY);
   for (const burst of [null, 10]) {
     const rule: Rule = { key: `owed-${burst}`, limit: 10, windowMs: DAY, burst };
-    const remaining = async (missed?: Parameters<typeof counters.take>[1], one = rule) => (await counters.take([one], missed))[0]?.remaining;
+    const remaining = async (missed?: Parameters<typeof counters.take>[1], one = rule) =>
+      (await counters.take([one], missed))[0]?.remaining;
     assert.equal(await remaining({ seeds: [undefined], owed: [3] }), 6, 'of a counter that is new');
     assert.equal(await remaining({ seeds: [undefined], owed: [2] }), 3, 'and of one that is known');
     assert.equal(await remaining({ seeds: [undefined], owed: [0] }), 2);

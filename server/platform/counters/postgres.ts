@@ -29,7 +29,13 @@ export function postgresCounters(onCounted?: (rule: Rule, standing: Standing) =>
           ? {
               name: 'take-owed-rate',
               text: 'select now_ms as now, a, b, at_ms as at, ok from take_kept_rate($1, $2, $3, $4, $5, $6, $7, $8)',
-              values: [...values, fitting.map((s) => s?.a ?? 0), fitting.map((s) => s?.b ?? 0), fitting.map((s) => s?.at ?? -1), missed.owed],
+              values: [
+                ...values,
+                fitting.map((s) => s?.a ?? 0),
+                fitting.map((s) => s?.b ?? 0),
+                fitting.map((s) => s?.at ?? -1),
+                missed.owed,
+              ],
             }
           : { name: 'take-rate', text: 'select now_ms as now, a, b, at_ms as at, ok from take_rate($1, $2, $3, $4)', values },
       );
