@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { asRefusal, ERROR_STATUS, Refusal } from './errors.ts';
+import { asOurs } from './outage.ts';
 
 test('a lost database is dependency_unavailable with Retry-After, however deep and in whose words it is reported', () => {
   const coded = (code: string, message = 'x') => Object.assign(new Error(message), { code });
@@ -20,6 +21,13 @@ test('a lost database is dependency_unavailable with Retry-After, however deep a
     assert.deepEqual([refusal.type, refusal.status, refusal.retryAfter], ['dependency_unavailable', 503, 5], error.message);
     assert.equal(refusal.cause, error);
   }
+});
+
+test('a host name that is not found is an outage where our own pool met it, and not where a caller named the host', () => {
+  const unknown = () => Object.assign(new Error('getaddrinfo ENOTFOUND nowhere.example'), { code: 'ENOTFOUND' });
+  assert.equal(asRefusal(unknown()).type, 'internal_error');
+  assert.equal(asRefusal(new Error('outer', { cause: asOurs(unknown()) })).type, 'dependency_unavailable');
+  assert.equal(asRefusal(Object.assign(unknown(), { name: 'PrismaClientKnownRequestError' })).type, 'dependency_unavailable');
 });
 
 test('any other fault is internal_error and says nothing of its cause', () => {

@@ -10,8 +10,6 @@ const CODES: Readonly<Record<string, Outage>> = {
   EHOSTUNREACH: 'refused',
   ENETUNREACH: 'refused',
   ENOENT: 'refused', // the socket file of a server that isn't there
-  ENOTFOUND: 'refused',
-  EAI_AGAIN: 'refused',
   ECONNRESET: 'lost',
   EPIPE: 'lost',
   ETIMEDOUT: 'lost',
@@ -22,6 +20,27 @@ const CODES: Readonly<Record<string, Outage>> = {
   P2024: 'refused',
   P2028: 'overloaded', // no transaction could be begun, or it was rolled back because it took too long
 };
+
+/** Of any host that a caller, a workspace or an upstream may name: they say something of the database only when its own pools met them. */
+const NAMES = new Set(['ENOTFOUND', 'EAI_AGAIN']);
+
+const ours = new WeakSet<object>();
+
+/** Marks an error as one of the service's own database or counter store, and gives it back: sockets say the same of anybody's. */
+export function asOurs<T>(error: T): T {
+  if (typeof error === 'object' && error !== null) ours.add(error);
+  return error;
+}
+
+/** Whether an error, or one that caused it, was met by the service's own connections. Prisma has no others. */
+export function isOurs(error: unknown): boolean {
+  for (let e = error as Reported | undefined, depth = 0; e && depth < 5; e = e.cause as Reported | undefined, depth++)
+    if (isMarked(e)) return true;
+  return false;
+}
+
+const isMarked = (error: Reported): boolean =>
+  typeof error === 'object' && (ours.has(error) || (typeof error.name === 'string' && error.name.startsWith('PrismaClient')));
 
 /** What a SQLSTATE says, wherever it was met. This is the one list of them: who answers callers and who keeps connections read it. */
 export function outageOfState(state: string): Outage | undefined {
@@ -48,6 +67,7 @@ const WORDS: readonly [RegExp, Outage][] = [
 ];
 
 type Reported = {
+  name?: unknown;
   code?: unknown;
   message?: unknown;
   cause?: unknown;
@@ -64,11 +84,17 @@ export function sqlStateOf(error: unknown): string {
 /** What an error, or one that caused it, says of the database; undefined when it says nothing of it. */
 export function outageOf(error: unknown): Outage | undefined {
   for (let e = error as Reported | undefined, depth = 0; e && depth < 5; e = e.cause as Reported | undefined, depth++) {
-    const found = outageOfState(sqlStateOf(e)) ?? (typeof e.code === 'string' ? CODES[e.code] : undefined);
+    const found = outageOfState(sqlStateOf(e)) ?? codeOf(e);
     if (found) return found;
     const { message } = e;
     const said = typeof message === 'string' && WORDS.find(([words]) => words.test(message));
     if (said) return said[1];
   }
   return undefined;
+}
+
+function codeOf(error: Reported): Outage | undefined {
+  if (typeof error.code !== 'string') return undefined;
+  if (NAMES.has(error.code)) return isMarked(error) ? 'refused' : undefined;
+  return CODES[error.code];
 }

@@ -47,7 +47,7 @@ export async function openCounters({ redisUrl, gateways }: CounterSettings): Pro
     if (!rules.some(isKept)) return inTime(shared.take(rules));
     const seeds = await seedsOf(rules);
     const owed = rules.map((rule) => takeOwed(rule, now));
-    return inTime(shared.take(rules, seeds, owed)).catch((error: unknown) => {
+    return inTime(shared.take(rules, { seeds, owed })).catch((error: unknown) => {
       for (const [i, rule] of rules.entries()) oweAgain(rule, owed[i] ?? 0, now);
       throw error;
     });

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { outageOfState } from '#server/kernel/outage.ts';
+import { asOurs, outageOfState } from '#server/kernel/outage.ts';
 import { processState } from '#server/kernel/process-state.ts';
 
 // PostgreSQL moves to another server: the old one ends, or lives on as a standby that takes no changes, and the same address leads to the new one. A pool
@@ -13,6 +13,7 @@ const APART_MS = 1_000;
 /**
  * A pool that replaces connections by itself: every pool of the product. A connection on which the server said that it ends connections, or takes no
  * changes, is closed when it is given back. In the second case all others of this process follow, idle ones at once, since reads would go on there unnoticed.
+ * Its errors are marked as ours.
  */
 export function openPool(config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(config);
@@ -29,8 +30,9 @@ export function openPool(config: pg.PoolConfig): pg.Pool {
   pool.on('error', () => {});
   pool.on('connect', (client) => {
     all.add(client);
-    client.on('error', () => {});
-    onServerError(client, (state) => {
+    client.on('error', asOurs); // before the queries that ran on it are told the same error
+    onServerError(client, (error) => {
+      const state = asOurs(error).code ?? '';
       const outage = outageOfState(state);
       if (outage === 'lost' || outage === 'read_only') doomed.add(client);
       if (outage === 'read_only') dropConnections();
@@ -47,6 +49,11 @@ export function openPool(config: pg.PoolConfig): pg.Pool {
     all.delete(client);
     idle.delete(client);
   });
+  const connect = pool.connect.bind(pool) as (done: Connected) => void;
+  pool.connect = ((done?: Connected) => {
+    if (done) return connect((error, ...rest) => done(asOurs(error), ...rest));
+    return new Promise<pg.PoolClient>((resolve, reject) => connect((error, client) => (client ? resolve(client) : reject(asOurs(error)))));
+  }) as typeof pool.connect;
   const end = pool.end.bind(pool) as () => Promise<void>;
   pool.end = (() => {
     held.droppers.delete(drop);
@@ -69,10 +76,11 @@ export function onDropConnections(drop: () => void): () => void {
   return () => void held.droppers.delete(drop);
 }
 
+type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: boolean) => void) => void;
 type Wire = { connection: NodeJS.EventEmitter; readyForQuery: boolean };
 
 /** The driver's own events: a pool that lends its connections sees no error of theirs otherwise. */
-const onServerError = (client: pg.PoolClient, report: (state: string) => void) =>
-  (client as unknown as Wire).connection.on('errorMessage', ({ code }: { code?: string }) => report(code ?? ''));
+const onServerError = (client: pg.PoolClient, report: (error: { code?: string }) => void) =>
+  (client as unknown as Wire).connection.on('errorMessage', report);
 
 const isBusy = (client: pg.PoolClient) => !(client as unknown as Wire).readyForQuery;

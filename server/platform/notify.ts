@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { asOurs } from '#server/kernel/outage.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { dropConnections } from './healing-pool.ts';
 import { log } from './log.ts';
@@ -80,7 +81,7 @@ export function listen({ channels, onMessage, onConnect, onLost, heartbeatMs = 1
     clearTimeout(timer);
     mine.end().catch(() => {}); // it is gone already; this only frees the socket
     if (closed) return;
-    log.warn({ channels, err: error, retry_in_ms: delay }, 'the LISTEN connection was lost');
+    log.warn({ channels, err: asOurs(error), retry_in_ms: delay }, 'the LISTEN connection was lost');
     timer = setTimeout(() => void connect(), delay);
     delay = Math.min(delay * 2, LONGEST_DELAY_MS);
     onLost?.();

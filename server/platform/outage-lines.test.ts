@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { Refusal } from '#server/kernel/errors.ts';
+import { asOurs } from '#server/kernel/outage.ts';
 import { isCounted, tellOutages } from './outage-lines.ts';
 
 type Line = { details: Record<string, unknown>; message: string };
@@ -53,6 +54,22 @@ test('what is no outage is never held back', () => {
   for (let i = 0; i < 3; i++) log({ lost: i }, 'rows were lost');
   for (let i = 0; i < 3; i++) log({ err: Object.assign(new Error('duplicate key'), { code: '23505' }) }, 'refused by the database');
   assert.equal(lines.length, 9);
+});
+
+test('lines about the systems of others are counted for each by itself, and our own outage for all together', () => {
+  const { lines, log } = written();
+  for (const err of [refused(), Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })])
+    for (let call = 0; call < 5; call++)
+      for (const tenant_id of ['tenant_a', 'tenant_b']) log({ err, tenant_id, request_id: `req_${call}` }, 'an upstream failed');
+  assert.deepEqual(
+    lines.map(({ details }) => details.tenant_id),
+    ['tenant_a', 'tenant_b'],
+  );
+  for (let i = 0; i < 3; i++) log({ err: Object.assign(new Error('x'), { code: 'ENOTFOUND', hostname: `h${i}` }) }, 'no such host');
+  assert.equal(lines.length, 5, 'a name that is not found is no outage of ours');
+  for (const tenant_id of ['tenant_a', 'tenant_b']) log({ err: asOurs(refused()), tenant_id }, 'cannot read');
+  assert.equal(lines.length, 6);
+  tellOutages();
 });
 
 test('messages that hold names do not fill memory', () => {

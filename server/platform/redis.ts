@@ -1,11 +1,12 @@
 import type { Redis } from 'ioredis';
+import { asOurs } from '#server/kernel/outage.ts';
 
 /** How long a decision may wait for the counter store before it is made without. */
 export const COUNTER_DEADLINE_MS = 250;
 
 /** What a store that fails is told as: the driver's own errors have no code that says so. */
 export const storeAway = (cause?: unknown): Error =>
-  Object.assign(new Error('the counter store is not responding', { cause }), { code: 'ETIMEDOUT' });
+  asOurs(Object.assign(new Error('the counter store is not responding', { cause }), { code: 'ETIMEDOUT' }));
 
 /**
  * A connection to the counter store that keeps coming back by itself and never queues: a command fails within the deadline, or at once while there is

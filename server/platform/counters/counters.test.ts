@@ -190,6 +190,30 @@ test('the database store takes another window, or another kind of limit, for wha
   counters.close();
 });
 
+test('the database store counts calls that were admitted without it, and what is remembered of a counter that began anew', async () => {
+  const counters = postgresCounters();
+  const DAY = 86_400_000;
+  const at = Math.floor(Date.now() / DAY);
+  for (const burst of [null, 10]) {
+    const rule: Rule = { key: `owed-${burst}`, limit: 10, windowMs: DAY, burst };
+    const remaining = async (missed?: Parameters<typeof counters.take>[1], one = rule) =>
+      (await counters.take([one], missed))[0]?.remaining;
+    assert.equal(await remaining({ seeds: [undefined], owed: [3] }), 6, 'of a counter that is new');
+    assert.equal(await remaining({ seeds: [undefined], owed: [2] }), 3, 'and of one that is known');
+    assert.equal(await remaining({ seeds: [undefined], owed: [0] }), 2);
+    const anew = { ...rule, key: `anew-${burst}` };
+    const seed = { windowMs: DAY, isBucket: burst !== null, ...(burst ? { a: 4, b: 0, at: Date.now() } : { a: 0, b: 6, at }) };
+    assert.equal(await remaining(undefined, anew), 9);
+    assert.equal(await remaining({ seeds: [seed], owed: [1] }, anew), 2);
+    assert.equal(await remaining({ seeds: [seed], owed: [0] }, anew), 1, 'which is counted once');
+    const never = { ...rule, key: `never-${burst}`, limit: 1, burst: burst && 1 };
+    await counters.take([never]);
+    await counters.take([{ ...rule, key: `beside-${burst}` }, never], { seeds: [undefined, undefined], owed: [5, 0] });
+    assert.equal(await remaining(undefined, { ...rule, key: `beside-${burst}` }), 4, 'what is owed counts although this call is refused');
+  }
+  counters.close();
+});
+
 test('entries that no longer matter are dropped', () => {
   const counters = memoryCounters();
   for (let i = 0; i < 100; i++) take(counters, { key: `k${i}`, limit: 1, windowMs: 1000, burst: null }, fresh);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { digest } from '#server/crypto/tokens.ts';
-import { renewProcessState } from '#server/kernel/process-state.ts';
+import { processState, renewProcessState } from '#server/kernel/process-state.ts';
 import { sql } from '#server/platform/sql.ts';
 import { windowCounter } from '#server/platform/window-counter.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { until } from '#server/testing/until.ts';
 import { type Counters, openCounters, type Rule, type Verdict } from '../counters.ts';
-import { flushStandings } from './kept.ts';
+import { flushStandings, MOST_KEPT, noteStanding, owe, remembered, takeOwed } from './kept.ts';
 import { withoutRedis as skip, startRedis } from './redis.fixture.ts';
 
 // Limits of a day outlive what counts them: Redis, a gateway's memory, PostgreSQL's unlogged tables.
@@ -70,6 +70,21 @@ for (const [kind, burst] of [
     assert.equal(await admitted(await open(url, 2), rule, 10), 2);
   });
 
+  for (const gateways of [1, 2])
+    test(`what was kept of a ${kind} of a day counts although it is read late, with ${gateways} gateways`, async () => {
+      const rule = daily(`late-${kind}-${gateways}`, 10, burst);
+      assert.equal(await admitted(await open(undefined, gateways), rule, 7), 7);
+      await restart();
+      await sql().query('truncate rate_states');
+      const client = await sql().connect();
+      await client.query('begin; lock table kept_rates in access exclusive mode');
+      const counters = await open(undefined, gateways);
+      assert.equal(await admitted(counters, rule, 1), 1, 'a call does not wait for it');
+      await client.query('commit');
+      client.release();
+      assert.equal(await admitted(counters, rule, 12), 3);
+    });
+
   test(`a ${kind} of a day outlives a crash of the database that counts it`, async () => {
     const rule = daily(`rows-${kind}`, 10, burst);
     const counters = await open(undefined, 2);
@@ -105,4 +120,52 @@ test('the daily limit of an API key goes on where the counters of web ended', as
   assert.deepEqual([await count(), await count(5)], [1, 6]);
   await restart();
   assert.equal(await count(), 7);
+});
+
+/** What the process holds of them. */
+const held = () => processState('kept-rates', () => ({ entries: new Map<string, object>(), dirty: new Set<string>(), sweepAt: 0 }));
+const standing = (b: number) => ({ windowMs: DAY, isBucket: false, a: 0, b, at: Math.floor(Date.now() / DAY) });
+
+test('what is written each second is what was counted since, and is looked for nowhere else', async () => {
+  await restart();
+  for (let i = 0; i < 500; i++) noteStanding(daily(`quiet-${i}`), standing(1));
+  await flushStandings();
+  const { entries } = held();
+  let walks = 0;
+  const walk = entries[Symbol.iterator].bind(entries);
+  Object.assign(entries, {
+    [Symbol.iterator]: () => {
+      walks++;
+      return walk();
+    },
+  });
+  noteStanding(daily('quiet-7'), standing(2));
+  await flushStandings();
+  Reflect.deleteProperty(entries, Symbol.iterator);
+  assert.equal(walks, 0);
+  const { rows } = await sql().query('select b from kept_rates where key = $1', [digest('quiet-7').toString('base64url')]);
+  assert.deepEqual(rows, [{ b: 2 }]);
+});
+
+test('counters that are remembered have a most: those that were written go first, and one that owes stays', async () => {
+  await restart();
+  owe(daily('owing'), Date.now());
+  for (let i = 0; i < 100; i++) noteStanding(daily(`written-${i}`), standing(1));
+  await flushStandings();
+  for (let i = 1; i < MOST_KEPT; i++) noteStanding(daily(`many-${i}`), standing(1));
+  const { entries, dirty } = held();
+  assert.deepEqual([entries.size, entries.has('written-99'), entries.has(`many-${MOST_KEPT - 1}`)], [MOST_KEPT, false, true]);
+  assert.equal(takeOwed(daily('owing'), Date.now()), 1);
+  assert.ok(dirty.size <= MOST_KEPT);
+  assert.equal(remembered(daily('many-1000'))?.b, 1);
+  renewProcessState(); // a hundred thousand are not written for a test
+});
+
+test('a call that is owed is not swept away with what is over', async () => {
+  await restart();
+  for (const key of ['owed-1', 'owed-2']) {
+    held().sweepAt = 0; // time to sweep, as the counter is met
+    owe(daily(key), Date.now());
+  }
+  assert.deepEqual([takeOwed(daily('owed-1'), Date.now()), takeOwed(daily('owed-2'), Date.now())], [1, 1]);
 });

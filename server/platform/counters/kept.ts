@@ -2,7 +2,7 @@ import { digest } from '#server/crypto/tokens.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { log } from '../log.ts';
 import { sql } from '../sql.ts';
-import { isKept, type Rule, type Standing } from './decision.ts';
+import { bucketWith, isKept, type Rule, type Standing, windowWith } from './decision.ts';
 
 // What limits of an hour and longer stood at, as this process last heard it, and every second in PostgreSQL: a store that restarts (Redis, the memory of a
 // gateway, unlogged tables after a crash) is told it with the next call. Lost is at most what was counted in the last second, and only if all processes that
@@ -12,12 +12,14 @@ type Entry = {
   standing: Standing | undefined /** Read from PostgreSQL. */;
   known: boolean;
   askAgainAt: number;
-  dirty: boolean;
   owed: number;
   owedIn: number;
 };
 type State = {
+  /** Those that were counted last are last. */
   entries: Map<string, Entry>;
+  /** Keys of what is not written yet. */
+  dirty: Set<string>;
   loading: Map<string, Promise<void>>;
   timer: NodeJS.Timeout | undefined;
   flushing: Promise<void>;
@@ -26,12 +28,16 @@ type State = {
 
 const state = processState(
   'kept-rates',
-  (): State => ({ entries: new Map(), loading: new Map(), timer: undefined, flushing: Promise.resolve(), sweepAt: 0 }),
+  (): State => ({ entries: new Map(), dirty: new Set(), loading: new Map(), timer: undefined, flushing: Promise.resolve(), sweepAt: 0 }),
 );
 
 const FLUSH_MS = 1_000;
 const SWEEP_MS = 60_000;
 const MOST_AT_ONCE = 1_000;
+/** Counters that are remembered. One that goes is read from PostgreSQL when it is met again. */
+export const MOST_KEPT = 100_000;
+/** How many of the oldest are looked at for one that may go; if none may, as when PostgreSQL is away for long, the oldest goes. */
+const LOOKED_AT = 20;
 /** A call waits no longer for what was counted before its process began; it is asked for again then. */
 const PATIENCE_MS = 250;
 const ASK_AGAIN_MS = 1_000;
@@ -55,7 +61,11 @@ export function noteStanding({ key }: Pick<Rule, 'key'>, standing: Standing): vo
   // Answers may overtake each other. What lies further back comes of a clock that was set right.
   if (before?.windowMs === standing.windowMs && before.isBucket === standing.isBucket && isOlder(standing, before)) return;
   entry.standing = standing;
-  entry.dirty = true;
+  if (!state.dirty.has(key)) {
+    state.dirty.add(key);
+    state.entries.delete(key);
+    state.entries.set(key, entry);
+  }
   state.timer ??= setTimeout(() => void flushStandings(), FLUSH_MS).unref();
 }
 
@@ -91,19 +101,20 @@ function isOlder(one: Standing, than: Standing): boolean {
 function entryOf(key: string): Entry {
   let entry = state.entries.get(key);
   if (!entry) {
-    entry = { standing: undefined, known: false, askAgainAt: 0, dirty: false, owed: 0, owedIn: 0 };
-    state.entries.set(key, entry);
     sweep();
+    if (state.entries.size >= MOST_KEPT) dropOldest();
+    entry = { standing: undefined, known: false, askAgainAt: 0, owed: 0, owedIn: 0 };
+    state.entries.set(key, entry);
   }
   return entry;
 }
 
 type Row = { window_ms: number; is_bucket: boolean; a: number; b: number; at_ms: number };
 
-async function load({ key }: Rule): Promise<void> {
+async function load(rule: Rule): Promise<void> {
+  const { key } = rule;
   let loading = state.loading.get(key);
   if (!loading) {
-    const entry = entryOf(key);
     loading = sql()
       .query<Row>({
         name: 'kept-rate',
@@ -112,11 +123,12 @@ async function load({ key }: Rule): Promise<void> {
       })
       .then(
         ({ rows: [row] }) => {
+          const entry = entryOf(key);
           entry.known = true;
-          if (row) entry.standing ??= { windowMs: row.window_ms, isBucket: row.is_bucket, a: row.a, b: row.b, at: row.at_ms };
+          if (row) entry.standing = withKept(rule, entry.standing, row);
         },
         (error: unknown) => {
-          entry.askAgainAt = performance.now() + ASK_AGAIN_MS;
+          entryOf(key).askAgainAt = performance.now() + ASK_AGAIN_MS;
           log.warn({ err: error }, 'cannot read what a limit stood at; it is counted from here');
         },
       )
@@ -124,6 +136,19 @@ async function load({ key }: Rule): Promise<void> {
     state.loading.set(key, loading);
   }
   await loading;
+}
+
+/** What was kept, and what calls that did not wait for it have counted meanwhile: of both whichever leaves less. */
+function withKept(rule: Rule, ours: Standing | undefined, row: Row): Standing {
+  const kept = { windowMs: row.window_ms, isBucket: row.is_bucket, a: row.a, b: row.b, at: row.at_ms };
+  if (ours === undefined) return kept;
+  if (ours.windowMs !== rule.windowMs || ours.isBucket !== (rule.burst !== null)) return ours;
+  if (ours.isBucket) {
+    const bucket = bucketWith(rule, Date.now(), { tokens: ours.a, at: ours.at }, kept);
+    return bucket ? { ...ours, a: bucket.tokens, at: bucket.at } : ours;
+  }
+  const window = windowWith(rule, Date.now(), { index: ours.at, previous: ours.a, current: ours.b }, kept);
+  return window ? { ...ours, a: window.previous, b: window.current, at: window.index } : ours;
 }
 
 function late(): Promise<void> {
@@ -139,14 +164,15 @@ export function flushStandings(): Promise<void> {
 }
 
 async function flush(): Promise<void> {
-  const dirty = [...state.entries].filter(([, entry]) => entry.dirty && entry.standing);
+  const dirty = [...state.dirty];
   for (let i = 0; i < dirty.length; i += MOST_AT_ONCE) {
+    const keys = dirty.slice(i, i + MOST_AT_ONCE);
     // In one order, so that two processes never wait for each other in a circle.
-    const part = dirty
-      .slice(i, i + MOST_AT_ONCE)
-      .map(([key, entry]) => ({ key: nameOf(key), entry, standing: entry.standing as Standing }))
+    const part = keys
+      .map((key) => ({ key: nameOf(key), standing: state.entries.get(key)?.standing }))
+      .filter((one): one is { key: string; standing: Standing } => one.standing !== undefined)
       .sort((a, b) => (a.key < b.key ? -1 : 1));
-    for (const { entry } of part) entry.dirty = false;
+    for (const key of keys) state.dirty.delete(key);
     const column = <T>(of: (standing: Standing) => T): T[] => part.map(({ standing }) => of(standing));
     try {
       await sql().query({
@@ -163,7 +189,7 @@ async function flush(): Promise<void> {
         ],
       });
     } catch (error) {
-      for (const { entry } of part) entry.dirty = true;
+      for (const key of keys) if (state.entries.has(key)) state.dirty.add(key);
       log.warn({ err: error, limits: dirty.length }, 'cannot keep what limits stand at; trying again');
       state.timer ??= setTimeout(() => void flushStandings(), FLUSH_MS).unref();
       return;
@@ -190,6 +216,25 @@ function sweep(): void {
   const now = Date.now();
   if (now < state.sweepAt) return;
   state.sweepAt = now + SWEEP_MS;
-  for (const [key, { standing, dirty }] of state.entries)
-    if (!dirty && (standing ? endOf(standing) < now : !state.loading.has(key))) state.entries.delete(key);
+  for (const [key, entry] of state.entries)
+    if (mayGo(key, entry) && (!entry.standing || endOf(entry.standing) < now)) state.entries.delete(key);
+}
+
+/** Whether nothing is lost with it. */
+const mayGo = (key: string, { owed }: Entry): boolean => owed === 0 && !state.dirty.has(key) && !state.loading.has(key);
+
+function dropOldest(): void {
+  let oldest: string | undefined;
+  let looked = 0;
+  for (const [key, entry] of state.entries) {
+    oldest ??= key;
+    if (mayGo(key, entry)) {
+      oldest = key;
+      break;
+    }
+    if (++looked === LOOKED_AT) break;
+  }
+  if (oldest === undefined) return;
+  state.entries.delete(oldest);
+  state.dirty.delete(oldest);
 }

@@ -1,15 +1,15 @@
 import { sql } from '../sql.ts';
 import { bucketVerdict, isKept, type Rule, type Standing, type Verdict, windowVerdict } from './decision.ts';
-import type { Seeds } from './memory.ts';
-
-/** `onCounted` hears of what lasts long; `seeds` are what is remembered of it. */
-export type PostgresCounters = { take(rules: readonly Rule[], seeds?: Seeds): Promise<readonly Verdict[]>; close(): void };
+import type { SharedCounters } from './shared.ts';
 
 type Row = { now: number; a: number; b: number; at: number; ok: boolean };
 const CLEAN_EVERY_MS = 60_000;
 
-/** Counters in an unlogged table, for several gateways without Redis: one function call a decision, the database's clock and row locks. */
-export function postgresCounters(onCounted?: (rule: Rule, standing: Standing) => void): PostgresCounters {
+/**
+ * Counters in an unlogged table, for several gateways without Redis: one function call a decision, the database's clock and row locks. `onCounted` hears of what
+ * lasts long.
+ */
+export function postgresCounters(onCounted?: (rule: Rule, standing: Standing) => void): SharedCounters {
   const cleaner = setInterval(
     () =>
       void sql()
@@ -19,17 +19,23 @@ export function postgresCounters(onCounted?: (rule: Rule, standing: Standing) =>
   );
   cleaner.unref();
   return {
-    async take(rules, seeds) {
+    async take(rules, missed) {
       const values = [rules.map((r) => r.key), rules.map((r) => r.limit), rules.map((r) => r.windowMs), rules.map((r) => r.burst ?? 0)];
-      const fitting = seeds?.map((seed, i) =>
+      const fitting = missed?.seeds.map((seed, i) =>
         seed?.windowMs === rules[i]?.windowMs && seed?.isBucket === (rules[i]?.burst !== null) ? seed : undefined,
       );
       const { rows } = await sql().query<Row>(
-        fitting?.some(Boolean)
+        missed && fitting && (fitting.some(Boolean) || missed.owed.some((calls) => calls > 0))
           ? {
-              name: 'take-kept-rate',
-              text: 'select now_ms as now, a, b, at_ms as at, ok from take_kept_rate($1, $2, $3, $4, $5, $6, $7)',
-              values: [...values, fitting.map((s) => s?.a ?? 0), fitting.map((s) => s?.b ?? 0), fitting.map((s) => s?.at ?? -1)],
+              name: 'take-owed-rate',
+              text: 'select now_ms as now, a, b, at_ms as at, ok from take_kept_rate($1, $2, $3, $4, $5, $6, $7, $8)',
+              values: [
+                ...values,
+                fitting.map((s) => s?.a ?? 0),
+                fitting.map((s) => s?.b ?? 0),
+                fitting.map((s) => s?.at ?? -1),
+                missed.owed,
+              ],
             }
           : { name: 'take-rate', text: 'select now_ms as now, a, b, at_ms as at, ok from take_rate($1, $2, $3, $4)', values },
       );
@@ -39,6 +45,7 @@ export function postgresCounters(onCounted?: (rule: Rule, standing: Standing) =>
       }
       return rules.map((rule, i) => verdictOf(rule, rows[i]));
     },
+    ask: () => sql().query('select 1'),
     close: () => clearInterval(cleaner),
   };
 }

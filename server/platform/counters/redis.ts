@@ -1,6 +1,6 @@
 import { openRedis } from '../redis.ts';
 import { bucketVerdict, isKept, type Rule, type Standing, type Verdict, windowVerdict } from './decision.ts';
-import type { Seeds } from './memory.ts';
+import type { SharedCounters } from './shared.ts';
 
 // One script run per decision, so that any number of gateways share one exact count. The server's clock counts, not ours.
 // Per rule the caller sends: limit, window in ms, burst (0 for a sliding window), what it remembers of the counter (previous and current calls and the window's
@@ -53,24 +53,19 @@ for i, s in ipairs(states) do
 end
 return out`;
 
-/** `onCounted` hears of what lasts long; `seeds` are what is remembered of it, `owed` the calls that were counted without the store. */
-export type RedisCounters = {
-  take(rules: readonly Rule[], seeds?: Seeds, owed?: readonly number[]): Promise<readonly Verdict[]>;
-  close(): void;
-};
-
-/** Counters in Redis or Valkey. Rejects when the store does not answer in time: the caller counts locally then. */
+/** Counters in Redis or Valkey. Rejects when the store does not answer in time: the caller counts locally then. `onCounted` hears of what lasts long. */
 export async function redisCounters(
   url: string,
   onError: (error: Error) => void,
   onCounted?: (rule: Rule, standing: Standing) => void,
-): Promise<RedisCounters> {
+): Promise<SharedCounters> {
   const redis = await openRedis(url, onError);
   redis.defineCommand('takeRate', { lua: SCRIPT });
   const takeRate = Reflect.get(redis, 'takeRate') as (count: number, ...rest: (string | number)[]) => Promise<string[]>; // what defineCommand adds has no type
 
   return {
-    async take(rules, seeds, owed) {
+    async take(rules, missed) {
+      const { seeds, owed } = missed ?? {};
       const keys = rules.map((rule) => `sallyport:rate:${rule.key}`);
       const numbers = rules.flatMap((rule, i) => {
         const seed = seeds?.[i]?.windowMs === rule.windowMs && seeds[i]?.isBucket === (rule.burst !== null) ? seeds[i] : undefined;
@@ -85,6 +80,7 @@ export async function redisCounters(
         }
       return rules.map((rule, i) => verdictOf(rule, now, answer.slice(1 + i * 4, 5 + i * 4)));
     },
+    ask: () => redis.ping(),
     close: () => redis.disconnect(),
   };
 }

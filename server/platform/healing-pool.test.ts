@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import pg from 'pg';
+import { freePort } from '#scripts/ports.ts';
+import { isOurs } from '#server/kernel/outage.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { openPool } from './healing-pool.ts';
+import { connection } from './sql.ts';
+
+await testDatabase();
+
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => assert.fail('it worked'),
+    (error: unknown) => error,
+  );
+
+test('what a pool of ours meets is marked as ours, and the same of another pool is not', async () => {
+  const nobody = { host: '127.0.0.1', port: await freePort(), user: 'x', database: 'x' };
+  for (const [open, marked] of [
+    [openPool, true],
+    [(config: pg.PoolConfig) => new pg.Pool(config), false],
+  ] as const) {
+    const refused = open(nobody);
+    assert.equal(isOurs(await failure(refused.connect())), marked, 'a connection that is refused');
+    assert.equal(isOurs(await failure(refused.query('select 1'))), marked, 'and a query that needs one');
+    const pool = open({ ...connection(), max: 1 });
+    pool.on('error', () => {});
+    assert.equal(isOurs(await failure(pool.query('select pg_terminate_backend(pg_backend_pid())'))), marked, 'a connection that ends');
+    assert.equal((await pool.query<{ n: number }>('select 1 as n')).rows[0]?.n, 1);
+    const lent = await pool.connect();
+    const sleeping = failure(lent.query('select pg_sleep(10)'));
+    lent.on('error', () => {});
+    (lent as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+    assert.equal(isOurs(await sleeping), marked, 'one that is cut');
+    lent.release(true);
+    await Promise.all([refused.end(), pool.end()]);
+  }
+});
