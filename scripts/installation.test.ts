@@ -79,8 +79,7 @@ test('a command without the DATABASE_URL of the service is refused, and its pass
   assert.match((await told(other, data)) ?? '', /Set DATABASE_URL as it does/);
 
   const warnings: string[] = [];
-  const migrated = (url: string) =>
-    settingsOfMigration((text) => warnings.push(text), { DATA_DIR: data, DATABASE_URL: url }, known);
+  const migrated = (url: string) => settingsOfMigration((text) => warnings.push(text), { DATA_DIR: data, DATABASE_URL: url }, known);
   await migrated('postgres://svc@db.example.com:5432/vault');
   assert.match(warnings.join(), /db\.example\.com:6432\/vault.+db\.example\.com:5432\/vault/);
   for (const url of [other.DATABASE_URL, 'postgres://db2.example.com:6432/vault'])

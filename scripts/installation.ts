@@ -46,17 +46,16 @@ export async function settingsOfInstallation(source: Source = process.env): Prom
  * The same for a command that needs the database alone: a DATABASE_URL that names the service's database at another port of its host, past a pooler, is
  * warned of. @throws Problem, EnvError
  */
-export async function settingsOfMigration(
-  warn: (text: string) => void,
-  source: Source = process.env,
-  known = KNOWN,
-): Promise<Env> {
+export async function settingsOfMigration(warn: (text: string) => void, source: Source = process.env, known = KNOWN): Promise<Env> {
   const env = parseEnv(source);
   const problem = await otherSettings(env, source, known);
   if (problem === undefined) return env;
   const here = recordIn(env.DATA_DIR)?.database;
-  if (here === undefined || here === EMBEDDED || !env.DATABASE_URL || withoutPort(here) !== withoutPort(databaseOf(env))) throw new Problem(problem);
-  warn(`The service with the data directory ${env.DATA_DIR} uses the database ${here}, and these settings lead to ${databaseOf(env)}. Going on: only the port differs.`);
+  if (here === undefined || here === EMBEDDED || !env.DATABASE_URL || withoutPort(here) !== withoutPort(databaseOf(env)))
+    throw new Problem(problem);
+  warn(
+    `The service with the data directory ${env.DATA_DIR} uses the database ${here}, and these settings lead to ${databaseOf(env)}. Going on: only the port differs.`,
+  );
   return env;
 }
 
