@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { type Env, parseEnv } from '../server/platform/env.ts';
 import { Problem, root } from './command.ts';
@@ -17,11 +18,12 @@ const RECORD = 'installation.json';
 /** One link per data directory that `npm start` of this checkout has used. */
 const KNOWN = path.join(root, 'node_modules/.installations');
 
-/** Written by each start: into the data directory, and where commands of this checkout find it. */
-export function recordInstallation(env: Env, known = KNOWN): void {
+/** Written by each start: into the data directory, and, but for temporary ones (below `passing`), where commands of this checkout find it. */
+export function recordInstallation(env: Env, known = KNOWN, passing = os.tmpdir()): void {
   const text = JSON.stringify({ data_dir: env.DATA_DIR, database: databaseOf(env) } satisfies Installation);
   try {
     fs.writeFileSync(path.join(env.DATA_DIR, RECORD), text, { mode: 0o644 });
+    if (!path.relative(passing, env.DATA_DIR).startsWith('..')) return;
     fs.mkdirSync(known, { recursive: true });
     fs.writeFileSync(path.join(known, createHash('sha256').update(env.DATA_DIR).digest('hex').slice(0, 16)), text);
   } catch {
@@ -39,6 +41,25 @@ export async function settingsOfInstallation(source: Source = process.env): Prom
   if (problem) throw new Problem(problem);
   return env;
 }
+
+/**
+ * The same for a command that needs the database alone: a DATABASE_URL that names the service's database at another port of its host, past a pooler, is
+ * warned of. @throws Problem, EnvError
+ */
+export async function settingsOfMigration(warn: (text: string) => void, source: Source = process.env, known = KNOWN): Promise<Env> {
+  const env = parseEnv(source);
+  const problem = await otherSettings(env, source, known);
+  if (problem === undefined) return env;
+  const here = recordIn(env.DATA_DIR)?.database;
+  if (here === undefined || here === EMBEDDED || !env.DATABASE_URL || withoutPort(here) !== withoutPort(databaseOf(env)))
+    throw new Problem(problem);
+  warn(
+    `The service with the data directory ${env.DATA_DIR} uses the database ${here}, and these settings lead to ${databaseOf(env)}. Going on: only the port differs.`,
+  );
+  return env;
+}
+
+const withoutPort = (database: string): string => database.replace(/:\d+(?=\/|$)/, '');
 
 /** One sentence with the next step when a command with these settings would work on something else than the service does. */
 export async function otherSettings(env: Env, source: Source = process.env, known = KNOWN): Promise<string | undefined> {
@@ -73,10 +94,32 @@ function databaseOf({ DATABASE_URL }: Env): string {
 
 function installations(known: string): Installation[] {
   if (!fs.existsSync(known)) return [];
-  return fs
-    .readdirSync(known)
-    .flatMap((name) => parsed(path.join(known, name)) ?? [])
-    .flatMap(({ data_dir }) => recordIn(data_dir) ?? []);
+  return fs.readdirSync(known).flatMap((name) => {
+    const link = path.join(known, name);
+    const directory = parsed(link)?.data_dir;
+    const found = directory === undefined ? undefined : recordIn(directory);
+    if (found) return found;
+    // One that only can't be read may be of another user.
+    if (directory === undefined || isGone(directory)) removed(link);
+    return [];
+  });
+}
+
+function isGone(directory: string): boolean {
+  try {
+    fs.statSync(directory);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
+function removed(link: string): void {
+  try {
+    fs.rmSync(link, { force: true });
+  } catch {
+    // A read-only checkout.
+  }
 }
 
 /** Undefined for a directory that is gone, too. */

@@ -1,10 +1,10 @@
 // npm run migrate   brings the database of DATABASE_URL to this version and ends, for installations whose processes start alone. `npm start` does it by itself.
 import { failInWords, Problem } from './command.ts';
-import { settingsOfInstallation } from './installation.ts';
+import { settingsOfMigration } from './installation.ts';
 import { migrate, migrationState } from './schema.ts';
 
 failInWords();
-const { DATABASE_URL, CLICKHOUSE_URL } = await settingsOfInstallation();
+const { DATABASE_URL, CLICKHOUSE_URL } = await settingsOfMigration((text) => console.error(text));
 if (DATABASE_URL === undefined) throw new Problem('Set DATABASE_URL. The embedded database is migrated by npm start.');
 const { missing, unknown } = await migrationState(DATABASE_URL);
 await migrate(DATABASE_URL);

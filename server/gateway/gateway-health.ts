@@ -1,4 +1,3 @@
-import { env } from '#server/platform/env.ts';
 import type { Health, Trouble } from './core/health.ts';
 import type { LogWriter } from './core/log/writer.ts';
 import type { Runtime } from './core/runtime.ts';
@@ -23,7 +22,7 @@ export function gatewayHealth(
       effect: 'Some workspaces are missing in the copy on disk and are served when the database is back.',
     });
   if (logs.failingSince) degraded.push({ part: 'request_log', since: logs.failingSince, effect: LOG_WAITS });
-  if (counters.awaySince) degraded.push({ part: 'counters', since: counters.awaySince, effect: countersAway() });
+  if (counters.awaySince) degraded.push({ part: 'counters', since: counters.awaySince, effect: COUNTERS_AWAY });
   return { calls: fresh ? 'ok' : at ? 'unavailable' : 'starting', degraded, down };
 }
 
@@ -32,5 +31,5 @@ const LOG_WAITS = 'The database takes no rows of the request log: they wait on t
 const NOTHING_YET = 'There is no configuration on disk to serve calls from.';
 const tooOld = (at: string) =>
   `The configuration was last confirmed at ${at}, longer ago than SNAPSHOT_MAX_AGE_SECONDS: no calls are served.`;
-const countersAway = () =>
-  `The counter store doesn't answer. Each gateway counts limits of routes and workspaces by itself, at 1/${env.SVC_GATEWAYS}; limits of API keys and of AI calls aren't applied.`;
+const COUNTERS_AWAY =
+  "The counter store doesn't answer. Each gateway counts its share of the limits of routes and workspaces by itself; limits of API keys and of AI calls aren't applied.";

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import path from 'node:path';
 import test from 'node:test';
+import { env } from '#server/platform/env.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { exchange } from './core/raw-client.fixture.ts';
 import { ask, makeRoute, makeSecret, served, startGateway, startUpstream } from './gateway.fixture.ts';
@@ -77,4 +82,23 @@ test('a gateway that is about to stop tells load balancers, ends connections wit
   assert.equal((await probe('/healthz')).status, 200);
   const call = await ask(port, w.tenant.slug, '/orders', { key, headers: { connection: 'keep-alive' } });
   assert.deepEqual([call.status, call.headers.connection], [200, 'close']);
+});
+
+test('a web process that hangs delays no answer about calls, which says so a moment later', async (t) => {
+  mkdirSync(path.dirname(env.WEB_SOCKET), { recursive: true });
+  const web = createServer({ requireHostHeader: false }, () => {}); // takes requests and answers none
+  await new Promise<void>((resolve) => web.listen(env.WEB_SOCKET, resolve));
+  t.after(() => {
+    web.close();
+    web.closeAllConnections();
+  });
+  const gateway = await startGateway();
+  const told = async () => {
+    const { status, body } = await ask(gateway.port, 'acme', '/readyz');
+    return [status, (JSON.parse(body) as { status: string }).status];
+  };
+  // An answer that waited for web would know that it's away.
+  assert.deepEqual(await told(), [200, 'ok']);
+  await until(async () => (await told())[1] === 'degraded');
+  assert.equal((await told())[0], 200);
 });

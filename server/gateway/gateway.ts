@@ -10,7 +10,7 @@ import { countRefusal } from './core/call-meter.ts';
 import { type RequestOrigin, requestOrigin } from './core/client-address.ts';
 import { afterReads } from './core/event-loop-turn.ts';
 import { GatewayResponse } from './core/gateway-response.ts';
-import { type Health, type Needs, needsOf, readiness, type Web } from './core/health.ts';
+import { type Health, type Needs, needsOf, readiness } from './core/health.ts';
 import { type HostConfig, type PlaneMatch, type PortPlane, planeOf, within } from './core/hosts.ts';
 import { type Http2Door, openHttp2 } from './core/http2/http2-door.ts';
 import { createListener, discardBody, type HeadRefusal, inspectHead, type ListenerOptions } from './core/listener.ts';
@@ -23,6 +23,7 @@ import { forwardDevSocket } from './front-door/dev-socket.ts';
 import type { FrontDoor } from './front-door/front-door.ts';
 import { standardHeaders } from './front-door/headers.ts';
 import { writeRefusal } from './front-door/refusal.ts';
+import type { WebHealth } from './front-door/web-health.ts';
 import { aiRefusal } from './governance/envelope.ts';
 import { refuseUntenanted, tenantOf } from './governance/untenanted.ts';
 
@@ -42,7 +43,7 @@ export type GatewayOptions = {
   controlSockets: ControlSockets;
   /** Told to load balancers by /readyz. */
   health(): Health;
-  webHealth(): Promise<Web>;
+  webHealth: WebHealth;
 };
 
 export type Gateway = {
@@ -378,7 +379,9 @@ async function tellReadiness(
   requestId: string,
   leaving: boolean,
 ): Promise<void> {
-  const { status, body } = readiness(options.health(), needs, await options.webHealth(), leaving);
+  // A web process that hangs must not have a load balancer take out what serves calls.
+  const web = leaving || needs === 'calls' ? options.webHealth.known() : await options.webHealth.asked();
+  const { status, body } = readiness(options.health(), needs, web, leaving);
   if (!res.destroyed) bare(req, res, status, body, requestId);
 }
 

@@ -5,17 +5,17 @@ import { CONNECTIONS, patience } from '#server/kernel/fair-queue.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { openPool } from './healing-pool.ts';
 import { closeListeners } from './notify.ts';
-import { closeSql, connection, LONGEST_STATEMENT_MS } from './sql.ts';
+import { closeSql, connection } from './sql.ts';
 
 const held = processState('database', (): { prisma?: Db | undefined } => ({}));
 
 /** The Prisma client of this process; connects at first use. For the domain, never for a data plane. */
 export function db(): Db {
   held.prisma ??= new PrismaClient({
-    adapter: new PrismaPg(
-      openPool({ ...connection(), max: CONNECTIONS, connectionTimeoutMillis: patience.ms, query_timeout: LONGEST_STATEMENT_MS }),
-      { statementNameGenerator: statementName, disposeExternalPool: true },
-    ),
+    adapter: new PrismaPg(openPool({ ...connection(), max: CONNECTIONS, connectionTimeoutMillis: patience.ms }), {
+      statementNameGenerator: statementName,
+      disposeExternalPool: true,
+    }),
     // Prisma's own 2 and 5 s also end a transaction that does nothing but wait for a busy machine.
     transactionOptions: { maxWait: patience.ms, timeout: 20_000 },
   });

@@ -37,3 +37,7 @@ test('a transaction that failed is not left open for the next borrower', async (
   assert.equal((await withPooledClient(pool, (client) => client.query<{ n: number }>('select 1 as n'))).rows[0]?.n, 1);
   await pool.end();
 });
+
+test('every pool gives up a statement whose server hangs', () => {
+  assert.equal(connection().query_timeout, 600_000);
+});

@@ -7,7 +7,7 @@ const held = processState('sql', (): { pool?: pg.Pool | undefined; ownRows?: pg.
 
 /** Raw connections for hot paths and bulk work: named statements, no ORM. The gateway uses this file without loading Prisma. */
 export function sql(): pg.Pool {
-  held.pool ??= openPool({ ...connection(), max: 6, query_timeout: LONGEST_STATEMENT_MS });
+  held.pool ??= openPool({ ...connection(), max: 6 });
   return held.pool;
 }
 
@@ -31,11 +31,12 @@ export async function closeSql(): Promise<void> {
 }
 
 /** A statement that takes longer has a server that hangs: its connection is given up, so that the next one can lead to another server. */
-export const LONGEST_STATEMENT_MS = 600_000;
+const LONGEST_STATEMENT_MS = 600_000;
 
 export const connection = (): pg.PoolConfig => ({
   connectionString: env.DATABASE_URL,
   connectionTimeoutMillis: 5_000,
   idleTimeoutMillis: 30_000,
+  query_timeout: LONGEST_STATEMENT_MS,
   keepAlive: true,
 });

@@ -6,9 +6,17 @@ const KEPT_MS = 1_000;
 /** A web process that doesn't answer by then is away. */
 const PATIENCE_MS = 2_000;
 
-/** Whether web answers, and whether it has its pages: asked at most once a second, however often it is asked. Never rejects. */
-export function webHealth(web: Pick<WebForward, 'ask'>): () => Promise<Web> {
-  let [askedAt, held]: [number, Promise<Web>] = [Number.NEGATIVE_INFINITY, Promise.resolve({ api: null, pages: null })];
+export type WebHealth = {
+  /** What web said last, for answers that don't depend on it: at once, while web is asked for the next time. Nothing is wrong before it was ever asked. */
+  known(): Web;
+  /** What web says now, or that it didn't in time. Never rejects. */
+  asked(): Promise<Web>;
+};
+
+/** Whether web answers, and whether it has its pages: asked at most once a second, however often it is asked. */
+export function webHealth(web: Pick<WebForward, 'ask'>): WebHealth {
+  let known: Web = { api: null, pages: null };
+  let [askedAt, held] = [Number.NEGATIVE_INFINITY, Promise.resolve(known)];
   let since: Date | null = null;
   const ask = async (): Promise<Web> => {
     let timer: NodeJS.Timeout | undefined;
@@ -24,12 +32,22 @@ export function webHealth(web: Pick<WebForward, 'ask'>): () => Promise<Web> {
     if (!there) return { api: trouble('web', WEB_AWAY), pages: null };
     return { api: null, pages: answer.status === 200 ? null : trouble('dashboard', 'The dashboard is being built or loaded.') };
   };
-  return () => {
+  const asked = () => {
     const now = performance.now();
     if (now - askedAt < KEPT_MS) return held;
     askedAt = now;
-    held = ask();
+    held = ask().then((said) => {
+      known = said;
+      return said;
+    });
     return held;
+  };
+  return {
+    known() {
+      void asked();
+      return known;
+    },
+    asked,
   };
 }
 

@@ -156,16 +156,21 @@ export function createDisk(folder: string, roots: RootKeys): Disk {
   };
 }
 
-/** Removes what killed processes left half written, and returns when. */
+/** Removes what killed processes left half written, and returns when. Never throws: what can't be listed or removed now waits for the next time. */
 function removeDrafts(folder: string): number {
   const now = Date.now();
-  for (const name of readdirSync(folder).filter((one) => one.endsWith('.tmp'))) {
-    const file = path.join(folder, name);
-    try {
-      if (now - statSync(file).mtimeMs > DRAFT_MS) rmSync(file, { recursive: true, force: true });
-    } catch {
-      // its writer moved or removed it just now
-    }
+  try {
+    for (const name of readdirSync(folder).filter((one) => one.endsWith('.tmp'))) removeDraft(path.join(folder, name), now);
+  } catch (error) {
+    log.warn({ err: error }, 'cannot look for half-written configuration snapshots');
   }
   return now;
+}
+
+function removeDraft(file: string, now: number): void {
+  try {
+    if (now - statSync(file).mtimeMs > DRAFT_MS) rmSync(file, { recursive: true, force: true });
+  } catch {
+    // its writer moved or removed it just now
+  }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import test, { after } from 'node:test';
@@ -194,4 +194,16 @@ test('what killed gateways left half written is removed, and what another gatewa
   t.mock.timers.enable({ apis: ['Date'], now: now + 3_600_000 });
   await disk.confirm(3_000);
   assert.deepEqual([later, young].map(existsSync), [false, false]);
+});
+
+test('a folder that cannot be listed for a while costs no copy that is written after it', async (t) => {
+  const where = path.join(directory, 'unlisted');
+  const disk = createDisk(where, rootKeys());
+  await disk.confirm(1_000);
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3_600_000 });
+  renameSync(where, `${where}-away`);
+  await disk.confirm(2_000);
+  renameSync(`${where}-away`, where);
+  await disk.confirm(3_000);
+  assert.equal(createDisk(where, rootKeys()).read().confirmedAt, 3_000);
 });
