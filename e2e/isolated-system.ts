@@ -94,7 +94,7 @@ export async function startOwnSystem({ embedded = false } = {}): Promise<OwnSyst
       const { stdout } = await promisify(execFile)(
         process.execPath,
         ['--disable-warning=ExperimentalWarning', 'scripts/admin.ts', ...args],
-        { env: { ...environment, DATABASE_URL: databaseUrl } },
+        { env: environment },
       );
       return JSON.parse(stdout) as Record<string, string>;
     },

@@ -3,6 +3,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { isOutage } from '../server/kernel/errors.ts';
 import { type Env, env } from '../server/platform/env.ts';
 import { log } from '../server/platform/log.ts';
 import { ownedFolder, usableFolder } from '../server/platform/private-folder.ts';
@@ -29,6 +30,7 @@ const running: RoleProcess[] = [];
 let database: Database | undefined;
 let lock: net.Server | undefined;
 type Role = Env['SALLYPORT_ROLES'][number];
+let clientMade: Promise<void> | undefined;
 let stopping: Promise<never> | undefined;
 let ready = false;
 const pagesReady = Promise.withResolvers<void>();
@@ -42,14 +44,14 @@ try {
   await claimDataDirectory();
   const taken = await Promise.all(portsHere().map((port) => whyNotFree(port, env.BIND_ADDRESS)));
   if (taken.some(Boolean)) throw new Problem(taken.filter(Boolean).join('\n'));
+  clientMade = step('Generate the database client', generateClient);
   const [{ url, away }] = await all([
     preparedDatabase(),
-    step('Generate the database client', generateClient),
+    clientMade,
     step('Compile hosted fields', buildElements),
     step('Compile the agent', buildAgent),
   ]);
   if (away) await serveUntilThere(url, away);
-  await fittingRootKey(url); // before the roles start: one sentence instead of one from each
   recordInstallation(env);
   // In development Next compiles each page at its first request.
   const build = env.SALLYPORT_ROLES.includes('web') && !dev ? webBuild() : undefined;
@@ -89,7 +91,7 @@ async function claimDataDirectory(): Promise<void> {
   lock = server.unref();
 }
 
-/** Its URL, and that it has every migration, or why it isn't there although a gateway has something to serve meanwhile. */
+/** Its URL, and that it has every migration and fits the root key, or why it isn't there although a gateway has something to serve meanwhile. */
 async function preparedDatabase(): Promise<{ url: string; away?: DatabaseAway }> {
   const url = env.DATABASE_URL ?? (await step('Start PostgreSQL', embeddedDatabase));
   try {
@@ -101,12 +103,20 @@ async function preparedDatabase(): Promise<{ url: string; away?: DatabaseAway }>
   }
 }
 
+/** There, migrated, and of this root key. @throws DatabaseAway when it isn't there, or goes again meanwhile */
 async function upToDate(url: string): Promise<void> {
   if (database && !(await database.answers())) throw new DatabaseAway(database.down?.message ?? 'The embedded PostgreSQL stopped.');
-  await database?.create('sallyport');
-  await migrate(url);
-  const { unknown } = await migrationState(url);
-  if (unknown.length > 0) log.warn({ migrations: unknown }, 'the database was used by a newer version of Sallyport');
+  try {
+    await database?.create('sallyport');
+    await migrate(url);
+    const { unknown } = await migrationState(url);
+    if (unknown.length > 0) log.warn({ migrations: unknown }, 'the database was used by a newer version of Sallyport');
+    await clientMade;
+    await fittingRootKey(url); // before the roles start: one sentence instead of one from each
+  } catch (error) {
+    if (error instanceof DatabaseAway || !isOutage(error)) throw error;
+    throw new DatabaseAway(`The database is not responding: ${(error as Error).message}. Check DATABASE_URL.`);
+  }
 }
 
 async function embeddedDatabase(): Promise<string> {
@@ -141,13 +151,14 @@ async function fittingRootKey(url: string): Promise<void> {
     import('../server/domain/keys/root-check.ts'), // after the client it needs was generated
     import('../server/platform/keys.ts'),
   ]);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, query_timeout: 10_000 });
+  client.on('error', () => {}); // a connection that is lost rejects what runs on it
   try {
+    await client.connect();
     await checkRootKey(client);
   } finally {
     wipeKeys();
-    await client.end();
+    await client.end().catch(() => {});
   }
 }
 

@@ -59,7 +59,8 @@ export async function openCounters({ redisUrl, gateways }: CounterSettings): Pro
         if (performance.now() < askAgainAt) return share(rules, now);
         askAgainAt = performance.now() + ASK_AGAIN_MS;
       }
-      return ask(rules, now).then(
+      // A store that hangs runs what it was sent when it goes on: it is asked without counting, and told what it is owed once it has answered.
+      return (awaySince ? inTime(shared.ask()).then(() => ask(rules, now)) : ask(rules, now)).then(
         (verdicts) => {
           if (awaySince) log.info('the counter store is available again');
           awaySince = null;
