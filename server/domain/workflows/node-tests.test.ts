@@ -72,7 +72,7 @@ test('a step test obeys the bounds of runs: web goes on, and the fault says whic
     faults[one.id] = error && `${error.code} ${error.message}`;
   }
   const over = /^state_too_large evaluating this step takes more work than 8 million units, the limit/;
-  assert.match(faults.object ?? '', over);
+  assert.match(faults.object ?? '', /^state_too_large An output has more than 5 MiB, 320,000 values or 500 levels, the limits/);
   assert.match(faults.text ?? '', over);
   assert.match(faults.grown ?? '', /^state_too_large/);
   assert.equal(faults.number, null, 'a text of two hundred thousand digits is no number');

@@ -7,7 +7,7 @@ import { structureOf } from '../structure.shared.ts';
 import { callOf, type Drive, frameOf, type Held, hold, inputBytes, type Tools } from './drive-state.ts';
 import { finish, write } from './ending.ts';
 import { advance, type Frame, fail, inputOf, keyOf, openGraph, openLoop, put, putTrigger, type Run, type Step } from './graph.ts';
-import { isOver, MOST_LEVELS, MOST_STATE, MOST_VALUES, MOST_VALUES_EACH } from './json-size.ts';
+import { isOver, MOST_STATE, MOST_VALUES, OVER } from './json-size.ts';
 import { failureOf, resume } from './resume.ts';
 import { type ExecutionValue, kept, MOST_INPUTS, openValue } from './values.ts';
 
@@ -349,8 +349,7 @@ function stateProblem({ state }: Drive): string | null {
   let [bytes, values] = [0, 0];
   for (const size of state.values()) [bytes, values] = [bytes + size.bytes, values + size.values];
   if (bytes > MOST_STATE) return 'The outputs of the run are larger than 5 MiB together, the limit. Pass on only what later steps need.';
-  if ([...state.values()].some(isOver))
-    return `An output has more than ${MOST_VALUES_EACH.toLocaleString('en-US')} values or ${MOST_LEVELS} levels, the limits. Pass on only what later steps need.`;
+  if ([...state.values()].some(isOver)) return OVER;
   return values > MOST_VALUES
     ? `The outputs of the run have more than ${MOST_VALUES.toLocaleString('en-US')} values together, the limit. Pass on only what later steps need.`
     : null;

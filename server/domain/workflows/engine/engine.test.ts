@@ -285,7 +285,8 @@ test('cancelling ends what is queued or waits at once, what runs after its node,
   assert.equal((await inTransaction(live, (tx) => cancelExecution(tx, live, running))).status, 'cancelling');
   release();
   assert.equal((await ended(running)).status, 'cancelled');
-  assert.equal(await statesOf(live, running), 'a:succeeded b:cancelled');
+  // The worker may hear of it before or after it came to b, which is never done.
+  assert.match(await statesOf(live, running), /^a:succeeded(?: b:cancelled)?$/);
   await assert.rejects(
     inTransaction(live, (tx) => cancelExecution(tx, live, running)),
     { type: 'not_cancellable' },

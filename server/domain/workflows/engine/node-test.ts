@@ -6,6 +6,7 @@ import { configOf, type Definition, isRecord } from '../definition.shared.ts';
 import { newMeter } from '../expressions/meter.shared.ts';
 import { runNode } from '../nodes/kinds.ts';
 import { faultOf, type NodeCall, type NodeResult, textOf } from '../nodes/node-call.ts';
+import { isOver, OVER } from './json-size.ts';
 import { kept } from './values.ts';
 
 export type NodeTest = {
@@ -59,13 +60,9 @@ export async function testNode(
   // Cut as the output of a run would be.
   const request = 'input' in result ? requestOf(kept(result.input).value) : null;
   if (result.status === 'failed') return { status: 'failed', output: kept(result.output).value, duration_ms, error: result.fault, request };
-  return {
-    status: 'succeeded',
-    output: kept(result.status === 'looping' ? { items: result.items } : result.output).value,
-    duration_ms,
-    error: null,
-    request,
-  };
+  const { value: output, size } = kept(result.status === 'looping' ? { items: result.items } : result.output);
+  if (isOver(size)) return { status: 'failed', output, duration_ms, error: { code: 'state_too_large', message: OVER }, request };
+  return { status: 'succeeded', output, duration_ms, error: null, request };
 }
 
 async function resultOf(call: NodeCall): Promise<NodeResult> {
