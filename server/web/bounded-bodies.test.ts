@@ -85,6 +85,7 @@ const READERS: Reader[] = [
 
 for (const [path, type, size, headers = {}] of READERS)
   test(`POST ${path} (${type}) reads no body that costs more than it says`, async () => {
+    await post(path, type, type === FORM ? 'a=1' : '{}', headers); // the first request loads what answers it
     for (const [what, of] of SHAPES.get(type) ?? []) {
       const body = of(size);
       assert.ok(body.length <= size && body.length > size / 2, `${what}: ${body.length}`);

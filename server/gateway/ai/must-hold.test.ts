@@ -22,6 +22,7 @@ const running = await startGateway();
 const { port: apiPort } = await running.gateway.listen('api', 0, '127.0.0.1');
 
 const WORKS = work<ThreadWork, unknown>('server/platform/threads/works.fixture.ts');
+const DETECTORS = work<undefined, unknown>('server/ai/detectors/detectors.thread.ts');
 
 type Data = Record<string, unknown>;
 type Asked = { messages: { role: string; content: string }[] };
@@ -90,11 +91,13 @@ test('an answer that repeats the canary is withheld where the policy blocks', as
 });
 
 test('an answer that no thread can look through for the canary is refused by what could not run', async () => {
-  const busy: Promise<unknown>[] = [];
+  const taken: Promise<unknown>[] = [];
+  const waiting: Promise<unknown>[] = [];
   const { w, agent, ask } = await setUp(() => {
-    // While its answer waits to be looked at all threads are taken, and the line of the workspace is full.
-    const fill = (input: ThreadWork) => onThread(WORKS, input, { owner: w.tenant.id, ms: 60_000, most: 1_000 }).catch(() => undefined);
-    for (let i = 0; i < 300; i++) busy.push(fill(i < 4 ? { spin: true } : { echo: i }));
+    // While its answer waits to be looked at all threads are taken, and the workspace's line for them is full.
+    const how = { owner: w.tenant.id, ms: 60_000, most: 200 };
+    for (let i = 0; i < 4; i++) taken.push(onThread(WORKS, { spin: true }, how).catch(() => undefined));
+    for (let i = 0; i < 200; i++) waiting.push(onThread(DETECTORS, undefined, how).catch(() => undefined));
     return completion('A long answer. '.repeat(1_000));
   });
   const policy = await db().ai_firewall_policies.create({
@@ -104,10 +107,11 @@ test('an answer that no thread can look through for the canary is refused by wha
   await served(running, w);
   refused(await ask(), 'firewall_unavailable');
   let left = true;
-  void Promise.all(busy).then(() => {
+  void Promise.all(taken).then(() => {
     left = false;
   });
   while (left) await closeThreads();
+  await Promise.all(waiting);
 });
 
 test('an answer that doesn’t match the schema is refused by its places, without its values', async () => {
