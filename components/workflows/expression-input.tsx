@@ -52,9 +52,10 @@ export function ExpressionInput({ value, onChange, placeholder, tall, bare = fal
     const next = completed(value, cursor, suggestion.path, bare);
     onChange(next.text);
     setTyped(undefined);
+    box.current?.focus();
+    // The caret is set once the text is there. Who has gone on to another field meanwhile stays in it.
     requestAnimationFrame(() => {
-      box.current?.focus();
-      box.current?.setSelectionRange(next.cursor, next.cursor);
+      if (document.activeElement === box.current) box.current?.setSelectionRange(next.cursor, next.cursor);
     });
   };
   const key = (event: KeyboardEvent) => {
