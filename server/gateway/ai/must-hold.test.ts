@@ -4,7 +4,7 @@ import { AzureOpenAI } from 'openai';
 import { AI_CODES, type AiCode } from '#server/ai/codes.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
-import { closeThreads, onThread, work } from '#server/platform/threads/pool.ts';
+import { onThread, work } from '#server/platform/threads/pool.ts';
 import type { Asked as ThreadWork } from '#server/platform/threads/works.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { watchEvents } from '#server/testing/events.ts';
@@ -91,13 +91,13 @@ test('an answer that repeats the canary is withheld where the policy blocks', as
 });
 
 test('an answer that no thread can look through for the canary is refused by what could not run', async () => {
-  const taken: Promise<unknown>[] = [];
-  const waiting: Promise<unknown>[] = [];
+  const held = new Int32Array(new SharedArrayBuffer(4));
+  const busy: Promise<unknown>[] = [];
   const { w, agent, ask } = await setUp(() => {
     // While its answer waits to be looked at all threads are taken, and the workspace's line for them is full.
     const how = { owner: w.tenant.id, ms: 60_000, most: 200 };
-    for (let i = 0; i < 4; i++) taken.push(onThread(WORKS, { spin: true }, how).catch(() => undefined));
-    for (let i = 0; i < 200; i++) waiting.push(onThread(DETECTORS, undefined, how).catch(() => undefined));
+    for (let i = 0; i < 4; i++) busy.push(onThread(WORKS, { hold: held }, how).catch(() => undefined));
+    for (let i = 0; i < 200; i++) busy.push(onThread(DETECTORS, undefined, how).catch(() => undefined));
     return completion('A long answer. '.repeat(1_000));
   });
   const policy = await db().ai_firewall_policies.create({
@@ -106,12 +106,9 @@ test('an answer that no thread can look through for the canary is refused by wha
   await db().ai_agents.update({ where: { id: agent.id }, data: { firewall_policy_id: policy.id } });
   await served(running, w);
   refused(await ask(), 'firewall_unavailable');
-  let left = true;
-  void Promise.all(taken).then(() => {
-    left = false;
-  });
-  while (left) await closeThreads();
-  await Promise.all(waiting);
+  Atomics.store(held, 0, 1);
+  Atomics.notify(held, 0);
+  await Promise.all(busy);
 });
 
 test('an answer that doesn’t match the schema is refused by its places, without its values', async () => {

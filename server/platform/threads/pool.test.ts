@@ -12,6 +12,7 @@ const run = (input: Asked, { owner = 'one', ms = 60_000, anonymous = false } = {
 test('work answers with what it returns, and its errors are told', async () => {
   assert.deepEqual(await run({ echo: { a: [1n, new Date(0)] } }), { a: [1n, new Date(0)] });
   await assert.rejects(run({ fail: 'no such thing' }), { name: 'TypeError', message: 'no such thing' });
+  await assert.rejects(run({ echo: () => 'a function can not be cloned' }), { name: 'DataCloneError' });
 });
 
 test('work that never ends, or that takes all memory, ends alone: the loop goes on and so does other work', async () => {

@@ -81,11 +81,6 @@ export function onThread<I, O>(
   });
 }
 
-/** Ends the threads of this process: they hold no state. */
-export async function closeThreads(): Promise<void> {
-  await Promise.all([...pool.runners].map((runner) => end(runner, busy())));
-}
-
 const busy = () =>
   new Refusal('dependency_unavailable', "Too many requests of this kind are in progress. Yours wasn't processed. Try again.", {
     retryAfter: 5,
@@ -142,7 +137,11 @@ function start(runner: Runner, task: Task): void {
   runner.task = task;
   runner.thread.ref();
   runner.timer = setTimeout(() => end(runner, new WorkTooSlow('The work could not begin in time.')), LOADING_MS + task.ms);
-  runner.thread.postMessage({ id: task.id, file: task.file, input: task.input }, task.transfer);
+  try {
+    runner.thread.postMessage({ id: task.id, file: task.file, input: task.input }, task.transfer);
+  } catch (error) {
+    finish(runner, { error: error as Error }); // the input can't be cloned
+  }
 }
 
 function limit(runner: Runner): void {
