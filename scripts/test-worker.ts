@@ -2,12 +2,15 @@ import { registerHooks } from 'node:module';
 import path from 'node:path';
 import test, { after, describe } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import fc from 'fast-check';
 import { endFile } from '../server/testing/file-end.ts';
+import { SEED } from '../server/testing/thorough.ts';
 import type { FromWorker, ToWorker } from './test-pool.ts';
 
 // Runs the test files that scripts/test-pool.ts hands out, one after the other, so that the service is loaded once for many. Each file is a test here, and
 // what it declares are that one's subtests; its results are sent by scripts/test-reporter.ts.
 
+fc.configureGlobal({ seed: SEED });
 // Fixtures keep what they open for a file in variables: each file gets its own.
 let run = 0;
 for (const stream of [process.stdout, process.stderr]) stream.write(''); // Node opens them at their first use

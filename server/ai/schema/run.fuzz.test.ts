@@ -73,7 +73,7 @@ const { schema } = fc.letrec<{ schema: unknown }>((tie) => {
 test('a value fits for us when it fits for Ajv', async () => {
   const ajv = new Ajv2020({ strict: false, logger: false, addUsedSchema: false, ownProperties: true });
   addFormats(ajv, { mode: 'fast' });
-  let [compared, unfit] = [0, 0];
+  let [compared, unfit, failed] = [0, 0, 0];
   await fc.assert(
     fc.asyncProperty(schema, schema, schema, fc.array(value, { minLength: 1, maxLength: 6 }), async (one, two, root, values) => {
       const given = { $defs: { one, two }, ...(typeof root === 'object' ? root : { allOf: [root] }) };
@@ -85,15 +85,23 @@ test('a value fits for us when it fits for Ajv', async () => {
       const theirs = ajv.compile(given);
       for (const some of values) {
         const expected = told(theirs, some);
-        // Ajv fails itself on some of them.
+        if (expected === undefined) failed++;
         if (expected === undefined) continue;
         compared++;
         if (!expected) unfit++;
         assert.equal(faultsOf(ready, some).length === 0, expected, `${JSON.stringify(given)}\n${JSON.stringify(some)}`);
       }
     }),
-    { numRuns: THOROUGH ? 50_000 : 1_500 },
+    {
+      numRuns: THOROUGH ? 50_000 : 1_500,
+      // Ajv's own code for the second reads a variable that it never made.
+      examples: [
+        [true, true, { type: 'string' }, ['a']],
+        [true, true, { oneOf: [{ allOf: [{ dependentSchemas: { a: { items: false } } }, false] }, true] }, [[null]]],
+      ],
+    },
   );
+  assert.ok(failed < compared / 50, `Ajv failed on ${failed}, of which ours was judged on ${compared}`);
   assert.ok(unfit > compared / 20 && compared - unfit > compared / 20, `${unfit} of ${compared} did not fit`);
 });
 
@@ -107,11 +115,11 @@ test('nullable adds null to a type, and to nothing else', async () => {
   assert.deepEqual(await faults({ type: 'string', nullable: true, enum: ['a'] }, null), ['enum']);
 });
 
+/** What Ajv says, or nothing when the code that it made throws. */
 function told(validate: (value: unknown) => unknown, value: unknown): boolean | undefined {
   try {
     return validate(value) as boolean;
-  } catch (error) {
-    assert.ok(error instanceof TypeError);
+  } catch {
     return undefined;
   }
 }
