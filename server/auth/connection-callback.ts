@@ -1,10 +1,10 @@
 import { formOf } from '#server/api/input.ts';
-import { page } from '#server/api/plain-page.ts';
 import { digest } from '#server/crypto/tokens.ts';
 import { type CallbackOutcome, consentReturned, fragmentReturned } from '#server/domain/secrets/service.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
 import { env } from '#server/platform/env.ts';
+import { page } from '#server/platform/plain-page.ts';
 
 // Where providers send browsers back to (interface rule 30 §10.2), on the API's host. Nothing that a provider wrote is ever shown.
 

@@ -1,10 +1,10 @@
-import { page } from '#server/api/plain-page.ts';
 import { signedOut } from '#server/domain/mail/signed-out.ts';
 import { escapeHtml } from '#server/domain/mail/templates.ts';
 import { confirmEmailChange, peekEmailLink, undoEmailChange } from '#server/domain/people/service.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
 import { log } from '#server/platform/log.ts';
+import { page } from '#server/platform/plain-page.ts';
 import { dead } from './magic-page.ts';
 
 /** What the links about a new email address open: one button, as those of sign-in have (interface rule 22 §2). */

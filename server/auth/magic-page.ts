@@ -1,10 +1,10 @@
-import { page } from '#server/api/plain-page.ts';
 import { escapeHtml } from '#server/domain/mail/templates.ts';
 import { answerOf } from '#server/domain/people/service.ts';
 import { peekMagic, useMagicLink } from '#server/domain/signup/service.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
 import { log } from '#server/platform/log.ts';
+import { page } from '#server/platform/plain-page.ts';
 
 /**
  * What a mailed link opens: one button, because mail scanners open links and only a person presses buttons (interface rule 20 §7.2). A page of its

@@ -1,6 +1,5 @@
 import type { Edge } from '#server/api/edge.ts';
 import { bodyOf } from '#server/api/input.ts';
-import { page } from '#server/api/plain-page.ts';
 import { randomBase64url } from '#server/crypto/random.ts';
 import { digest, hasDigest } from '#server/crypto/tokens.ts';
 import { escapeHtml } from '#server/domain/mail/templates.ts';
@@ -8,6 +7,7 @@ import { issuerOf } from '#server/domain/oauth-grants/addresses.ts';
 import { claimDevice, shownUserCode, userCodeOf } from '#server/domain/oauth-grants/device-codes.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
+import { page } from '#server/platform/plain-page.ts';
 import { network, throttled } from '#server/platform/throttle.ts';
 import { sendTo } from './browser-page.ts';
 import { parseForm } from './form.ts';

@@ -1,5 +1,5 @@
-import { page } from '#server/api/plain-page.ts';
 import { escapeHtml } from '#server/domain/mail/templates.ts';
+import { page } from '#server/platform/plain-page.ts';
 
 /** A browser is sent on. The address was checked or is our own. */
 export const sendTo = (location: string): Response => new Response(null, { status: 302, headers: { location } });

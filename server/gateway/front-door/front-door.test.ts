@@ -197,12 +197,12 @@ test('a page that the framework fails at has words, a next step and the request 
       assert.deepEqual([answer.status, answer.headers['content-type']], [500, 'text/html; charset=utf-8'], `${type} ${line}`);
       for (const says of [
         /<h1>This page couldn.+t load<\/h1>/,
-        /<a href="">Reload<\/a>/,
+        /<a class="button" href="">Reload<\/a>/,
         /color-scheme:light dark/,
         new RegExp(REQUEST_ID),
       ])
         assert.match(answer.body, says, `${type} ${line}`);
-      assert.match(answer.headers['content-security-policy'] ?? '', /^default-src 'none'; style-src 'unsafe-inline'/);
+      assert.match(answer.headers['content-security-policy'] ?? '', /^default-src 'none'; style-src 'sha256-/);
       assert.doesNotMatch(answer.body, /__next|Internal Server Error/);
     }
     assert.equal((await ask('admin', 'HEAD /signin')).body, '');

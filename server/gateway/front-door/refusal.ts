@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { pagePolicy, pageText } from '#server/platform/plain-page.ts';
 import { discardBody } from '../core/listener.ts';
 import type { Surface } from './surface.ts';
 
@@ -38,9 +39,7 @@ export function refusalAnswer(
     'content-type': type,
     'content-length': String(Buffer.byteLength(text)),
     ...(refused.status === 503 ? { 'retry-after': '5' } : {}),
-    ...(refused.surface === 'pages'
-      ? { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'" }
-      : {}),
+    ...(refused.surface === 'pages' ? { 'content-security-policy': pagePolicy() } : {}),
     ...refused.headers,
   };
   return { headers, text };
@@ -74,11 +73,8 @@ export function refusalBody({ surface, status, type, message }: Refused, request
 /** No caller text gets in: message and id are ours. It leans on nothing of the dashboard, which may be what failed. */
 function page(status: number, message: string, requestId: string): string {
   const { title, note, action } = pageWords(status, message);
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">${status === 503 ? '<meta http-equiv="refresh" content="5">' : ''}<title>${title} · Sallyport</title>
-<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1.5rem}code{font-size:.85em;overflow-wrap:anywhere}small{opacity:.75}</style></head>
-<body><main><h1>${title}</h1><p>${note}</p><p>${action}<a href="/">Go to your workspace</a></p><small>Request <code>${requestId}</code></small></main></body></html>
-`;
+  const body = `<h1>${title}</h1><p>${note}</p>${action}<p><a href="/">Go to your workspace</a></p><small>Request <code>${requestId}</code></small>`;
+  return pageText(title, body, status === 503 ? 5 : undefined);
 }
 
 function pageWords(status: number, message: string): { title: string; note: string; action: string } {
@@ -92,7 +88,7 @@ function pageWords(status: number, message: string): { title: string; note: stri
     return {
       title: 'This page couldn’t load',
       note: 'Something went wrong on our side. Saved changes and proxied calls aren’t affected. Reload the page in a moment. If it keeps failing, give your operator the request ID.',
-      action: '<a href="">Reload</a> · ',
+      action: '<p><a class="button" href="">Reload</a></p>',
     };
   return { title: STATUS_CODES[status] ?? 'Error', note: message, action: '' };
 }

@@ -9,7 +9,7 @@ main{width:100%;max-width:420px;padding:32px;background:var(--surface);border:1p
 h1{margin:0 0 6px;font-size:22px;line-height:1.25;letter-spacing:-.015em}p{margin:0 0 20px;color:var(--ink-2)}strong{color:var(--ink);overflow-wrap:anywhere}
 label{display:block;margin:0 0 6px;font-size:14px;font-weight:500}input{width:100%;height:40px;padding:0 10px;margin:0 0 6px;font:inherit;color:inherit;background:transparent;border:1px solid var(--line);border-radius:6px}.hint{font-size:13px}.problem{color:var(--bad)}
 button,.button{display:flex;justify-content:center;align-items:center;width:100%;height:40px;font:inherit;font-weight:500;color:#fff;background:var(--accent);border:0;border-radius:6px;cursor:pointer;text-decoration:none}
-a{color:var(--accent-ink)}:focus-visible{outline:2px solid var(--accent);outline-offset:2px}`;
+a{color:var(--accent-ink)}small{color:var(--ink-2);font-size:13px}code{font-size:12px;overflow-wrap:anywhere}:focus-visible{outline:2px solid var(--accent);outline-offset:2px}`;
 const MARK =
   '<svg aria-hidden="true" viewBox="0 0 24 24"><path fill="currentColor" fill-rule="evenodd" d="M3 4.5a1 1 0 0 1 1-1h2.6a1 1 0 0 1 1 1V6.4h2V4.5a1 1 0 0 1 1-1h2.8a1 1 0 0 1 1 1v1.9h2V4.5a1 1 0 0 1 1-1H20a1 1 0 0 1 1 1v15a1 1 0 0 1-1 1h-4.2v-6.1a3.8 3.8 0 1 0-7.6 0v6.1H4a1 1 0 0 1-1-1z"/></svg>';
 /** `leads_to`: other origins that a form of the page may end at, since browsers apply form-action to redirects too. */
@@ -17,11 +17,16 @@ export type PageOptions = { status?: number; headers?: Record<string, string>; l
 
 /** A page of its own, in the dashboard's colours and without script. */
 export const page = (title: string, body: string, { status = 200, headers = {}, leads_to }: PageOptions = {}) =>
-  new Response(
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>${title} · Sallyport</title><style>${STYLE}</style></head><body><main><p class="brand">${MARK}Sallyport</p>${body}</main></body></html>`,
-    { status, headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policyOf(leads_to), ...headers } },
-  );
+  new Response(pageText(title, body), {
+    status,
+    headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': pagePolicy(leads_to), ...headers },
+  });
 
-const policyOf = (leadsTo: string | undefined) =>
+/** The page's document. `reloads`: after so many seconds the browser asks again. */
+export const pageText = (title: string, body: string, reloads?: number): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">${reloads ? `<meta http-equiv="refresh" content="${reloads}">` : ''}<title>${title} · Sallyport</title><style>${STYLE}</style></head><body><main><p class="brand">${MARK}Sallyport</p>${body}</main></body></html>`;
+
+/** The Content-Security-Policy that fits it. */
+export const pagePolicy = (leadsTo?: string): string =>
   `default-src 'none'; style-src '${STYLE_HASH}'; form-action 'self'${leadsTo ? ` ${leadsTo}` : ''}; base-uri 'none'; frame-ancestors 'none'`;
 const STYLE_HASH = `sha256-${digest(STYLE).toString('base64')}`;
