@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import pg from 'pg';
+import { handle as handleSession } from '#server/auth/handle.ts';
 import { basic, makeClient, post } from '#server/oauth/oauth.fixture.ts';
 import { closeDb } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -62,6 +63,30 @@ async function onlyNewConnections(): Promise<void> {
   await admin.query(`select pg_terminate_backend(pid) ${others}`, [name]);
   await until(async () => (await admin.query(`select ${others}`, [name])).rowCount === 0, 'the connections are gone');
 }
+
+/** Reading on each plane, by who was seen long ago, so that it is noted again. SCIM serves nothing that it can't count. */
+const reads: Record<string, () => Promise<Answer>> = {
+  'the Management API': () => call('GET', '/collections', { key }),
+  tRPC: () => member.call('GET /admin/trpc/collections.list', undefined, { workspace: d.tenant.slug, handle: handleTrpc }),
+  'the dashboard’s other calls': () => member.call('GET /admin/settings', undefined, { workspace: d.tenant.slug }),
+  'the session plane': () => member.call('GET /auth/me', undefined, { handle: handleSession }),
+};
+
+test('while the database takes no changes each plane is read, although it would note who was there', async () => {
+  await admin.query("update sessions set last_seen_at = now() - interval '5 minutes'");
+  await admin.query("update memberships set last_active_at = now() - interval '1 day'");
+  await admin.query(`alter database ${name} set default_transaction_read_only = on`);
+  await onlyNewConnections();
+  try {
+    for (const [plane, read] of Object.entries(reads)) {
+      const { status, text } = await read();
+      assert.equal(status, 200, `${plane}: ${text}`);
+    }
+  } finally {
+    await admin.query(`alter database ${name} reset default_transaction_read_only`);
+    await onlyNewConnections();
+  }
+});
 
 test('while the database takes no changes each plane answers 503 with Retry-After, and goes on with new connections once it does', async () => {
   assert.ok(await works());

@@ -8,6 +8,7 @@ import { createTokenClient, TokenFault } from '#server/platform/connect/oauth2.t
 import { keyring } from '#server/platform/keys.ts';
 import { ownQuery, ownRows } from '#server/platform/own-rows.ts';
 import { inOwnTransaction } from '#server/platform/own-transaction.ts';
+import { noteAside } from '#server/platform/side-note.ts';
 import { auditRow, insertAuditRows } from '../audit-rows.ts';
 import { openedSecret, SecretUnusable } from './secrets.ts';
 
@@ -184,7 +185,9 @@ export const ERASED =
 
 async function used(space: Space, row: GrantRow, tokens: GrantTokens, now: Date): Promise<Sensitive<string>> {
   if (row.last_used_at === null || now.getTime() - row.last_used_at.getTime() > 60_000)
-    await inOwnTransaction(space, (client) => client.query('update mcp_grants set last_used_at = $2 where id = $1', [row.id, now]));
+    await noteAside(() =>
+      inOwnTransaction(space, (client) => client.query('update mcp_grants set last_used_at = $2 where id = $1', [row.id, now])),
+    );
   return new Sensitive(tokens.access_token);
 }
 

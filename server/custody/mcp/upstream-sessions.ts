@@ -5,6 +5,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { ownQuery, ownRows } from '#server/platform/own-rows.ts';
 import { inOwnTransaction } from '#server/platform/own-transaction.ts';
+import { noteAside } from '#server/platform/side-note.ts';
 
 // Sessions at upstreams that keep state, for clients that know none (interface rule 52 §3.2): one per token and grant, shared by all gateways.
 
@@ -22,7 +23,9 @@ export async function keptSession(space: Space, of: SessionOf, idleMs: number): 
   if (!row) return undefined;
   try {
     const bytes = await keyring().openValue(placeOf(space, row.id), row);
-    await inOwnTransaction(space, (client) => client.query('update mcp_sessions set last_used_at = now() where id = $1', [row.id]));
+    await noteAside(() =>
+      inOwnTransaction(space, (client) => client.query('update mcp_sessions set last_used_at = now() where id = $1', [row.id])),
+    );
     return { sessionId: bytes.toString('utf8'), version: row.protocol_version };
   } catch (error) {
     if (error instanceof TenantKeyUnavailable || error instanceof DecryptFailed) return undefined;

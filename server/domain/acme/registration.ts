@@ -7,6 +7,7 @@ import { inTransaction, read, type Tx } from '#server/kernel/database.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { keyring } from '#server/platform/keys.ts';
+import { noteAside } from '#server/platform/side-note.ts';
 import { entryOf, whenSealed } from './accounts.ts';
 import { assertBacked } from './backing.ts';
 import { accountUrl, type Directory } from './directory.ts';
@@ -85,7 +86,9 @@ export const accountById = (directory: Directory, ctx: Ctx, id: string): Promise
 /** Notes that the account was used, at most once a minute. */
 export async function stampUse(ctx: Ctx, { id, last_used_at }: AccountRow): Promise<void> {
   if (last_used_at && ctx.now.getTime() - last_used_at.getTime() < USE_STEP_MS) return;
-  await inTransaction(ctx, (tx) => tx.acme_accounts.updateMany({ where: { id, ...own(ctx) }, data: { last_used_at: ctx.now } }));
+  await noteAside(() =>
+    inTransaction(ctx, (tx) => tx.acme_accounts.updateMany({ where: { id, ...own(ctx) }, data: { last_used_at: ctx.now } })),
+  );
 }
 const USE_STEP_MS = 60_000;
 

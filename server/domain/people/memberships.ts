@@ -10,6 +10,7 @@ import type { LiveSession, Person } from '#server/kernel/person.ts';
 import { hasFactor, mfaRequired } from '#server/kernel/step-up.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
+import { noteAside } from '#server/platform/side-note.ts';
 import { sql } from '#server/platform/sql.ts';
 import { assertSsoInSession } from './sso-rule.ts';
 
@@ -236,11 +237,13 @@ export const lacksFactor = async (
 /** What the list of members shows as last active; one write in five minutes. */
 async function noteActivity({ id, last_active_at }: WorkspaceRow, userId: string, now: Date): Promise<void> {
   if (last_active_at && now.getTime() - last_active_at.getTime() < ACTIVITY_MS) return;
-  await sql().query({
-    name: 'member-active',
-    text: 'update memberships set last_active_at = $3 where tenant_id = $1 and user_id = $2 and removed_at is null',
-    values: [id, userId, now],
-  });
+  await noteAside(() =>
+    sql().query({
+      name: 'member-active',
+      text: 'update memberships set last_active_at = $3 where tenant_id = $1 and user_id = $2 and removed_at is null',
+      values: [id, userId, now],
+    }),
+  );
 }
 const ACTIVITY_MS = 5 * 60_000;
 

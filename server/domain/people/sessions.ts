@@ -4,6 +4,7 @@ import type { Db, Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { LiveSession, Person } from '#server/kernel/person.ts';
+import { noteAside } from '#server/platform/side-note.ts';
 import { sql } from '#server/platform/sql.ts';
 
 const hour = 3_600_000;
@@ -67,11 +68,13 @@ export async function sessionOf(token: string, now: Date): Promise<{ session: Li
   const { idle_cap, max_cap, ...capless } = row;
   if (hasEnded(row, now)) return null;
   if (now.getTime() - row.last_seen_at.getTime() >= 60_000)
-    await sql().query({
-      name: 'session-seen',
-      text: 'update sessions set last_seen_at = $2 where id = $1 and last_seen_at < $2',
-      values: [row.id, now],
-    });
+    await noteAside(() =>
+      sql().query({
+        name: 'session-seen',
+        text: 'update sessions set last_seen_at = $2 where id = $1 and last_seen_at < $2',
+        values: [row.id, now],
+      }),
+    );
   const {
     u_id,
     u_email,
