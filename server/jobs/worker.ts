@@ -7,6 +7,7 @@ import { log } from '#server/platform/log.ts';
 import { connection } from '#server/platform/sql.ts';
 import { tally } from '#server/platform/telemetry/meters.ts';
 import { spanSink } from '#server/platform/telemetry/spans.ts';
+import { queueLine } from './queue-lines.ts';
 import { crontab, jobs, retiredJobs } from './schedules.ts';
 
 export type Worker = {
@@ -157,8 +158,7 @@ const isNews = (result: unknown): boolean =>
     ? result > 0
     : typeof result === 'object' && result !== null && Object.values(result).some((v) => (Array.isArray(v) ? v.length > 0 : Boolean(v)));
 
-const LEVELS = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const;
-/** graphile-worker's own messages, one level lower: `perform` already logs each job. */
 const logger = new Logger(() => (level, message, meta) => {
-  log[LEVELS[level as keyof typeof LEVELS] ?? 'info']({ err: meta?.error ?? undefined }, message);
+  const line = queueLine(level, message, meta);
+  log[line.level](line.details, line.message);
 });

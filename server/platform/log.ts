@@ -29,7 +29,16 @@ export const log = pino({
 
 /** Lines of an outage are told once a minute (`outage-lines.ts`), whoever writes them. */
 function writeOrCount(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
-  if (level >= WARN && level < FATAL && isCounted(args, (...line) => method.apply(this, line))) return;
+  if (
+    level >= WARN &&
+    level < FATAL &&
+    isCounted(
+      args,
+      (...line) => method.apply(this, line),
+      (...line) => this.info(...line),
+    )
+  )
+    return;
   method.apply(this, args);
 }
 

@@ -43,6 +43,7 @@ export function listen({ channels, onMessage, onConnect, onLost, heartbeatMs = 1
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
   let delay = FIRST_DELAY_MS;
+  let lostAt: number | undefined;
 
   const connect = async () => {
     const { idleTimeoutMillis: _, ...config } = connection();
@@ -56,6 +57,8 @@ export function listen({ channels, onMessage, onConnect, onLost, heartbeatMs = 1
       await assertPrimary(mine);
       await mine.query(channels.map((channel) => `listen ${pg.escapeIdentifier(channel)}`).join(';'));
       delay = FIRST_DELAY_MS;
+      if (lostAt !== undefined) log.info({ channels, away_ms: Math.round(performance.now() - lostAt) }, 'the LISTEN connection is back');
+      lostAt = undefined;
       onConnect?.();
       beat(mine);
     } catch (error) {
@@ -84,6 +87,7 @@ export function listen({ channels, onMessage, onConnect, onLost, heartbeatMs = 1
     log.warn({ channels, err: asOurs(error), retry_in_ms: delay }, 'the LISTEN connection was lost');
     timer = setTimeout(() => void connect(), delay);
     delay = Math.min(delay * 2, LONGEST_DELAY_MS);
+    lostAt ??= performance.now();
     onLost?.();
   };
 

@@ -11,17 +11,18 @@ type Line = { details: Record<string, unknown>; message: string };
 function written() {
   const lines: Line[] = [];
   const write = (details: object, message: string) => void lines.push({ details: details as Line['details'], message });
+  const writeEnd = (details: object, message: string) => void lines.push({ details: { ...details, over: true }, message });
   return {
     lines,
     log(details: object, message: string) {
-      if (!isCounted([details, message], write)) write(details, message);
+      if (!isCounted([details, message], write, writeEnd)) write(details, message);
     },
   };
 }
 
 const refused = () => Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' });
 
-test('an outage is told once a minute with how often it was met, and again from the start once it is over', (t) => {
+test('an outage is told once a minute with how often it was met and when last, then that it is over, and again from the start', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   const { lines, log } = written();
   for (let call = 0; call < 1_000; call++) log({ err: refused(), call }, 'a call failed');
@@ -33,17 +34,27 @@ test('an outage is told once a minute with how often it was met, and again from 
       ['a poll failed', undefined],
     ],
   );
-  t.mock.timers.tick(60_000);
-  assert.deepEqual([lines.length, lines[2]?.message, lines[2]?.details.repeated, lines[2]?.details.call], [3, 'a call failed', 999, 999]);
+  t.mock.timers.tick(10_000);
+  log({ err: refused(), call: 999 }, 'a call failed');
+  t.mock.timers.tick(50_000);
+  assert.deepEqual([lines.length, lines[2]?.message, lines[2]?.details.repeated, lines[2]?.details.call], [3, 'a call failed', 1_000, 999]);
   assert.equal(lines[2]?.details.since, new Date(0).toISOString());
+  assert.equal(lines[2]?.details.until, new Date(10_000).toISOString(), 'nobody takes it for an outage that goes on');
   for (let call = 0; call < 5; call++) log({ err: refused() }, 'a call failed');
   assert.equal(lines.length, 3);
   t.mock.timers.tick(60_000);
   assert.equal(lines[3]?.details.repeated, 5);
   t.mock.timers.tick(60_000);
-  assert.equal(lines.length, 4, 'silence is not told');
+  const { message, details } = lines[4] ?? assert.fail('the end is told');
+  assert.deepEqual(
+    [message, details.over, details.failures, details.since, details.until],
+    ['no longer: a call failed', true, 1_006, new Date(0).toISOString(), new Date(60_000).toISOString()],
+  );
+  assert.equal(details.err, undefined);
+  t.mock.timers.tick(600_000);
+  assert.equal(lines.length, 5, 'once, and not of what happened once');
   log({ err: refused() }, 'a call failed');
-  assert.equal(lines.length, 5, 'a later outage is told at once');
+  assert.equal(lines.length, 6, 'a later outage is told at once');
   tellOutages();
 });
 

@@ -3,7 +3,7 @@ import { isOurs } from '../kernel/outage.ts';
 import { processState } from '../kernel/process-state.ts';
 
 // While a database is away every call, poll and retry would say so. The first line of each message is written as it is; those of the next minute are counted,
-// and one line says how many they were. What sockets say may be of anybody's system (an upstream, a mail server, a customer's KMS or database): where the error is
+// and one line says how many they were and when the last one was. A minute without another one is the end, which is told once. What sockets say may be of anybody's system (an upstream, a mail server, a customer's KMS or database): where the error is
 // not marked as ours, only lines about the same thing are counted together.
 
 const WINDOW_MS = 60_000;
@@ -13,12 +13,28 @@ const MOST_MESSAGES = 400;
 const MOST_OF_OTHERS = 200;
 
 type Write = (details: object, message: string) => void;
-type Held = { message: string; timer: NodeJS.Timeout; repeated: number; since: Date; details: object; write: Write };
+type Held = {
+  message: string;
+  timer: NodeJS.Timeout;
+  /** The first of all, and how many there were. */
+  began: Date;
+  failures: number;
+  /** Since the last line. */
+  repeated: number;
+  since: Date;
+  last: Date;
+  details: object;
+  write: Write;
+  writeEnd: Write;
+};
 
 const held = processState('outage-lines', () => ({ messages: new Map<string, Held>() }), { lasting: true });
 
-/** Whether the line is one of an outage that was told within a minute, so that it is counted and not written. `write` is how the count is told. */
-export function isCounted(args: readonly unknown[], write: Write): boolean {
+/**
+ * Whether the line is one of an outage that was told within a minute, so that it is counted and not written. `write` is how the count is told, `writeEnd` how
+ * it is told that the outage is over.
+ */
+export function isCounted(args: readonly unknown[], write: Write, writeEnd: Write): boolean {
   const [details, message] = args;
   const error = details instanceof Error ? details : (details as { err?: unknown } | null)?.err;
   if (typeof message !== 'string' || typeof details !== 'object' || details === null || !isOutage(error)) return false;
@@ -27,18 +43,24 @@ export function isCounted(args: readonly unknown[], write: Write): boolean {
   const known = held.messages.get(key);
   if (known) {
     known.repeated++;
-    known.details = details;
-    known.write = write;
+    known.failures++;
+    known.last = new Date();
+    Object.assign(known, { details, write, writeEnd });
     return true;
   }
   if (held.messages.size >= (own ? MOST_MESSAGES : MOST_OF_OTHERS)) return false;
+  const now = new Date();
   const entry: Held = {
     message,
     timer: setTimeout(() => tell(key, entry), WINDOW_MS).unref(),
+    began: now,
+    failures: 1,
     repeated: 0,
-    since: new Date(),
+    since: now,
+    last: now,
     details,
     write,
+    writeEnd,
   };
   held.messages.set(key, entry);
   return false;
@@ -54,15 +76,21 @@ function aboutOf(details: object): string {
 }
 
 function tell(key: string, entry: Held): void {
-  if (entry.repeated === 0) {
+  const { repeated, failures, began, since, last, details } = entry;
+  if (repeated === 0) {
     held.messages.delete(key);
+    const { err: _, ...about } = { err: undefined, ...(details instanceof Error ? {} : details) };
+    if (failures > 1)
+      entry.writeEnd({ ...about, failures, since: began.toISOString(), until: last.toISOString() }, `no longer: ${entry.message}`);
     return;
   }
-  const { repeated, since, details } = entry;
   entry.repeated = 0;
   entry.since = new Date();
   entry.timer = setTimeout(() => tell(key, entry), WINDOW_MS).unref();
-  entry.write({ ...(details instanceof Error ? { err: details } : details), repeated, since: since.toISOString() }, entry.message);
+  entry.write(
+    { ...(details instanceof Error ? { err: details } : details), repeated, since: since.toISOString(), until: last.toISOString() },
+    entry.message,
+  );
 }
 
 /** Writes what was counted so far, and begins anew: for tests. */
