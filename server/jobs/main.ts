@@ -16,6 +16,7 @@ import type { LeaseHandlers } from '#server/kernel/lease.ts';
 import { FIRST_ID, fillAuthorship, upgradedSince } from '#server/platform/authorship.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { closeClickHouse, hasClickHouse } from '#server/platform/clickhouse.ts';
+import { logConsole } from '#server/platform/console-lines.ts';
 import { closeDb, db } from '#server/platform/db.ts';
 import { wipeKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
@@ -50,6 +51,7 @@ try {
   const telemetry = await startTelemetry('worker');
   const endMeters = [measureCustody(), measureWorker(), measureHistory()];
   const keys = watchKeys();
+  logConsole();
   const worker = startWorker();
   const sweep = (handlers: LeaseHandlers) => async (signal: AbortSignal) => {
     const acted = await sweepLeases(handlers, { db: db(), now: new Date(), signal });
