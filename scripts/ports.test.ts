@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import { test } from 'node:test';
 import { run } from './command.ts';
-import { accepts, freePorts, publicPorts, whyNotFree } from './ports.ts';
+import { accepts, freePorts, publicPorts, whyNotAllFree, whyNotFree } from './ports.ts';
 
 test('a port in use is one sentence with the port and the setting that moves it', async (t) => {
   const server = net.createServer().listen(0, '127.0.0.1');
@@ -17,6 +17,13 @@ test('a port in use is one sentence with the port and the setting that moves it'
   await new Promise((resolve) => server.once('close', resolve));
   assert.equal(await whyNotFree({ port, setting: 'PORT' }, '127.0.0.1'), undefined);
   assert.equal(await accepts({ port, host: '127.0.0.1' }), false);
+});
+
+test('an address that this machine does not have is told once, however many ports are opened on it', async () => {
+  const ports = [1, 2, 3, 4].map((n) => ({ port: 20_000 + n, setting: 'PLANE_PORTS' }));
+  const sentences = await whyNotAllFree(ports, '192.0.2.1');
+  assert.equal(sentences.length, 1);
+  assert.match(sentences[0] ?? '', /^BIND_ADDRESS 192\.0\.2\.1 is not an address of this machine\./);
 });
 
 test('without plane ports there is the one public port', () => {

@@ -29,6 +29,12 @@ export function whyNotFree({ port, setting }: PublicPort, address: string): Prom
   });
 }
 
+/** The same of all of them. An address that isn't of this machine is one sentence, however many ports there are. */
+export async function whyNotAllFree(ports: readonly PublicPort[], address: string): Promise<string[]> {
+  const reasons = await Promise.all(ports.map((port) => whyNotFree(port, address)));
+  return [...new Set(reasons.filter((reason) => reason !== undefined))];
+}
+
 /** Where to knock at what listens on an address: at this machine's own when it is that of every network. */
 export const hostBehind = (address: string): string => (address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address);
 

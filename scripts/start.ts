@@ -14,7 +14,7 @@ import { failInWords, isInWords, Problem } from './command.ts';
 import { type Database, startDatabase } from './database.ts';
 import { buildElements } from './elements.ts';
 import { recordInstallation } from './installation.ts';
-import { accepts, hostBehind, publicPorts, whyNotFree } from './ports.ts';
+import { accepts, hostBehind, publicPorts, whyNotAllFree } from './ports.ts';
 import { elapsed, say, step } from './progress.ts';
 import { keepRunning, type RoleProcess } from './role.ts';
 import { DatabaseAway, generateClient, migrate, migrationState } from './schema.ts';
@@ -42,8 +42,8 @@ try {
   // Others may pass through and not look around: the database server may have to run as another account (see database.ts).
   usableFolder('DATA_DIR', env.DATA_DIR, 0o711);
   await claimDataDirectory();
-  const taken = await Promise.all(portsHere().map((port) => whyNotFree(port, env.BIND_ADDRESS)));
-  if (taken.some(Boolean)) throw new Problem(taken.filter(Boolean).join('\n'));
+  const taken = await whyNotAllFree(portsHere(), env.BIND_ADDRESS);
+  if (taken.length > 0) throw new Problem(taken.join('\n'));
   clientMade = step('Generate the database client', generateClient);
   const [{ url, away }] = await all([
     preparedDatabase(),

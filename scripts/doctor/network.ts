@@ -20,12 +20,14 @@ export async function ports(env: Env): Promise<Finding[]> {
           ),
         ];
   }
-  return Promise.all(
+  const findings = await Promise.all(
     [...publicPorts(env).map((port) => ({ port, address: env.BIND_ADDRESS })), ...metricsPorts(env)].map(async ({ port, address }) => {
       const problem = await whyNotFree(port, address);
       return problem ? bad(problem, 'Then start again.') : ok(`${port.port} is free on ${address}`);
     }),
   );
+  // An address that isn't of this machine is the same problem for each port.
+  return findings.filter((one, place) => findings.findIndex(({ says }) => says === one.says) === place);
 }
 
 /** That none of them is one of calls the settings have already been judged by. */
