@@ -7,10 +7,13 @@ export const newQueryClient = () =>
       queries: {
         staleTime: 15_000,
         refetchOnWindowFocus: true,
+        // A list that failed while the service was away comes back by itself.
+        refetchInterval: ({ state }) => state.status === 'error' && statusOf(state.error) === 503 && AGAIN_MS,
         retry: (failures, error) => failures < 2 && statusOf(error) >= 500,
       },
       mutations: { retry: false },
     },
   });
 
+const AGAIN_MS = 10_000;
 const statusOf = (error: unknown): number => (error as { data?: { status?: number } | null }).data?.status ?? 503;
