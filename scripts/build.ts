@@ -31,7 +31,16 @@ async function nextBuild(how: Beside): Promise<void> {
 const LEFT_TO_NODE = /createRequire\(process\.cwd\(\) ?\+ ?"\/"\)\("\.\/server\//;
 
 /** Compiled whole, or what compiling goes by. */
-const sources = ['app', 'components', 'public', 'proxy.ts', 'scripts/server-loader.mjs', 'next.config.ts', 'postcss.config.mjs'];
+const sources = [
+  'app',
+  'components',
+  'public',
+  'proxy.ts',
+  'instrumentation.ts',
+  'scripts/server-loader.mjs',
+  'next.config.ts',
+  'postcss.config.mjs',
+];
 const settings = ['package.json', 'package-lock.json', 'tsconfig.json'];
 
 /** What a build is made from: pages, settings, and of `server/` and `sdk/` what pages bring to browsers. Node loads the rest of `server/` itself (`server-loader.mjs`). */

@@ -19,7 +19,7 @@ await generateClient();
 await generateSdk();
 const everything = [
   ...['app', 'components', 'deploy', 'docs', 'e2e', 'prisma', 'public', 'scripts', 'sdk', 'server', 'package.json', 'package-lock.json'],
-  ...['biome.json', 'tsconfig.json', 'next.config.ts', 'playwright.config.ts', 'postcss.config.mjs', 'proxy.ts'],
+  ...['biome.json', 'tsconfig.json', 'next.config.ts', 'playwright.config.ts', 'postcss.config.mjs', 'proxy.ts', 'instrumentation.ts'],
 ];
 /** Each checker works out the types that all share again: more of them than processors cost a fifth more. */
 const checkers = String(Math.min(4, os.availableParallelism()));

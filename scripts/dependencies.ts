@@ -60,7 +60,15 @@ function productFiles(manifest: Manifest): Set<string> {
     .filter((file) => /\.(?:tsx?|mjs|css)$/.test(file) && (!isTest(file) || file.endsWith('/seed.ts')));
   const commands = Object.keys(manifest.scripts).filter((command) => !manifest.developmentCommands.includes(command));
   const scripts = commands.map((command) => `scripts/${command}.ts`).filter((file) => fs.existsSync(file));
-  const files = new Set([...ours, ...scripts, ...OTHER_SCRIPTS, ...CONFIGURATION, 'proxy.ts', 'server/generated/prisma/client.ts']);
+  const files = new Set([
+    ...ours,
+    ...scripts,
+    ...OTHER_SCRIPTS,
+    ...CONFIGURATION,
+    'proxy.ts',
+    'instrumentation.ts',
+    'server/generated/prisma/client.ts',
+  ]);
   for (const file of files) {
     if (!file.startsWith('scripts/')) continue;
     const source = fs.readFileSync(file, 'utf8');

@@ -141,6 +141,12 @@ test('a start without the database serves calls from the configuration on disk, 
   assert.match(parts.database?.effect ?? '', /API, OAuth and SCIM are unavailable\. Calls are served from the configuration of 20/);
   const ofPages = await fetch(`${dashboard}/readyz`);
   assert.deepEqual([ofPages.status, ofPages.headers.get('retry-after')], [503, '5']);
+  const read = await fetch(`http://localhost:${ports.sandbox}/v1/routes`, { headers: { authorization: `Bearer ${caller.key}` } });
+  assert.deepEqual([read.status, read.headers.get('retry-after')], [503, '5']);
+  assert.match(((await read.json()) as { error: { message: string } }).error.message, /can't reach its database/);
+  const page = await fetch(`${dashboard}/signin`, { headers: { accept: 'text/html' } });
+  assert.equal(page.status, 503);
+  assert.match(await page.text(), /The database can’t be reached/);
 
   const followed = system.said('Calls, /v1 and sign-up');
   door.open();

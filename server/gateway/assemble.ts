@@ -211,6 +211,7 @@ export async function assemble(planes: readonly Plane[] = PLANES, pollMs?: numbe
       adminOrigin: env.PUBLIC_ADMIN_URL,
       bundleOf: publishedBundle,
     }),
+    databaseAway: () => snapshots.awaySince !== null,
     onChanged: async (value) => {
       const [tenantId = '', space] = value.split(':');
       known.forget(tenantId);

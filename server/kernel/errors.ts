@@ -194,7 +194,7 @@ export function isOutage(error: unknown): boolean {
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EMFILE', 'ENFILE']);
 
 /** A connection may be lost between a commit and its answer, so that nobody knows whether a change was made. */
-const OUTAGES: Record<Outage, string> = {
+export const OUTAGES: Record<Outage, string> = {
   refused: "The service can't reach its database. Your request wasn't processed. Try again.",
   lost: 'The service lost its database while it processed your request. A change may or may not have been made. Try again with the same Idempotency-Key, or check first.',
   read_only:

@@ -4,6 +4,9 @@
  */
 export type Outage = 'refused' | 'lost' | 'read_only' | 'overloaded';
 
+/** Header of a page that failed because of one, with its name: between web and the gateway, which shows a page of its own. */
+export const PAGE_OUTAGE_HEADER = 'x-sallyport-outage';
+
 /** Of errors of sockets and of Prisma, which have no SQLSTATE. */
 const CODES: Readonly<Record<string, Outage>> = {
   ECONNREFUSED: 'refused',

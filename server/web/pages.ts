@@ -2,8 +2,10 @@ import fs from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { logConsole } from '../platform/console-lines.ts';
 import { staticFiles } from '../platform/static-files.ts';
 import { sayBuilding } from './building-page.ts';
+import { tellOutage } from './page-failures.ts';
 
 /** Written when `next build` is complete, and removed before it begins. */
 const BUILT = '.next/.made-from';
@@ -44,15 +46,18 @@ export function startPages(dev: boolean): Pages {
 const POLL_MS = 200;
 
 async function startNext(dev: boolean): Promise<Next> {
+  if (!dev) logConsole();
   const { default: next } = await import('next');
-  const app = next({ dev, hostname: 'localhost' });
+  const app = next({ dev, hostname: 'localhost', quiet: !dev }); // failures of pages are logged by page-failures.ts
   await app.prepare();
   const handle = app.getRequestHandler();
   const servedBuilt = dev ? () => false : staticFiles('.next/static', '/_next/static/');
   return {
     serve: async (req, res) => {
       if (dev) res.setHeader('x-sallyport-development', '1'); // the gateway leaves its pages of faults as they are
-      if (!servedBuilt(req, res)) await handle(req, res);
+      if (servedBuilt(req, res)) return;
+      tellOutage(req, res);
+      await handle(req, res);
     },
     upgrade: app.getUpgradeHandler(),
     close: () => app.close(),

@@ -560,8 +560,51 @@ test('a page without a policy of its own gets one under which nothing runs and n
 test('when web dies inside a change nobody claims that nothing happened', async () => {
   const { ask } = await edge({ web: (req) => void req.socket.destroy() });
   const change = await ask('api', 'POST /v1/routes', 'Content-Length: 2\r\n', '{}');
-  assert.deepEqual([change.status, envelope(change.body).error.type], [500, 'internal_error']);
+  assert.deepEqual([change.status, envelope(change.body).error.type, change.headers['retry-after']], [503, 'dependency_unavailable', '5']);
+  assert.match(envelope(change.body).error.message, /may or may not have been made/);
   assert.equal((await ask('api', 'GET /v1/routes')).status, 503);
+});
+
+test('a web process that hangs is given up after it did not say that it lives, and one that works on is waited for', async () => {
+  const hanging = await edge({ web: () => undefined, forward: { lifeCheckMs: 50 } });
+  const read = await hanging.ask('api', 'GET /v1/routes');
+  assert.deepEqual([read.status, envelope(read.body).error.type, read.headers['retry-after']], [503, 'dependency_unavailable', '5']);
+  assert.match(envelope(read.body).error.message, /wasn't processed/);
+  const change = await hanging.ask('api', 'POST /v1/routes', 'Content-Length: 2\r\n', '{}');
+  assert.deepEqual([change.status, envelope(change.body).error.type], [503, 'dependency_unavailable']);
+  assert.match(envelope(change.body).error.message, /may or may not have been made/);
+
+  let asked = 0;
+  let finish = () => {};
+  const busy = await edge({
+    forward: { lifeCheckMs: 50, maxSockets: 1 },
+    web(req, res) {
+      if (req.url !== '/__alive') {
+        finish = () => res.setHeader('content-type', 'application/json').end('{}');
+        return;
+      }
+      res.end('alive');
+      if (++asked === 3) finish();
+    },
+  });
+  assert.equal((await busy.ask('api', 'GET /v1/routes')).status, 200, 'though its connection is the only one');
+});
+
+test('a page that failed because of the database says so and reloads, and a process that is away while the database is too says that', async () => {
+  const failed = await edge({
+    web: (_, res) => void res.writeHead(500, { 'content-type': 'text/html', 'x-sallyport-outage': 'refused' }).end('<html>500</html>'),
+  });
+  const page = await failed.ask('admin', 'GET /acme/live');
+  assert.deepEqual([page.status, page.headers['retry-after']], [503, '5']);
+  assert.match(page.body, /The database can.+t be reached.*Calls through your routes go on/s);
+  assert.match(page.body, /http-equiv="refresh" content="5"/);
+  assert.equal(page.headers['x-sallyport-outage'], undefined);
+
+  const away = await edge({ web: 'down', door: { databaseAway: () => true } });
+  const call = await away.ask('api', 'GET /v1/routes');
+  assert.deepEqual([call.status, envelope(call.body).error.type], [503, 'dependency_unavailable']);
+  assert.match(envelope(call.body).error.message, /can't reach its database/);
+  assert.match((await away.ask('admin', 'GET /acme/live')).body, /The database can.+t be reached/);
 });
 
 test('a kept-alive socket that web has closed meanwhile does not fail a call without a body', async () => {
@@ -589,7 +632,7 @@ test('a change without a body is never sent twice: web may have made it before i
   for (const method of ['POST', 'DELETE', 'PUT', 'PATCH']) {
     assert.equal((await ask('api', 'GET /v1/routes')).status, 200); // leaves a connection that is used again
     const change = await ask('api', `${method} /v1/routes/x/rotate`);
-    assert.deepEqual([change.status, envelope(change.body).error.type], [500, 'internal_error'], method);
+    assert.deepEqual([change.status, envelope(change.body).error.type], [503, 'dependency_unavailable'], method);
   }
   assert.deepEqual(made, ['POST', 'DELETE', 'PUT', 'PATCH']);
 });

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { OUTAGES } from '#server/kernel/errors.ts';
+import { type Outage, PAGE_OUTAGE_HEADER } from '#server/kernel/outage.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { countOperation } from '#server/platform/telemetry/operation-meter.ts';
 import { countRefusal } from '../core/call-meter.ts';
@@ -29,6 +31,8 @@ export type FrontDoorOptions = {
   elements?: Elements | undefined;
   /** Awaited before the answer to a change is relayed, so that the caller's next call sees it. */
   onChanged(value: string): Promise<void>;
+  /** Whether the gateway itself misses the database, without which web may not be running. */
+  databaseAway?: (() => boolean) | undefined;
   /** Upper bound of that wait, milliseconds. */
   changedTimeoutMs?: number | undefined;
 };
@@ -113,7 +117,7 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
             await settleChanges(answer.headers);
             return relayed(answer);
           },
-          onFailure: (failure) => refuse(FAILURES[failure]),
+          onFailure: (failure) => refuse(failure === 'unavailable' && options.databaseAway?.() ? ofOutage('refused') : FAILURES[failure]),
         });
       let read: Promise<ReadBody> | undefined;
       const readOnce = () => (read ??= readBody(req, bodyLimit, () => true));
@@ -152,13 +156,26 @@ function excessOf(req: IncomingMessage, verdict: FrontPass | FrontRefusal): Omit
   return Number(req.headers['content-length'] ?? 0) > verdict.bodyLimit ? FAILURES.too_large : undefined;
 }
 
+/** On pages it is said in words of their own. */
+const ofOutage = (outage: Outage): Omit<Refused, 'surface'> => ({
+  status: 503,
+  type: 'dependency_unavailable',
+  message: OUTAGES[outage],
+  outage,
+});
+
 const FAILURES: Readonly<Record<WebFailure, Omit<Refused, 'surface'>>> = {
   unavailable: {
     status: 503,
     type: 'dependency_unavailable',
-    message: "The service is starting or being updated. Your request wasn't processed. Try again.",
+    message: "The service is starting, being updated, or not responding. Your request wasn't processed. Try again.",
   },
-  broken: { status: 500, type: 'internal_error', message: 'The service failed while processing this request.' },
+  broken: {
+    status: 503,
+    type: 'dependency_unavailable',
+    message:
+      'The service stopped responding while it processed your request. A change may or may not have been made. Try again with the same Idempotency-Key, or check first.',
+  },
   too_large: { status: 413, type: 'payload_too_large', message: 'The request body is too large.' },
   crowded: {
     status: 429,
@@ -185,6 +202,8 @@ function frameworkAnswer(
   options: boolean,
 ): Omit<Refused, 'surface'> | undefined {
   if (status < 300 || status === 304) return undefined;
+  const outage = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === PAGE_OUTAGE_HEADER);
+  if (outage !== -1 && status >= 500) return ofOutage(headers[outage + 1] as Outage);
   const at = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-type');
   const type = at === -1 ? '' : (headers[at + 1] as string).toLowerCase();
   // It has no handler for such a path, and no other word for it.

@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Outage } from '#server/kernel/outage.ts';
 import { pagePolicy, pageText } from '#server/platform/plain-page.ts';
 import { discardBody } from '../core/listener.ts';
 import type { Surface } from './surface.ts';
@@ -8,6 +9,8 @@ export type Refused = {
   status: number;
   type: string;
   message: string;
+  /** Of the database, when that is the cause. */
+  outage?: Outage | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
 };
 
@@ -46,7 +49,7 @@ export function refusalAnswer(
 }
 
 /** Error bodies: Management envelope (01 §3), OAuth (RFC 6749 §5.2), SCIM (RFC 7644 §3.12), dashboard (22 §1), and a page for people. */
-export function refusalBody({ surface, status, type, message }: Refused, requestId: string): { type: string; text: string } {
+export function refusalBody({ surface, status, type, message, outage }: Refused, requestId: string): { type: string; text: string } {
   const json = 'application/json; charset=utf-8';
   switch (surface) {
     case 'oauth': {
@@ -64,24 +67,38 @@ export function refusalBody({ surface, status, type, message }: Refused, request
       return { type: json, text: JSON.stringify({ error: code, code, message, request_id: requestId }) };
     }
     case 'pages':
-      return { type: 'text/html; charset=utf-8', text: page(status, message, requestId) };
+      return { type: 'text/html; charset=utf-8', text: page(pageWords(status, message, outage), status, requestId) };
     default:
       return { type: json, text: JSON.stringify({ error: { type, message, request_id: requestId } }) };
   }
 }
 
 /** No caller text gets in: message and id are ours. It leans on nothing of the dashboard, which may be what failed. */
-function page(status: number, message: string, requestId: string): string {
-  const { title, note, action } = pageWords(status, message);
+function page({ title, note, action }: PageWords, status: number, requestId: string): string {
   const body = `<h1>${title}</h1><p>${note}</p>${action}<p><a href="/">Go to your workspace</a></p><small>Request <code>${requestId}</code></small>`;
   return pageText(title, body, status === 503 ? 5 : undefined);
 }
 
-function pageWords(status: number, message: string): { title: string; note: string; action: string } {
+type PageWords = { title: string; note: string; action: string };
+
+const DATABASE_TITLES: Readonly<Record<Outage, string>> = {
+  refused: 'The database can’t be reached',
+  lost: 'The database can’t be reached',
+  read_only: 'The database takes no changes',
+  overloaded: 'The database is overloaded',
+};
+
+function pageWords(status: number, message: string, outage: Outage | undefined): PageWords {
+  if (outage)
+    return {
+      title: DATABASE_TITLES[outage],
+      note: 'The dashboard needs it. Calls through your routes go on. This page reloads automatically until the dashboard is back.',
+      action: '',
+    };
   if (status === 503)
     return {
-      title: 'The dashboard is starting',
-      note: "It's starting or being updated. Calls through your routes are not affected. This page reloads automatically.",
+      title: 'The dashboard isn’t responding',
+      note: "It's starting, being updated, or not responding. Calls through your routes are not affected. This page reloads automatically.",
       action: '',
     };
   if (status >= 500)

@@ -4,7 +4,7 @@ import { acceptBody, discardBody } from '../core/listener.ts';
 import { quota } from '../core/quota.ts';
 import type { WebAnswer } from '../core/web-call.ts';
 
-/** Why the web process gave no answer. `unavailable` is certain: nothing was executed. */
+/** Why the web process gave no answer. `unavailable` is certain: nothing was changed. After `broken` nobody knows. */
 export type WebFailure = 'unavailable' | 'broken' | 'too_large' | 'slow_body' | 'crowded';
 
 export type WebRequest = {
@@ -24,7 +24,17 @@ export type WebRequest = {
 };
 
 /** `headers` as in WebRequest; they say how long `body` is. */
-export type WebQuestion = { method: 'GET' | 'POST'; target: string; headers: string[]; body?: Buffer | undefined; source: string };
+export type WebQuestion = {
+  method: 'GET' | 'POST';
+  target: string;
+  headers: string[];
+  body?: Buffer | undefined;
+  source: string;
+  /** Milliseconds; 20 s. */
+  withinMs?: number | undefined;
+  /** On a connection of its own: requests that web works on may have all the shared ones. */
+  alone?: boolean | undefined;
+};
 
 export type WebHead = { status: number; headers: readonly string[] };
 
@@ -46,8 +56,10 @@ export type WebForwardOptions = {
   maxPerAddress?: number | undefined;
   /** Bytes of bodies that one source's running requests may have sent; web keeps them in memory until they are whole. */
   maxBodiesPerAddress?: number | undefined;
-  /** From the last byte sent to the answer's head. */
+  /** How long an answer's head is waited for while the process lives. */
   headTimeoutMs?: number | undefined;
+  /** How often a process that owes an answer is asked whether it lives; one that doesn't say so within that time hangs, and is waited for no longer. */
+  lifeCheckMs?: number | undefined;
   /** Silence inside a request body (interface rule 12 §17). */
   bodyIdleMs?: number | undefined;
 };
@@ -59,6 +71,7 @@ export function createWebForward({
   maxPerAddress = 512,
   maxBodiesPerAddress = 32 * MIB,
   headTimeoutMs = 120_000,
+  lifeCheckMs = 10_000,
   bodyIdleMs = 30_000,
 }: WebForwardOptions): WebForward {
   const streams = new Set<() => void>();
@@ -111,13 +124,13 @@ export function createWebForward({
       const web: ClientRequest = request({ agent, socketPath, method: req.method, path: how.target, headers: how.headers });
       const give = () => web.destroy();
       res.once('close', give);
-      const late = setTimeout(() => web.destroy(new Error('no response in time')), headTimeoutMs);
+      const endWait = waitForHead(web);
       web.on('close', () => {
-        clearTimeout(late);
+        endWait();
         res.removeListener('close', give);
       });
       web.on('error', (error: NodeJS.ErrnoException) => {
-        clearTimeout(late);
+        endWait();
         if (answered || failed || res.destroyed) return;
         // A kept-alive socket that web closed meanwhile. Whether it had made a change nobody can tell, so only what changes nothing is asked again.
         if (mayRetry && web.reusedSocket && !hasBody && isSafe(req) && error.code === 'ECONNRESET') return send(false);
@@ -125,7 +138,7 @@ export function createWebForward({
       });
       web.on('response', (answer) => {
         answered = true;
-        clearTimeout(late);
+        endWait();
         relay(answer, res, how, streams).then(
           () => (unread ? discardBody(req) : undefined),
           () => {
@@ -140,11 +153,37 @@ export function createWebForward({
     }
   }
 
-  function ask({ method, target, headers, body, source }: WebQuestion): Promise<WebAnswer | WebFailure> {
+  /** Gives a request up when its answer takes too long, and sooner when the process hangs. @returns what ends the wait */
+  function waitForHead(web: ClientRequest): () => void {
+    const late = setTimeout(() => web.destroy(new Error('no response in time')), headTimeoutMs);
+    const check = setInterval(() => {
+      void lives().then((alive) => {
+        if (!alive) web.destroy(new Error('the web process hangs'));
+      });
+    }, lifeCheckMs);
+    return () => {
+      clearTimeout(late);
+      clearInterval(check);
+    };
+  }
+
+  let checked: Promise<boolean> | undefined;
+  /** One question for all requests that wait. A connection that is refused ends them by itself. */
+  function lives(): Promise<boolean> {
+    checked ??= ask({ method: 'GET', target: '/__alive', headers: [], source: 'alive', withinMs: lifeCheckMs, alone: true }).then(
+      (answer) => {
+        checked = undefined;
+        return typeof answer === 'object';
+      },
+    );
+    return checked;
+  }
+
+  function ask({ method, target, headers, body, source, withinMs = ASK_MS, alone = false }: WebQuestion): Promise<WebAnswer | WebFailure> {
     if (!places.take(source, 1)) return Promise.resolve('crowded');
     return new Promise((resolve) => {
-      const web = request({ agent, socketPath, method, path: target, headers });
-      const late = setTimeout(() => web.destroy(new Error('no response in time')), Math.min(headTimeoutMs, ASK_MS));
+      const web = request({ agent: alone ? false : agent, socketPath, method, path: target, headers: withHost(headers) });
+      const late = setTimeout(() => web.destroy(new Error('no response in time')), Math.min(headTimeoutMs, withinMs));
       const failed = (error: NodeJS.ErrnoException) => resolve(NOT_CONNECTED.has(error.code ?? '') ? 'unavailable' : 'broken');
       web.on('error', failed);
       web.on('response', (answer) => {
@@ -172,6 +211,10 @@ const MIB = 1024 * 1024;
 const ASK_MS = 20_000;
 /** Of all sources together. */
 const MOST_OF_BODIES = 256 * MIB;
+
+/** Node adds no Host to a flat list, and its server answers 400 without one (RFC 9112, section 3.2). */
+const withHost = (headers: string[]) =>
+  headers.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'host') ? headers : ['host', 'web', ...headers];
 
 const NOT_CONNECTED = new Set(['ENOENT', 'ECONNREFUSED', 'EACCES', 'EAGAIN', 'ENOTSOCK']);
 

@@ -1,5 +1,6 @@
-import type { Trouble, Web } from '../core/health.ts';
-import type { WebForward } from './web-forward.ts';
+import type { Web } from '../core/health.ts';
+import type { WebAnswer } from '../core/web-call.ts';
+import type { WebFailure, WebForward } from './web-forward.ts';
 
 /** Between two questions to web: whoever asks /readyz in between is told the same. */
 const KEPT_MS = 1_000;
@@ -17,20 +18,21 @@ export type WebHealth = {
 export function webHealth(web: Pick<WebForward, 'ask'>): WebHealth {
   let known: Web = { api: null, pages: null };
   let [askedAt, held] = [Number.NEGATIVE_INFINITY, Promise.resolve(known)];
-  let since: Date | null = null;
+  /** What is wrong, and since when it was that. */
+  let [state, since]: [State, Date] = ['well', new Date()];
   const ask = async (): Promise<Web> => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<'unavailable'>((resolve) => {
       timer = setTimeout(() => resolve('unavailable'), PATIENCE_MS);
     });
-    const answer = await Promise.race([web.ask({ method: 'GET', target: '/__ready', headers: [], source: 'readyz' }), late]);
+    const answer = await Promise.race([web.ask({ method: 'GET', target: '/__ready', headers: [], source: 'readyz', alone: true }), late]);
     clearTimeout(timer);
-    const there = typeof answer === 'object';
-    if (there && answer.status === 200) since = null;
-    else since ??= new Date();
-    const trouble = (part: 'web' | 'dashboard', effect: string): Trouble => ({ part, since, effect });
-    if (!there) return { api: trouble('web', WEB_AWAY), pages: null };
-    return { api: null, pages: answer.status === 200 ? null : trouble('dashboard', 'The dashboard is being built or loaded.') };
+    const now = stateOf(answer);
+    if (now !== state) [state, since] = [now, new Date()];
+    return {
+      api: state === 'away' ? { part: 'web', since, effect: WEB_AWAY } : null,
+      pages: state === 'without_pages' ? { part: 'dashboard', since, effect: 'The dashboard is being built or loaded.' } : null,
+    };
   };
   const asked = () => {
     const now = performance.now();
@@ -49,6 +51,15 @@ export function webHealth(web: Pick<WebForward, 'ask'>): WebHealth {
     },
     asked,
   };
+}
+
+type State = 'well' | 'without_pages' | 'away';
+
+/** Only the two answers that web gives say something: any other one isn't web's own. */
+function stateOf(answer: WebAnswer | WebFailure): State {
+  if (typeof answer !== 'object') return 'away';
+  if (answer.status === 200) return 'well';
+  return answer.status === 503 ? 'without_pages' : 'away';
 }
 
 const WEB_AWAY = "The web process doesn't answer: the dashboard, the API, OAuth and SCIM are unavailable.";
