@@ -6,6 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { freePorts } from '../scripts/ports.ts';
+import { type Door, openDoor } from '../server/testing/door.ts';
 import { setting } from './running-system.ts';
 
 /** The processes under the supervisor; PostgreSQL is the embedded one. */
@@ -18,6 +19,8 @@ export type OwnSystem = {
   proxyPort: number;
   /** For a client of its PostgreSQL. */
   databaseUrl: string;
+  /** Between the processes and a copy of the migrated database: shut, it is away. */
+  door: Pick<Door, 'shut' | 'open'> | undefined;
   dataDir: string;
   /** One of the operator's commands, as an operator types it, for this system and no other; answers what it printed. */
   command: (args: readonly string[]) => Promise<Record<string, string>>;
@@ -42,11 +45,12 @@ export async function startOwnSystem({ embedded = false } = {}): Promise<OwnSyst
   const [api, sandbox, admin, proxyPort] = (await freePorts(4)) as [number, number, number, number];
   const { DATABASE_URL, PUBLIC_ADMIN_URL, WEB_SOCKET, ...inherited } = process.env;
   const copy = embedded ? undefined : await copyOfTemplate();
-  const databaseUrl = copy?.url ?? `postgresql://postgres@localhost/sallyport?host=${encodeURIComponent(path.join(dataDir, 'postgres'))}`;
+  const databaseUrl =
+    copy?.throughDoor ?? `postgresql://postgres@localhost/sallyport?host=${encodeURIComponent(path.join(dataDir, 'postgres'))}`;
   const environment: NodeJS.ProcessEnv = {
     ...inherited,
     NODE_ENV: 'development',
-    ...(copy && { DATABASE_URL: copy.url }),
+    ...(copy && { DATABASE_URL: databaseUrl }),
     DATA_DIR: dataDir,
     LOG_SPILL_DIR: dataDir,
     PLANE_PORTS: `api:${api},sandbox:${sandbox},admin:${admin},proxy:${proxyPort}`,
@@ -88,7 +92,8 @@ export async function startOwnSystem({ embedded = false } = {}): Promise<OwnSyst
     admin: `http://localhost:${admin}`,
     proxy: `http://127.0.0.1:${proxyPort}`,
     proxyPort,
-    databaseUrl,
+    databaseUrl: copy?.url ?? databaseUrl,
+    door: copy?.door,
     dataDir,
     command: async (args) => {
       const { stdout } = await promisify(execFile)(
@@ -122,11 +127,22 @@ export async function startOwnSystem({ embedded = false } = {}): Promise<OwnSyst
 }
 
 /** A database made from the migrated one, on the server of all tests. */
-async function copyOfTemplate(): Promise<{ url: string; drop: () => Promise<void> }> {
+async function copyOfTemplate(): Promise<{ url: string; throughDoor: string; door: Door; drop: () => Promise<void> }> {
   const name = `own_${randomBytes(6).toString('hex')}`;
   const url = new URL(setting('TEST_PG_URL'));
   await run(`create database ${name} template ${setting('TEST_PG_TEMPLATE')} strategy file_copy`);
-  return { url: url.href.replace(/\/postgres(\?|$)/, `/${name}$1`), drop: () => run(`drop database ${name} with (force)`) };
+  const own = url.href.replace(/\/postgres(\?|$)/, `/${name}$1`);
+  const { host, port, user } = new pg.Client({ connectionString: own });
+  const door = await openDoor(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
+  return {
+    url: own,
+    throughDoor: `postgresql://${user}@127.0.0.1:${door.port}/${name}`,
+    door,
+    drop: async () => {
+      door.close();
+      await run(`drop database ${name} with (force)`);
+    },
+  };
 
   async function run(statement: string): Promise<void> {
     const client = new pg.Client({ connectionString: url.href });

@@ -59,6 +59,12 @@ const outages: Outage[] = [
     seconds: 8,
     end: () => database.revive(),
   },
+  {
+    name: 'Web hangs',
+    begin: async () => children.get('web')?.kill('SIGSTOP'),
+    seconds: 25,
+    end: async () => children.get('web')?.kill('SIGCONT'),
+  },
   { name: 'Web killed', begin: () => stopRole('web', 'SIGKILL'), seconds: 5, end: async () => startRole('web') },
   { name: 'Valkey away', begin: () => stopRole('store', 'SIGKILL'), seconds: 8, end: async () => startStore() },
   {
@@ -121,7 +127,8 @@ async function row(outage: Outage, probes: readonly Probe[]): Promise<string> {
     }
   });
   await sleep(outage.seconds * 1_000);
-  const logged = lines.length - before;
+  const logged = lines.slice(before).filter((line) => !line.startsWith('store:'));
+  const foreign = logged.filter((line) => !/^\w+: \{/.test(line)).length;
   await outage.end();
   const back = performance.now();
   await Promise.all(asking);
@@ -131,7 +138,7 @@ async function row(outage: Outage, probes: readonly Probe[]): Promise<string> {
     return now.every((answer) => /^20\d(?: ok)?$/.test(answer));
   });
   const cells = said.map((answers) => [...answers].map(([answer, n]) => `${answer} (${n})`).join(', '));
-  return `| ${outage.name} | ${cells.join(' | ')} | ${((performance.now() - back) / 1_000).toFixed(1)} s | ${logged} |`;
+  return `| ${outage.name} | ${cells.join(' | ')} | ${((performance.now() - back) / 1_000).toFixed(1)} s | ${logged.length}${foreign > 0 ? `, ${foreign} not JSON` : ''} |`;
 }
 
 async function install(): Promise<void> {
@@ -178,8 +185,10 @@ async function customer(): Promise<Probe[]> {
     { name: 'API, reading', ask: () => statusOf(`http://localhost:${sandbox}/v1/routes`, { headers: bearer }) },
     { name: 'API, changing', ask: () => statusOf(`http://localhost:${sandbox}/v1/collections`, change()) },
     { name: 'Dashboard', ask: () => statusOf(`${origin}/auth/me`, { headers: { cookie } }) },
+    { name: 'A page', ask: () => statusOf(`${origin}/`, { headers: { cookie } }) },
     { name: '/readyz of calls', ask: () => readiness(proxy) },
     { name: '/readyz of the API', ask: () => readiness(api) },
+    { name: '/readyz of the dashboard', ask: () => readiness(admin) },
   ];
 }
 

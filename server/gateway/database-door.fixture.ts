@@ -1,42 +1,14 @@
-import { createServer, connect as netConnect, type Server, type Socket } from 'node:net';
 import { after } from 'node:test';
 import pg from 'pg';
 import { connection } from '#server/platform/sql.ts';
+import { openDoor } from '#server/testing/door.ts';
 
 /** A door between the gateway and its database that can be shut. */
 export async function databaseDoor() {
   const options = new pg.Client(connection());
-  const sockets = new Set<Socket>();
-  let shut = false;
-  const door: Server = createServer((inside) => {
-    if (shut) return inside.destroy();
-    const target = options.host.startsWith('/')
-      ? { path: `${options.host}/.s.PGSQL.${options.port}` }
-      : { host: options.host, port: options.port };
-    const outside = netConnect(target);
-    for (const socket of [inside, outside]) {
-      sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => sockets.delete(socket));
-    }
-    inside.pipe(outside).pipe(inside);
-    inside.on('close', () => outside.destroy());
-    outside.on('close', () => inside.destroy());
-  });
-  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
-  after(() => {
-    for (const socket of sockets) socket.destroy();
-    door.close();
-  });
-  const { port: doorPort } = door.address() as { port: number };
-  return {
-    url: `postgresql://${options.user}@127.0.0.1:${doorPort}/${options.database}`,
-    shut() {
-      shut = true;
-      for (const socket of sockets) socket.destroy();
-    },
-    open() {
-      shut = false;
-    },
-  };
+  const door = await openDoor(
+    options.host.startsWith('/') ? { path: `${options.host}/.s.PGSQL.${options.port}` } : { host: options.host, port: options.port },
+  );
+  after(door.close);
+  return { url: `postgresql://${options.user}@127.0.0.1:${door.port}/${options.database}`, shut: door.shut, open: door.open };
 }
