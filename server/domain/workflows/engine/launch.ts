@@ -1,10 +1,10 @@
+import type { Transfer } from '#server/platform/in-flight.ts';
 import { log } from '#server/platform/log.ts';
 import type { WorkflowNode } from '../definition.shared.ts';
 import { runNode } from '../nodes/kinds.ts';
 import { faultOf, type NodeCall, type NodeFault } from '../nodes/node-call.ts';
 import { callOf, type Drive, type Ended, frameOf } from './drive-state.ts';
 import type { Run } from './graph.ts';
-import type { Transfer } from './room.ts';
 
 /** Runs a node; what it comes to is one of the tasks. */
 export function launch(drive: Drive, key: string): void {

@@ -3,11 +3,12 @@ import { createServer } from 'node:http';
 import test from 'node:test';
 import { db } from '#server/platform/db.ts';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
+import type { Transfer } from '#server/platform/in-flight.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { hold } from './drive-state.ts';
-import { openRoom, type Transfer } from './room.ts';
+import { openRoom } from './room.ts';
 import { definitionOf, ended, started, statesOf, stored, working } from './running.fixture.ts';
 
 const MIB = 1024 * 1024;

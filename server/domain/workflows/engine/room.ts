@@ -1,18 +1,12 @@
+import { openInFlight, type Transfer } from '#server/platform/in-flight.ts';
 import type { JsonSize } from './json-size.ts';
 
 /** What all executions of a worker may hold in memory, by estimate. One holds at most about 45 MB, so several always go on. */
 const MOST_HELD = 384 * 1024 * 1024;
-/** In memory, a byte of JSON is up to two, and a value some fifty more. A byte that is on its way is in a buffer, in a text and in what is made of it. */
-const COST = { byte: 2, value: 50, inFlight: 4 } as const;
+/** In memory, a byte of JSON is up to two, and a value some fifty more. */
+const COST = { byte: 2, value: 50 } as const;
 
-/** What one call of an execution sends and receives. */
-export type Transfer = {
-  /** Says how many bytes it has received by now. Above the limit only some go on: false means to read no more until it is resumed. */
-  received(bytes: number): boolean;
-  done(): void;
-};
-
-/** The memory of a worker for the values of its executions, shared fairly. */
+/** The memory of a worker for the values of its executions and the bodies of their calls, shared fairly. */
 export type Room = {
   /** Says what an execution holds now. */
   holds(execution: string, sizes: Iterable<JsonSize>): void;
@@ -26,80 +20,49 @@ export type Room = {
   isFull(): boolean;
 };
 
-/** Answers that are read on above the limit, so that there is an end to it: those that came first. */
-const GO_ON = 4;
-
-type Counted = { execution: string; bytes: number; resume: () => void; paused: boolean };
-
 export function openRoom(most = MOST_HELD): Room {
   const held = new Map<string, number>();
-  const transfers = new Set<Counted>();
-  /** Those that receive something, the first first. */
-  const reading = new Set<Counted>();
-  let total = 0;
-  const release = (execution: string) => {
-    total -= held.get(execution) ?? 0;
-    held.delete(execution);
-  };
-  const mayRead = (one: Counted) =>
-    total <= most ||
-    reading
-      .values()
-      .take(GO_ON)
-      .some((other) => other === one);
-  const resumeNext = () => {
-    for (const one of reading)
-      if (one.paused && mayRead(one)) {
-        one.paused = false;
-        one.resume();
-      }
-  };
-  const end = (one: Counted) => {
-    if (!transfers.delete(one)) return;
-    reading.delete(one);
-    total -= one.bytes;
+  const transfers = new Map<string, Set<Transfer>>();
+  let values = 0;
+  const inFlight = openInFlight(most, () => values);
+  const isFull = () => values + inFlight.bytes() > most;
+  const count = (execution: string, bytes: number | null) => {
+    values += (bytes ?? 0) - (held.get(execution) ?? 0);
+    if (bytes === null) held.delete(execution);
+    else held.set(execution, bytes);
+    inFlight.resumeNext();
   };
   return {
     holds(execution, sizes) {
-      release(execution);
       let bytes = 0;
       for (const size of sizes) bytes += size.bytes * COST.byte + size.values * COST.value;
-      held.set(execution, bytes);
-      total += bytes;
-      resumeNext();
+      count(execution, bytes);
     },
     transfer(execution, sent, resume) {
-      const one: Counted = { execution, bytes: sent * COST.inFlight, resume, paused: false };
-      transfers.add(one);
-      total += one.bytes;
-      return {
-        received(bytes) {
-          if (!transfers.has(one)) return true;
-          reading.add(one);
-          total -= one.bytes;
-          one.bytes = (sent + bytes) * COST.inFlight;
-          total += one.bytes;
-          one.paused = !mayRead(one);
-          return !one.paused;
-        },
+      const { received, done } = inFlight.begin(sent, resume);
+      const all = transfers.get(execution) ?? new Set();
+      transfers.set(execution, all);
+      const one: Transfer = {
+        received,
         done() {
-          end(one);
-          resumeNext();
+          all.delete(one);
+          done();
         },
       };
+      all.add(one);
+      return one;
     },
     stepsBack(execution) {
       const own = held.get(execution) ?? 0;
-      if (total <= most || held.size < 2 || own < total / held.size) return false;
-      release(execution);
-      resumeNext();
+      if (!isFull() || held.size < 2 || own < (values + inFlight.bytes()) / held.size) return false;
+      count(execution, null);
       return true;
     },
     leaves(execution) {
-      release(execution);
-      for (const one of [...transfers]) if (one.execution === execution) end(one);
-      resumeNext();
+      for (const one of transfers.get(execution) ?? []) one.done();
+      transfers.delete(execution);
+      count(execution, null);
     },
-    isFull: () => total > most,
+    isFull,
   };
 }
