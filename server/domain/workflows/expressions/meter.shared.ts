@@ -11,7 +11,7 @@ export const MOST_WORK = 8_000_000;
  * Units of an item, a member, a step, a piece of a text, a character that is escaped or converted, and one of a template that is parsed. Others count 1.
  * A member of an object that has many is looked up in a table, which takes three times as long.
  */
-export const COST = { item: 40, member: 40, memberOfMany: 120, step: 20, piece: 12, escape: 8, parse: 5 } as const;
+export const COST = { item: 40, member: 50, memberOfMany: 120, step: 20, piece: 12, escape: 8, parse: 5 } as const;
 const MANY = 512;
 export const costOfMembers = (count: number): number => count * (count > MANY ? COST.memberOfMany : COST.member);
 
