@@ -2,7 +2,7 @@ import { withoutCanary } from '../firewall/canary.ts';
 import { type CompiledHeuristic, compileHeuristic, type Heuristic } from '../firewall/policy.ts';
 import { type Hit, scan, scanEach } from '../firewall/scan.ts';
 import { BudgetExceeded, budgetFor } from '../patterns/budget.ts';
-import { UnsupportedPattern } from '../patterns/linear-pattern.ts';
+import { UnsupportedPattern } from '../patterns/compile.ts';
 import { type CompiledPolicy, compileRules } from '../pii/policy.ts';
 import { compileRecognizers } from '../pii/recognizer.ts';
 import { piiSession } from '../pii/session.ts';
