@@ -1,3 +1,4 @@
+import { asRefusal } from '#server/kernel/errors.ts';
 import { log } from '#server/platform/log.ts';
 import { type SpanSink, spanSink } from '#server/platform/telemetry/spans.ts';
 import type { Call } from './call.ts';
@@ -129,7 +130,13 @@ export class Pipeline {
       call.res.destroy();
       call.error = 'internal_error';
       this.#over(call);
-    } else this.refuse(call, refused('internal_error', 'Something went wrong on our side.'));
+      return;
+    }
+    const { type, message } = asRefusal(error);
+    this.refuse(
+      call,
+      type === 'dependency_unavailable' ? refused(type, message) : refused('internal_error', 'Something went wrong on our side.'),
+    );
   }
 
   #callerGone(call: Call): void {
