@@ -145,7 +145,7 @@ test('a start without the database serves calls from the configuration on disk, 
   // It comes back and goes again, at each moment of what is asked of it before the rest can start.
   for (let connections = 1; connections <= 8; connections++) {
     door.open(connections);
-    await until(door.isFull);
+    await Promise.race([until(door.isFull), system.ended.then(() => assert.fail(system.printed.join('\n')))]);
     door.shut();
     assert.equal(await call(), 200, system.printed.join('\n'));
   }

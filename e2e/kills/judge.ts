@@ -86,8 +86,8 @@ async function brokenBudgets({ spent, capped, agents, arrived }: Record, rows: R
       const [read] = await rows<{ events: { id: string; n: number; nano: string }[]; counted: string }>(
         `select
           (select coalesce(json_agg(e), '[]') from (select request_id as id, count(*)::int as n, sum(cost_nano)::text as nano
-            from ai_usage_events where agent_id = $1 and cost_nano > 0 group by 1) e) as events,
-          (select coalesce(sum(spent_nano), 0)::text from ai_spend_counters where subject_type = 'agent' and subject_id = $1 and period = 'day') as counted`,
+            from ai_usage_events where agent_id = ($1::text)::uuid and cost_nano > 0 group by 1) e) as events,
+          (select coalesce(sum(spent_nano), 0)::text from ai_spend_counters where subject_type = 'agent' and subject_id = $1::text and period = 'day') as counted`,
         [agent],
       );
       const charged = new Map((read?.events ?? []).map(({ id, n, nano }) => [id, { n, nano: BigInt(nano) }]));
