@@ -36,7 +36,11 @@ test('what a pool of ours meets is marked as ours, and the same of another pool 
     assert.equal(isOurs(await failure(lent.query('select 1'))), marked, 'a query on it afterwards');
     lent.release(true);
     const slow = await pool.connect();
-    assert.equal(isOurs(await failure(slow.query({ text: 'select pg_sleep(10)', query_timeout: 1 }))), marked, 'a statement that takes too long');
+    assert.equal(
+      isOurs(await failure(slow.query({ text: 'select pg_sleep(10)', query_timeout: 1 } as pg.QueryConfig))),
+      marked,
+      'a statement that takes too long',
+    );
     slow.release(true);
     await Promise.all([refused.end(), pool.end()]);
   }

@@ -55,17 +55,17 @@ const failing = operation({
   needs: 'any',
   refuses: [],
   input: z.object({}),
-  output: z.object({}),
-  run: () => Promise.reject(thrown),
+  output: z.object({ id: z.string() }),
+  run: (): Promise<never> => Promise.reject(thrown),
 });
 const match = matcher([failing] as AnyOperation[]);
 const plane = definePlane({
   name: 'failing',
-  matches: ({ plane, target }) => plane === 'tenant' && target.startsWith('/fail'),
+  matches: (found) => found.plane === 'tenant' && found.target.startsWith('/fail'),
   newState: () => ({}),
   phases: { fail: () => Promise.reject(thrown) },
   refusalAnswer,
-  logSubject: ({ target: path }) => ({ mode: 'route', route: null, environment: null, path, query: null }),
+  logSubject: ({ target: path }) => ({ mode: 'route', route: null, environment: '', path, query: null }),
 });
 
 const running = await startGateway([plane]);
@@ -84,9 +84,12 @@ const planes: Record<string, () => Promise<{ status: number | undefined; text?: 
     return { status: response.status, text: await response.text() };
   },
   tRPC: () =>
-    member.call('POST /admin/trpc/test.fail', {}, { ...at, handle: (req) => trpcResponse(req, router({ test: routerOf({ fail: failing }) })) }),
-  'the dashboard’s other calls': () =>
-    member.call('POST /admin/things', {}, { ...at, handle: (req) => dashboardResponse(req, match) }),
+    member.call(
+      'POST /admin/trpc/test.fail',
+      {},
+      { ...at, handle: (req) => trpcResponse(req, router({ test: routerOf({ fail: failing }) })) },
+    ),
+  'the dashboard’s other calls': () => member.call('POST /admin/things', {}, { ...at, handle: (req) => dashboardResponse(req, match) }),
   OAuth: async () => ({ status: asOAuthProblem(thrown).status, text: asOAuthProblem(thrown).message }),
   SCIM: async () => ({ status: asProblem(thrown).status, text: asProblem(thrown).message }),
   'the proxy': async () => {
