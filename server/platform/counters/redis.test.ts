@@ -120,7 +120,7 @@ test('a Redis that hangs delays a few calls by a quarter of a second, not every 
   await until(async () => (await take(counters, [rule]))[0]?.limit === 1_000);
 });
 
-test('a call that was admitted while Redis hung is counted once when it goes on, however often Redis was asked meanwhile', {
+test('each call that was admitted while Redis hung is counted once when it goes on, however often Redis was asked meanwhile', {
   skip,
 }, async (t) => {
   const server = await startRedis();
@@ -133,7 +133,7 @@ test('a call that was admitted while Redis hung is counted once when it goes on,
   };
   await call();
   server.child.kill('SIGSTOP');
-  for (let i = 0; i < 40; i++) await call();
+  await Promise.all(Array.from({ length: 40 }, call));
   const clock = performance.now.bind(performance);
   let ahead = 0;
   t.mock.method(performance, 'now', () => clock() + ahead);
@@ -149,7 +149,7 @@ test('a call that was admitted while Redis hung is counted once when it goes on,
     return last.limit === 1_000;
   });
   const counted = 1_000 - last.remaining;
-  assert.ok(counted === calls || counted === calls + 1, `${counted} of ${calls} calls; of the one that met the hang nobody knows`);
+  assert.equal(counted, calls, 'also those that were under way when it began to hang');
 });
 
 test('a counter store that takes connections and never answers holds nobody up', async (t) => {

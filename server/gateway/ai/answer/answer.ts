@@ -214,7 +214,7 @@ function translatedBack(translation: Translation, answer: unknown): Buffer | und
   try {
     return Buffer.from(JSON.stringify(translation.answer(answer)));
   } catch (error) {
-    log.warn({ err: error }, 'an answer could not be translated');
+    log.warn({ err: error, fault: 'shape' }, 'an answer could not be translated'); // upstreams choose how often
     return undefined;
   }
 }

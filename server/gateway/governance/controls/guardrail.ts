@@ -64,7 +64,7 @@ export async function askGuardrail(
   } catch (error) {
     // Only what went wrong: a URL may hold a credential.
     log.warn(
-      { request_id: question.requestId, fault: error instanceof UpstreamFault ? error.type : (error as Error).name },
+      { request_id: question.requestId, agent_id: agent.id, fault: error instanceof UpstreamFault ? error.type : (error as Error).name },
       'a guardrail gave no verdict',
     );
     return { action: 'failed' };
