@@ -279,7 +279,7 @@ function schemaOf(schema: object): Promise<OutputSchema> {
 function refusalOf(error: unknown): AiRefused {
   // Whoever manages the agent can mend it, and learns here what is wrong with it.
   if (error instanceof InvalidSchema)
-    return aiRefusal('output_schema_violation', `The output schema of this agent can't be run: ${error.message}. Change the schema.`, {
+    return aiRefusal('output_schema_unavailable', `The output schema of this agent can't be run: ${error.message}. Change the schema.`, {
       cause: error,
     });
   const code = error instanceof ControlFailed ? error.code : 'internal_error';
