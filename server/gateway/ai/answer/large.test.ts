@@ -9,6 +9,7 @@ import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { served, startGateway, startUpstream } from '../../gateway.fixture.ts';
 import { completion, makeAgent, makeToken, PROMPT, SECRET } from '../ai.fixture.ts';
+import { withoutOpaque } from './opaque.ts';
 import { outlineSteps } from './outline.ts';
 
 // What a provider answers is read beside a loop that goes on, however long it is, and an honest answer is never refused for its form.
@@ -116,6 +117,28 @@ test('a chat answer of 62 MiB is judged beside a loop that goes on', async () =>
   assert.ok(body.equals(answer));
 });
 
+test('pictures of 60 MiB go on, and the words beside them are judged and counted', async () => {
+  const data = [{ b64_json: 'QUJD'.repeat(15 * MIB), revised_prompt: 'A letter to jane@example.com' }];
+  const answer = Buffer.from(JSON.stringify({ created: 1, data, usage: { input_tokens: 7, output_tokens: 9 } }));
+  const call = await setUp(answer);
+  const { status, id, pieces } = await neverBlocks(() => call('/v1/images/generations', { model: 'gpt-test', prompt: 'A letter' }));
+  const body = Buffer.concat(pieces);
+  assert.equal(status, 200, body.subarray(0, 500).toString());
+  assert.ok(body.equals(Buffer.from(answer.toString().replace('jane@example.com', '<EMAIL_ADDRESS>'))));
+  const { usage } = await loggedOf(id);
+  assert.equal((usage as { images: number }).images, 1);
+});
+
+test('an answer of millions of empty lists is refused where controls must read it, and nothing else happens', async () => {
+  const call = await setUp(Buffer.from(`{"choices":[${'[],'.repeat(20 * MIB)}[]],"usage":{"prompt_tokens":3,"completion_tokens":4}}`));
+  const { status, id, pieces } = await neverBlocks(() => call());
+  assert.equal(status, 502);
+  assert.match(Buffer.concat(pieces).toString(), /has more than 16 MiB, 200 levels, 300,000 members.*Ask for less at once/);
+  const row = await loggedOf(id);
+  assert.deepEqual([Number(row.input_tokens), Number(row.output_tokens)], [3, 4]);
+  assert.equal((await neverBlocks(() => call('/v1/embeddings', { model: 'gpt-test', input: 'a' }))).status, 200);
+});
+
 test('a long answer is translated, its forbidden tools are taken out, and its schema is judged', async () => {
   const text = JSON.stringify({ total: 'x'.repeat(100_000) });
   const call = await setUp(Buffer.from(JSON.stringify(completion(text))), {
@@ -167,4 +190,19 @@ test('an outline has short members as they are, counts the elements of long list
   assert.deepEqual(await outline(`[${long}]`), {});
   assert.equal(await outline('{"a":1'), undefined);
   assert.equal(await outline(`{"a":[${long},]}`), undefined);
+});
+
+test('opaque values are taken out and put back as they were, and what only looks like one stays', () => {
+  const long = JSON.stringify('a"logprobs"'.repeat(500));
+  const probabilities = `[${Array(100).fill('{"token" : "x","bytes":[1]}').join(', ')}]`;
+  const json = `{"text":${long},"end":"say \\"logprobs","choices":[{"logprobs" : ${probabilities},"b64_json":null}],"inlineData":{"data":${long}}}`;
+  const { rest, whole } = withoutOpaque(Buffer.from(json));
+  const read = JSON.parse(rest.toString()) as { text: string; choices: { logprobs: unknown; b64_json: unknown }[]; inlineData: unknown };
+  assert.equal(JSON.stringify(read.text), long);
+  assert.equal(typeof read.choices[0]?.logprobs, 'string');
+  assert.equal(read.choices[0]?.b64_json, null);
+  assert.equal(typeof read.inlineData, 'string');
+  assert.deepEqual(JSON.parse(Buffer.from(whole(JSON.stringify(read))).toString()), JSON.parse(json));
+  assert.ok(Buffer.from(whole(rest.toString())).equals(Buffer.from(json)));
+  assert.throws(() => withoutOpaque(Buffer.from('{"logprobs":}')), SyntaxError);
 });

@@ -1,4 +1,3 @@
-import type { AnswerDone, AnswerJob, AnswerOutcome, ReadAnswer } from '#server/ai/answers/job.ts';
 import type { TextRef } from '#server/ai/shapes/adapter.ts';
 import type { Operation } from '#server/ai/shapes/shape.ts';
 import { Refusal } from '#server/kernel/errors.ts';
@@ -10,8 +9,9 @@ import { keeps, LARGEST as LARGEST_KEPT } from '../cache/keep.ts';
 import { keepsObjects, noteIds } from '../stored-objects.ts';
 import type { Answered } from '../upstream/ask.ts';
 import { type Judged, judgeView } from './judge.ts';
+import type { AnswerDone, AnswerJob, AnswerOutcome, ReadAnswer } from './large-job.ts';
 
-const ANSWERS = work<AnswerJob, AnswerOutcome>('server/ai/answers/answers.thread.ts');
+const ANSWERS = work<AnswerJob, AnswerOutcome>('server/gateway/ai/answer/large.thread.ts');
 /** Reading and writing 64 MiB takes a few seconds each. */
 const MS = 60_000;
 /** The call has cost money by then, so it waits. What waits is bounded by the memory for bodies. */
@@ -89,8 +89,9 @@ async function asked<J extends AnswerJob>(call: AiCall, job: J): Promise<AnswerD
 }
 
 const TOO_MUCH =
-  "The provider's answer takes too much memory or time to be read, so the controls of this agent can't judge it. Ask for less at once, such as fewer tokens, choices or `top_logprobs`.";
+  "Beside probabilities and pictures, the provider's answer has more than 16 MiB, 200 levels, 300,000 members and objects or 2,000,000 entries, so the controls of this agent can't judge it. Ask for less at once, such as fewer choices.";
 const PROBLEMS = {
-  unreadable: "The provider's answer is nested deeper than 200 levels, or isn't valid JSON, so the controls of this agent can't judge it.",
+  unreadable: "The provider's answer isn't valid JSON, so the controls of this agent can't judge it.",
+  too_large: TOO_MUCH,
   untranslatable: "The provider's answer could not be read.",
 };

@@ -1,6 +1,6 @@
-import type { FinishReason, TextRole } from '../shapes/adapter.ts';
-import type { Operation, Shape } from '../shapes/shape.ts';
-import type { TranslationPlan } from '../translate/translation.ts';
+import type { FinishReason, TextRole } from '#server/ai/shapes/adapter.ts';
+import type { Operation, Shape } from '#server/ai/shapes/shape.ts';
+import type { TranslationPlan } from '#server/ai/translate/translation.ts';
 
 // What a thread is asked to do with a long answer of a provider, and what it answers. The bytes are shared memory, so that only texts cross.
 
@@ -37,4 +37,6 @@ export type ReadAnswer = {
 };
 
 export type AnswerDone<J extends AnswerJob> = J extends { on: 'read' } ? ReadAnswer : J extends { on: 'text' } ? string : Uint8Array;
-export type AnswerOutcome = { value: ReadAnswer | string | Uint8Array } | { problem: 'unreadable' | 'untranslatable'; message: string };
+export type AnswerOutcome =
+  | { value: ReadAnswer | string | Uint8Array }
+  | { problem: 'unreadable' | 'too_large' | 'untranslatable'; message: string };
