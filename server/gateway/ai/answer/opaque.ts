@@ -26,7 +26,7 @@ export function withoutOpaque(bytes: Buffer): WithoutOpaque {
     rest: Buffer.concat([...parts, bytes.subarray(at)]),
     whole(json) {
       const [first = '', ...others] = json.split(mark);
-      const pieces = [Buffer.from(first)];
+      const pieces: Buffer[] = [Buffer.from(first)];
       for (const one of others) {
         const end = one.indexOf('"');
         pieces.push(values[Number(one.slice(0, end))] as Buffer, Buffer.from(one.slice(end + 1)));
