@@ -14,6 +14,7 @@ import { type PooledSettings, pooledPii } from './pii.ts';
 import { sourceOf } from './rules.ts';
 
 const MIB = 1024 * 1024;
+const MOST_RECOGNIZERS = 500;
 const MODES: PiiModes = { requestMode: 'tokenize', responseMode: 'detokenize' };
 const PATTERNS = ['MEM-[0-9]{6}', '(?i)project (?:apollo|zeus)', '[A-Z][a-z]+ [A-Z][a-z]+ Ltd', '\\bEMP[0-9]{5}\\b', '(?:x+x+)+y'];
 const recognizer = (changes: Partial<Recognizer> = {}): Recognizer => ({
@@ -138,6 +139,20 @@ test('150 lists of 256 KiB are compiled once, off the loop and in little memory,
   });
   const grown = (process.memoryUsage().rss - before) / MIB;
   assert.ok(grown < 300, `${grown.toFixed(0)} MiB`);
+});
+
+test('as many recognizers as a policy may name read a long text or refuse it, and the loop goes on', async () => {
+  const rules = rulesOf(
+    Array.from({ length: MOST_RECOGNIZERS }, (_, i) =>
+      recognizer({ id: `${i}`, name: `own_${i}`, pattern: `${PATTERNS[i % 5] as string}|OWN${i}-[0-9]+` }),
+    ),
+  );
+  await neverBlocks(async () => {
+    const pii = await opened(rules);
+    assert.match((await pii.request([`OWN${MOST_RECOGNIZERS - 1}-77`]))[0] ?? '', /OWN_499/);
+    const long = async () => pii.request([filled('OWN7-7 xxxx MEM-12345 ', 100 * 1024)]);
+    await long().catch((error: Error) => assert.equal(error.name, 'BudgetExceeded'));
+  });
 });
 
 test('calls of one moment hand over the same memory of long lists', async () => {
