@@ -13,6 +13,7 @@ import { scanTexts } from './firewall.ts';
 import { type PooledSettings, pooledPii } from './pii.ts';
 
 const MIB = 1024 * 1024;
+const MOST_RECOGNIZERS = 500;
 const MODES: PiiModes = { requestMode: 'tokenize', responseMode: 'detokenize' };
 const PATTERNS = ['MEM-[0-9]{6}', '(?i)project (?:apollo|zeus)', '[A-Z][a-z]+ [A-Z][a-z]+ Ltd', '\\bEMP[0-9]{5}\\b', '(?:x+x+)+y'];
 const rulesOf = (recognizers: readonly Recognizer[] = []): PiiRules => ({ builtIns: 'tokenize', recognizers, needsSidecar: false });
@@ -101,6 +102,20 @@ for (const [shape, part] of Object.entries(SHAPES))
       if (outcome.status === 'rejected')
         assert.match((outcome.reason as Error).name, /^(?:BudgetExceeded|WorkTooSlow)$/, `${outcome.reason}`);
   });
+
+test('as many recognizers as a policy may name read a long text or refuse it, and the loop goes on', async () => {
+  const rules = rulesOf(
+    Array.from({ length: MOST_RECOGNIZERS }, (_, i) =>
+      recognizer({ id: `${i}`, name: `own_${i}`, pattern: `${PATTERNS[i % 5] as string}|OWN${i}-[0-9]+` }),
+    ),
+  );
+  await neverBlocks(async () => {
+    const pii = await opened(rules);
+    assert.match((await pii.request([`OWN${MOST_RECOGNIZERS - 1}-77`]))[0] ?? '', /OWN_499/);
+    const long = async () => pii.request([filled('OWN7-7 xxxx MEM-12345 ', 100 * 1024)]);
+    await long().catch((error: Error) => assert.equal(error.name, 'BudgetExceeded'));
+  });
+});
 
 test('a conversation has a bound of values, and over it the call is refused', async () => {
   const values = (from: number, count: number) => Array.from({ length: count }, (_, i) => `user${from + i}@example.com`).join(' ');
