@@ -15,7 +15,11 @@ test('each SQLSTATE of an outage says what it is, in the words of the driver and
   };
   for (const [outage, codes] of Object.entries(states))
     for (const code of codes)
-      assert.deepEqual([outageOfState(code), outageOf(asOurs(coded(code))), outageOf(asOurs(adapted(code)))], [outage, outage, outage], code);
+      assert.deepEqual(
+        [outageOfState(code), outageOf(asOurs(coded(code))), outageOf(asOurs(adapted(code)))],
+        [outage, outage, outage],
+        code,
+      );
 });
 
 test('what a statement itself does wrong is no outage', () => {
