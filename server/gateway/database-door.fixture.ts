@@ -10,5 +10,5 @@ export async function databaseDoor() {
     options.host.startsWith('/') ? { path: `${options.host}/.s.PGSQL.${options.port}` } : { host: options.host, port: options.port },
   );
   after(door.close);
-  return { url: `postgresql://${options.user}@127.0.0.1:${door.port}/${options.database}`, shut: door.shut, open: door.open };
+  return { url: `postgresql://${options.user}@127.0.0.1:${door.port}/${options.database}`, ...door };
 }

@@ -4,16 +4,20 @@ export type Door = {
   port: number;
   /** Ends all connections and takes no more, as a server that is away. */
   shut: () => void;
-  open: () => void;
+  /** For so many connections, or for all that come. */
+  open: (connections?: number) => void;
+  /** Whether it lets in no more. */
+  isFull: () => boolean;
   close: () => void;
 };
 
 /** A way to a server that can be shut, on a port of this machine. */
 export async function openDoor(target: TcpSocketConnectOpts | IpcSocketConnectOpts): Promise<Door> {
   const sockets = new Set<Socket>();
-  let shut = false;
+  let left = Number.POSITIVE_INFINITY;
   const server = createServer((inside) => {
-    if (shut) return inside.destroy();
+    if (left <= 0) return inside.destroy();
+    left--;
     const outside = netConnect(target);
     for (const socket of [inside, outside]) {
       sockets.add(socket);
@@ -31,12 +35,13 @@ export async function openDoor(target: TcpSocketConnectOpts | IpcSocketConnectOp
   return {
     port: (server.address() as { port: number }).port,
     shut() {
-      shut = true;
+      left = 0;
       end();
     },
-    open() {
-      shut = false;
+    open(connections = Number.POSITIVE_INFINITY) {
+      left = connections;
     },
+    isFull: () => left <= 0,
     close() {
       end();
       server.close();
