@@ -3,13 +3,19 @@ import { after } from 'node:test';
 import pg from 'pg';
 import { connection } from '#server/platform/sql.ts';
 
-/** A door between the gateway and its database that can be shut. */
+/** A door between the service and its database that can be shut, or say nothing. */
 export async function databaseDoor() {
   const options = new pg.Client(connection());
   const sockets = new Set<Socket>();
-  let shut = false;
+  const muted = new Set<() => void>();
+  let [shut, silent] = [false, false];
   const door: Server = createServer((inside) => {
     if (shut) return inside.destroy();
+    inside.on('error', () => {});
+    if (silent) muted.add(() => connect(inside));
+    else connect(inside);
+  });
+  const connect = (inside: Socket) => {
     const target = options.host.startsWith('/')
       ? { path: `${options.host}/.s.PGSQL.${options.port}` }
       : { host: options.host, port: options.port };
@@ -19,10 +25,14 @@ export async function databaseDoor() {
       socket.on('error', () => {});
       socket.on('close', () => sockets.delete(socket));
     }
-    inside.pipe(outside).pipe(inside);
+    inside.pipe(outside);
+    outside.on('data', (bytes) => {
+      if (silent) muted.add(() => inside.write(bytes));
+      else inside.write(bytes);
+    });
     inside.on('close', () => outside.destroy());
     outside.on('close', () => inside.destroy());
-  });
+  };
   await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
   after(() => {
     for (const socket of sockets) socket.destroy();
@@ -37,6 +47,15 @@ export async function databaseDoor() {
     },
     open() {
       shut = false;
+    },
+    /** Whatever the server says stays here, and new connections are accepted and never answered, as by a server that is paused. */
+    mute() {
+      silent = true;
+    },
+    unmute() {
+      silent = false;
+      for (const go of muted) go();
+      muted.clear();
     },
   };
 }
