@@ -248,7 +248,7 @@ const streams = (count: number, bytes: (stream: number) => Buffer | readonly Buf
 
 test('streams that are reset as soon as they are opened cost little, are not served, and end the connection (CVE-2023-44487)', async () => {
   const flood = streams(10_000, (stream) => [asked(request('/bad'), whole, stream), reset(stream)]);
-  const results = await neverBlocks(() => Promise.all(Array.from({ length: 3 }, () => send(flood))));
-  assert.deepEqual(results, ['ended', 'ended', 'ended']);
+  const results = await neverBlocks(() => Promise.all(Array.from({ length: 8 }, () => send(flood))));
+  assert.deepEqual(results, Array(8).fill('ended'));
   assert.deepEqual(served.splice(0), []);
 });
