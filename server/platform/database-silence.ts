@@ -22,6 +22,7 @@ type Server = {
   opening: Set<Waiting>;
   silent: boolean;
   asking: boolean;
+  answeredAt: number;
 };
 export type Silence = {
   /** Whether the server answers nothing at the moment. */
@@ -41,9 +42,19 @@ export function watchSilence(config: pg.PoolConfig, onSilence: () => void): Sile
   const key = config.connectionString ?? `${config.host} ${config.port}`;
   let server = servers.get(key);
   if (!server) {
-    const made: Server = { pools: 0, timer: setInterval(look, LOOK_MS), clients: new Map(), opening: new Set(), silent: false, asking: false };
+    const made: Server = {
+      pools: 0,
+      timer: setInterval(look, LOOK_MS),
+      clients: new Map(),
+      opening: new Set(),
+      silent: false,
+      asking: false,
+      answeredAt: Number.NEGATIVE_INFINITY,
+    };
     function look() {
-      if (made.silent || isWaitedFor(made)) void ask(made, config, onSilence);
+      const waited = isWaitedFor(made);
+      // A statement may well take minutes: the server isn't asked each second meanwhile.
+      if (made.silent || (waited && performance.now() - made.answeredAt >= WAITS_MS)) void ask(made, config, onSilence);
     }
     made.timer.unref();
     servers.set(key, made);
@@ -102,6 +113,7 @@ async function ask(server: Server, config: pg.PoolConfig, onSilence: () => void)
     await client.connect();
     await client.query('select 1');
     server.silent = false;
+    server.answeredAt = performance.now();
   } catch (error) {
     // An error with a SQLSTATE is an answer.
     server.silent = sqlStateOf(error) === '';
