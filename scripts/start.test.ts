@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import test, { after } from 'node:test';
-import { databaseDoor } from '#server/gateway/database-door.fixture.ts';
+import { databaseDoor } from '#server/testing/database-door.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { folderOf, type Ports, somePorts } from '#server/testing/processes.ts';
 import { until } from '#server/testing/until.ts';

@@ -2,6 +2,7 @@
 import 'reflect-metadata';
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
+import { MOST_KEY_ROUNDS, roundsOfKey } from './encrypted-key.ts';
 import { looksLikePfx, type PfxContents, PfxProblem, readPfx } from './pfx.ts';
 
 // Certificates that a person or a machine uploads (interface rule 30 §11): read by node's OpenSSL, PKCS #7 by @peculiar/x509, PFX by pfx.ts.
@@ -58,6 +59,7 @@ export function readCertificate(upload: CertificateUpload): ReadCertificate {
     throw new CertificateProblem('certificate_content', format === 'key' ? 'must have a private key' : 'must have a certificate');
   if (format === 'key' && leaf)
     throw new CertificateProblem('certificate_content', 'must not have a certificate when certificate_type is key');
+  assertFew(certificates.length);
   const warnings: string[] = [];
   for (const certificate of certificates) assertStrong(certificate.publicKey, 'certificate_content');
   if (key) assertStrong(createPublicKey(key), 'private_key');
@@ -71,6 +73,13 @@ export function readCertificate(upload: CertificateUpload): ReadCertificate {
     warnings,
   };
 }
+
+/** A chain has few; each costs up to a millisecond. */
+export const MOST_CERTIFICATES = 100;
+const assertFew = (count: number): void => {
+  if (count > MOST_CERTIFICATES)
+    throw new CertificateProblem('certificate_content', `must not have more than ${MOST_CERTIFICATES} certificates`);
+};
 
 type Found = { certificates: X509Certificate[]; key: KeyObject | null };
 
@@ -132,7 +141,7 @@ function pemBlocks(text: string): PemBlock[] {
     const ending = `-----END ${label}-----`;
     const end = label === '' || label.length > 60 ? -1 : text.indexOf(ending, close);
     if (end < 0) throw new CertificateProblem('certificate_content', 'is not well-formed PEM: a block has no end');
-    blocks.push({ label, text: text.slice(at, end + ending.length) });
+    assertFew(blocks.push({ label, text: text.slice(at, end + ending.length) }) - 1); // one may be the key
     at = end + ending.length;
   }
   return blocks;
@@ -182,6 +191,7 @@ function fromPkcs7(der: Buffer): X509Certificate[] {
     throw new CertificateProblem('certificate_content', 'must be a PKCS #7 bundle of certificates');
   }
   if (found.length === 0) throw new CertificateProblem('certificate_content', 'must have a certificate');
+  assertFew(found.length);
   return chained(found);
 }
 
@@ -200,6 +210,7 @@ function chained(
 }
 
 function privateKey(text: string, passphrase: string | undefined, field: 'certificate_content' | 'private_key'): KeyObject {
+  assertFewRounds(text, field);
   try {
     return createPrivateKey({ key: text, format: 'pem', ...(passphrase === undefined ? {} : { passphrase }) });
   } catch (error) {
@@ -212,6 +223,19 @@ function privateKey(text: string, passphrase: string | undefined, field: 'certif
     );
   }
 }
+
+/** OpenSSL hashes a passphrase as often as the key says. */
+function assertFewRounds(text: string, field: 'certificate_content' | 'private_key'): void {
+  const start = text.indexOf(ENCRYPTED_KEY);
+  if (start < 0) return;
+  const rounds = roundsOfKey(
+    Buffer.from(text.slice(start + ENCRYPTED_KEY.length, text.indexOf('-----', start + ENCRYPTED_KEY.length)), 'base64'),
+  );
+  if (rounds === undefined) throw new CertificateProblem(field, 'is encrypted in a way that is not supported: use PBES2 with PBKDF2');
+  if (rounds > MOST_KEY_ROUNDS)
+    throw new CertificateProblem(field, `must not hash its passphrase more than ${MOST_KEY_ROUNDS.toLocaleString('en')} times`);
+}
+const ENCRYPTED_KEY = '-----BEGIN ENCRYPTED PRIVATE KEY-----';
 
 const CURVES: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 

@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import ssh2, { type ParsedKey } from 'ssh2';
+import { MOST_KEY_ROUNDS, roundsOfKey } from './encrypted-key.ts';
 
 // Private keys for SSH as people have them: OpenSSH's own format, PKCS#8, or the older PEM. What is costly about opening one is chosen by whoever made it,
 // so it is looked at before.
@@ -22,7 +23,6 @@ export type SshPrivateKey = {
 const MOST_TEXT = 32 * 1024;
 /** `ssh-keygen -a 100` is what guides say; each costs milliseconds. */
 const MOST_ROUNDS = 200;
-const MOST_ITERATIONS = 2_000_000;
 const LEAST_RSA = 2_048;
 const MOST_RSA = 8_192;
 
@@ -132,39 +132,9 @@ function ed25519(key: KeyObject): string {
   return `-----BEGIN OPENSSH PRIVATE KEY-----\n${all.toString('base64').replace(/.{70}/g, '$&\n')}\n-----END OPENSSH PRIVATE KEY-----\n`;
 }
 
-const PBKDF2 = '2a864886f70d01050c';
-
-/** EncryptedPrivateKeyInfo by PBES2 and PBKDF2 (RFC 8018 §A.4), of bounded work. @throws SshKeyRefused */
+/** @throws SshKeyRefused for a passphrase that is hashed in another way, or too often */
 function boundIterations(der: Buffer): void {
-  let iterations: number;
-  try {
-    const kdf = child(child(child(child(der, 0), 0), 1), 0);
-    if (child(kdf, 0).toString('hex') !== PBKDF2) throw new RangeError();
-    const count = child(child(kdf, 1), 1);
-    if (count.length > 4) throw new SshKeyRefused('The passphrase of the private key is hashed too often.');
-    iterations = count.readUIntBE(0, count.length);
-  } catch (error) {
-    throw error instanceof SshKeyRefused
-      ? error
-      : new SshKeyRefused('The private key is encrypted in a way that is not supported. Use PBES2 with PBKDF2.');
-  }
-  if (iterations > MOST_ITERATIONS) throw new SshKeyRefused('The passphrase of the private key is hashed too often.');
-}
-
-/** Contents of the element of DER at that place inside of these bytes. */
-function child(bytes: Buffer, index: number): Buffer {
-  let at = 0;
-  for (let i = 0; ; i++) {
-    let length = bytes.readUInt8(at + 1);
-    let start = at + 2;
-    if (length >= 0x80) {
-      const size = length & 0x7f;
-      if (size === 0 || size > 3) throw new RangeError();
-      length = bytes.readUIntBE(start, size);
-      start += size;
-    }
-    if (start + length > bytes.length) throw new RangeError();
-    if (i === index) return bytes.subarray(start, start + length);
-    at = start + length;
-  }
+  const rounds = roundsOfKey(der);
+  if (rounds === undefined) throw new SshKeyRefused('The private key is encrypted in a way that is not supported. Use PBES2 with PBKDF2.');
+  if (rounds > MOST_KEY_ROUNDS) throw new SshKeyRefused('The passphrase of the private key is hashed too often.');
 }

@@ -83,6 +83,8 @@ export type Assembly = {
 
 /** In the order in which they are asked whether a request is theirs. */
 const PLANES: readonly Plane[] = [routePlane, aiPlane, mcpPlane(routesWithin), proxyPlane, wrapPlane];
+/** Of what callers may wait for. */
+export const LONGEST_STATEMENT_MS = 15_000;
 const USAGE_RELOAD_MS = 30_000;
 const USAGE_PATIENCE_MS = 2_000;
 /** Bytes of payloads on their way to the log: of one workspace, and of all. */
@@ -95,7 +97,7 @@ const UNADMITTED = 128 * 1024 * 1024;
 
 /** Builds the gateway of this deployment from its settings and loads what it serves; opens no public port yet. `pollMs` and `mayRead`: see `Snapshots`. */
 export async function assemble(planes: readonly Plane[] = PLANES, pollMs?: number, mayRead?: () => Promise<void>): Promise<Assembly> {
-  const pool = openPool({ ...connection(), max: 6, query_timeout: 15_000, application_name: 'sallyport-gateway' });
+  const pool = openPool({ ...connection(), max: 6, query_timeout: LONGEST_STATEMENT_MS, application_name: 'sallyport-gateway' });
   const roots = rootKeys();
   const resolver = egress();
 

@@ -4,8 +4,9 @@ import { env } from '#server/platform/env.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { log } from '#server/platform/log.ts';
 import { endStart, listenError } from '#server/platform/startup.ts';
+import { limitEveryStatement } from '#server/platform/sql.ts';
 import { startTelemetry } from '#server/platform/telemetry/start.ts';
-import { assemble } from './assemble.ts';
+import { assemble, LONGEST_STATEMENT_MS } from './assemble.ts';
 import type { PortPlane } from './core/hosts.ts';
 
 // The gateway process: owns every public port, serves the data planes itself and hands the rest to the web process.
@@ -13,6 +14,7 @@ import type { PortPlane } from './core/hosts.ts';
 const DRAIN_MS = 30_000;
 
 try {
+  limitEveryStatement(LONGEST_STATEMENT_MS);
   // Without the database the sealed snapshot serves; it opens with the right key only.
   await startWithRootKey((error) => endStart('gateway', error));
   const telemetry = await startTelemetry('gateway');

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
 import { freePort } from '#scripts/ports.ts';
+import { databaseDoor } from '#server/testing/database-door.ts';
+import { isOutage } from '#server/kernel/errors.ts';
 import { isOurs } from '#server/kernel/outage.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { openPool } from './healing-pool.ts';
 import { connection } from './sql.ts';
 
@@ -44,4 +47,31 @@ test('what a pool of ours meets is marked as ours, and the same of another pool 
     slow.release(true);
     await Promise.all([refused.end(), pool.end()]);
   }
+});
+
+test('a server that falls silent ends what waits for it, refuses what comes next at once, and is used again when it answers', {
+  timeout: 60_000,
+}, async () => {
+  const door = await databaseDoor();
+  // Their own times are longer than the test.
+  const config = { ...connection(), connectionString: door.url, connectionTimeoutMillis: 600_000, query_timeout: 600_000 };
+  const [pool, other] = [openPool({ ...config, max: 2 }), openPool({ ...config, max: 2 })];
+  const lent = await pool.connect();
+  lent.on('error', () => {});
+  await other.query('select 1');
+  door.mute();
+  const waiting = [lent.query('select 1'), pool.query('select 2'), pool.query('select 3'), other.query('select 4'), other.query('select 5')];
+  for (const error of await Promise.all(waiting.map(failure))) assert.deepEqual([isOurs(error), isOutage(error)], [true, true]);
+  lent.release(true);
+  for (let i = 0; i < 100; i++) assert.ok(isOutage(await failure((i % 2 ? pool : other).query('select 1'))));
+  door.unmute();
+  await until(async () => (await pool.query('select 1').catch(() => undefined)) !== undefined, 'the server is used again');
+  await Promise.all([pool.end(), other.end()]);
+});
+
+test('a statement that takes long on a server that answers goes on', async () => {
+  const pool = openPool({ ...connection(), max: 1 });
+  const { rows } = await pool.query<{ done: number }>('select 1 as done from pg_sleep(6)');
+  assert.equal(rows[0]?.done, 1);
+  await pool.end();
 });

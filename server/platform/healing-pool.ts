@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { asOurs, outageOfState } from '#server/kernel/outage.ts';
 import { processState } from '#server/kernel/process-state.ts';
+import { isBusy, silenceError, watchSilence } from './database-silence.ts';
 
 // PostgreSQL moves to another server: the old one ends, or lives on as a standby that takes no changes, and the same address leads to the new one. A pool
 // that kept its connections would stay with the old server for ever.
@@ -13,7 +14,7 @@ const APART_MS = 1_000;
 /**
  * A pool that replaces connections by itself: every pool of the product. A connection on which the server said that it ends connections, or takes no
  * changes, is closed when it is given back. In the second case all others of this process follow, idle ones at once, since reads would go on there unnoticed.
- * Its errors are marked as ours.
+ * While the server answers nothing, no connection is lent and statements that wait for it end. Its errors are marked as ours.
  */
 export function openPool(config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(config);
@@ -26,11 +27,13 @@ export function openPool(config: pg.PoolConfig): pg.Pool {
     for (const client of [...idle]) client.emit('error', new Error('the database server takes no changes'));
   };
   held.droppers.add(drop);
+  const silence = watchSilence(config, dropConnections);
   // A lost connection rejects the query that ran on it; without the two listeners its event would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => {
     all.add(client);
     marksErrors(client);
+    silence.opened(client);
     client.on('error', asOurs); // before the queries that ran on it are told the same error
     onServerError(client, (error) => {
       const state = asOurs(error).code ?? '';
@@ -49,15 +52,30 @@ export function openPool(config: pg.PoolConfig): pg.Pool {
   pool.on('remove', (client) => {
     all.delete(client);
     idle.delete(client);
+    silence.closed(client);
   });
   const connect = pool.connect.bind(pool) as (done: Connected) => void;
+  const lend = (done: Connected) => {
+    if (silence.silent) return done(silenceError(), undefined, () => {});
+    let refused = false;
+    const ended = silence.waits((error) => {
+      refused = true;
+      done(error, undefined, () => {});
+    });
+    connect((error, client, release) => {
+      ended();
+      if (!refused) done(asOurs(error), client, release);
+      else if (client) release();
+    });
+  };
   pool.connect = ((done?: Connected) => {
-    if (done) return connect((error, ...rest) => done(asOurs(error), ...rest));
-    return new Promise<pg.PoolClient>((resolve, reject) => connect((error, client) => (client ? resolve(client) : reject(asOurs(error)))));
+    if (done) return lend(done);
+    return new Promise<pg.PoolClient>((resolve, reject) => lend((error, client) => (client ? resolve(client) : reject(error))));
   }) as typeof pool.connect;
   const end = pool.end.bind(pool) as () => Promise<void>;
   pool.end = (() => {
     held.droppers.delete(drop);
+    silence.end();
     return end();
   }) as typeof pool.end;
   return pool;
@@ -89,10 +107,8 @@ function marksErrors(client: pg.PoolClient): void {
 }
 
 type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: boolean) => void) => void;
-type Wire = { connection: NodeJS.EventEmitter; readyForQuery: boolean };
+type Wire = { connection: NodeJS.EventEmitter };
 
 /** The driver's own events: a pool that lends its connections sees no error of theirs otherwise. */
 const onServerError = (client: pg.PoolClient, report: (error: { code?: string }) => void) =>
   (client as unknown as Wire).connection.on('errorMessage', report);
-
-const isBusy = (client: pg.PoolClient) => !(client as unknown as Wire).readyForQuery;

@@ -30,13 +30,19 @@ export async function closeSql(): Promise<void> {
   await Promise.all([pool?.end(), ownRows?.end()]);
 }
 
-/** A statement that takes longer has a server that hangs: its connection is given up, so that the next one can lead to another server. */
+/** A statement that takes longer has its connection given up, so that the next one can lead to another server. */
 const LONGEST_STATEMENT_MS = 600_000;
+const longest = processState('longest-statement', () => ({ ms: LONGEST_STATEMENT_MS }));
+
+/** Where callers wait for every statement, as at the gateway: none on connections of this process that are opened from now on may take longer. */
+export function limitEveryStatement(ms: number): void {
+  longest.ms = ms;
+}
 
 export const connection = (): pg.PoolConfig => ({
   connectionString: env.DATABASE_URL,
   connectionTimeoutMillis: 5_000,
   idleTimeoutMillis: 30_000,
-  query_timeout: LONGEST_STATEMENT_MS,
+  query_timeout: longest.ms,
   keepAlive: true,
 });

@@ -19,6 +19,8 @@ const { text: key } = await w.key();
 const KIB = 1024;
 const list = (entry: string, size: number) => `{"a":[${`${entry},`.repeat((size - 20) / (entry.length + 1))}1]}`;
 const names = (size: number) => `{${Array.from({ length: size / 10 }, (_, i) => `"${i.toString(36)}":1`).join(',')}}`;
+const distinct = (size: number, count: number) =>
+  `{${Array.from({ length: count }, (_, i) => `"${i.toString(36).padStart(Math.floor(size / count) - 6, 'k')}":1`).join(',')}}`;
 const JSON_SHAPES: [what: string, of: (size: number) => string][] = [
   ['brackets', (size) => '['.repeat(size)],
   ['nested lists', (size) => `{"a":${'['.repeat(size / 2 - 10)}${']'.repeat(size / 2 - 10)}}`],
@@ -26,6 +28,7 @@ const JSON_SHAPES: [what: string, of: (size: number) => string][] = [
   ['numbers', (size) => list('1', size)],
   ['objects', (size) => list('{"a":1}', size)],
   ['names', names],
+  ['as many names as may be', (size) => distinct(size, Math.min(49_990, Math.floor(size / 20)))],
   ['lists sixty deep', (size) => list('['.repeat(60) + ']'.repeat(60), size)],
 ];
 const FORM_SHAPES: typeof JSON_SHAPES = [

@@ -2,6 +2,7 @@ import { fingerprint, parsePortable } from '#server/crypto/portable/text.ts';
 import type { HotCtx } from '#server/kernel/context.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { mapped } from '#server/kernel/slices.ts';
 import { inOwnTransaction } from '#server/platform/own-transaction.ts';
 import { countUse } from '../counts.ts';
 import { keyById } from '../keys.ts';
@@ -21,7 +22,7 @@ export async function tokenizeDual(ctx: HotCtx, vault: UsableVault, items: reado
   const [key, limit] = await Promise.all([keyById(ctx, vault.crypto_key_id), effectiveLimit(ctx, 'vault_tokens')]);
   if (!key) throw notFound();
   const sealer = await sealerWith(key);
-  const made = items.map(({ stored, metadata, expires_at }) => {
+  const made = await mapped(items, ({ stored, metadata, expires_at }) => {
     const bytes = Buffer.from(stored, 'utf8');
     const text = seal(sealer, { datatype: 's', bytes });
     bytes.fill(0);

@@ -2,6 +2,7 @@ import { type FormatPreserving, formatPreserving } from '#server/crypto/format-p
 import { transformKey } from '#server/crypto/vault-value.ts';
 import type { HotCtx } from '#server/kernel/context.ts';
 import { notFound } from '#server/kernel/errors.ts';
+import { mapped } from '#server/kernel/slices.ts';
 import { countUse } from '../counts.ts';
 import { keyById, type UsableKey } from '../keys.ts';
 import { material } from '../material.ts';
@@ -16,7 +17,7 @@ import type { UsableVault } from './vaults.ts';
 
 export async function transformValues(ctx: HotCtx, vault: UsableVault, items: readonly CheckedItem[]): Promise<IssuedToken[]> {
   const { key, ff1 } = await transformOf(ctx, vault);
-  const issued = items.map(({ normalised }) => ({
+  const issued = await mapped(items, ({ normalised }) => ({
     id: null,
     token: ff1.encrypt(normalised),
     expires_at: null,

@@ -92,6 +92,21 @@ export async function insertTokens(
 ): Promise<Set<string>> {
   // Everybody who stores the same values takes their locks in one order.
   const sorted = rows.length === 1 ? rows : [...rows].sort((a, b) => Buffer.compare(a.value_hmac ?? NOTHING, b.value_hmac ?? NOTHING));
+  const stored = new Set<string>();
+  for (let from = 0; from < sorted.length; from += AT_ONCE)
+    for (const id of await insertSome(client, { tenant_id, sandbox }, sorted.slice(from, from + AT_ONCE), limit)) stored.add(id);
+  return stored;
+}
+
+/** The driver writes the values of a statement in one go. */
+const AT_ONCE = 1_000;
+
+async function insertSome(
+  client: Pick<ClientBase, 'query'>,
+  { tenant_id, sandbox }: VaultSpace,
+  sorted: readonly NewTokenRow[],
+  limit: number | null,
+): Promise<string[]> {
   const column = <K extends keyof NewTokenRow>(name: K) => sorted.map((row) => row[name]);
   try {
     const { rows: stored } = await client.query<{ id: string }>({
@@ -115,7 +130,7 @@ export async function insertTokens(
         column('created_at'),
       ],
     });
-    return new Set(stored.map(({ id }) => id));
+    return stored.map(({ id }) => id);
   } catch (error) {
     const { code, detail } = error as { code?: string; detail?: string };
     throw code === 'SP402' ? new TokensExceeded(Number(detail)) : error;

@@ -3,6 +3,7 @@ import { effectiveLimit } from '#server/custody/plan-limits.ts';
 import type { HotCtx } from '#server/kernel/context.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { mapped, nextSlice } from '#server/kernel/slices.ts';
 import { inOwnTransaction } from '#server/platform/own-transaction.ts';
 import { countUse } from '../counts.ts';
 import { keyById } from '../keys.ts';
@@ -41,7 +42,7 @@ export async function tokenize(
   { naming, via }: Options = {},
 ): Promise<IssuedToken[]> {
   if (!vault.enabled) throw vaultDisabled();
-  const checked = items.map((item, i) => checkedItem(vault, { ...item, now: ctx.now }, naming?.(i)));
+  const checked = await mapped(items, (item, i) => checkedItem(vault, { ...item, now: ctx.now }, naming?.(i)));
   const issued =
     vault.custody_mode === 'dual'
       ? await tokenizeDual(ctx, vault, checked)
@@ -75,7 +76,7 @@ async function storeValues(
   const version = key.current_version;
   const sealingKey = await material(key, version);
   const creator = creatorOf(ctx);
-  const drafts = items.map((item, i): Draft => {
+  const drafts = await mapped(items, (item, i): Draft => {
     const id = newId();
     const value_hmac = indexKey && blindIndex(indexKey, item.normalised);
     const plain = Buffer.from(item.stored, 'utf8');
@@ -106,7 +107,7 @@ async function storeValues(
     throw error instanceof TokensExceeded ? overLimit(ctx, limit ?? 0, error.used) : error;
   }
   countUse(ctx, key, 'encrypt', drafts.length, version);
-  return drafts.map(({ row, reused }) => issuedOf(reused ?? row, vault, reused !== null));
+  return mapped(drafts, ({ row, reused }) => issuedOf(reused ?? row, vault, reused !== null));
 }
 
 /** A value on its way to a row. `reused` is the row that it turned out to have. */
@@ -134,7 +135,10 @@ async function settle(
   // Most values of a vault with dedupe are known: then nothing is written.
   let left = vault.dedupe ? await withoutKnown(ctx, drafts, client) : [...drafts];
   for (let attempt = 1; left.length > 0; attempt++) {
-    for (const draft of left) draft.row.token = await candidate(ctx, vault, draft, attempt);
+    for (const [i, draft] of left.entries()) {
+      draft.row.token = await candidate(ctx, vault, draft, attempt);
+      if (i % 64 === 63) await nextSlice();
+    }
     const stored = await store(left.map(({ row }) => row));
     left = left.filter(({ row }) => !stored.has(row.id));
     if (left.length === 0) return;

@@ -72,7 +72,7 @@ export async function createConnection(ctx: Ctx, input: z.output<typeof CreateDy
   };
   assertTtls(ttls);
   const { admin_password, ssh_private_key, ssh_passphrase, connect_options = {}, ...fields } = input;
-  if (ssh_private_key !== undefined) assertSshKey(ssh_private_key, ssh_passphrase);
+  if (ssh_private_key !== undefined) await assertSshKey(ctx.tenant_id, ssh_private_key, ssh_passphrase);
   const password = admin_password === undefined ? null : await sealPassword(ctx, admin_password);
   const key = ssh_private_key === undefined ? null : await sealSshKey(ctx, { private_key: ssh_private_key, passphrase: ssh_passphrase });
   const row = await mutate(ctx, async (tx) => {

@@ -22,7 +22,7 @@ export async function rotateSshKey(ctx: Ctx, input: z.output<typeof RotateSshKey
   const { connection, ssh_private_key: private_key, ssh_passphrase: passphrase, ssh_host_fingerprint } = input;
   const row = await read(ctx, (tx) => connectionByName(tx, ctx, connection));
   if (row.execution_mode !== 'ssh_tunnel') throw invalid('ssh_private_key', `must be left out with execution_mode ${row.execution_mode}`);
-  assertSshKey(private_key, passphrase);
+  await assertSshKey(ctx.tenant_id, private_key, passphrase);
   const sealed = await sealSshKey(ctx, { private_key, passphrase });
   if (ssh_host_fingerprint !== undefined) await confirmFingerprint(ctx, connection, ssh_host_fingerprint);
   const access = await readAccess(ctx, row);

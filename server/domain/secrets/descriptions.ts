@@ -90,7 +90,7 @@ export const descriptions: Descriptions = {
     certificate: 'What the certificate says of itself. `null` for other types.',
     certificate_type: 'Format of the upload.',
     certificate_content:
-      'PEM or PKCS #7 text, or base64 of a binary format or a PFX file. The first certificate is the leaf, the others its chain.',
+      'PEM or PKCS #7 text, or base64 of a binary format or a PFX file. The first certificate is the leaf, the others its chain: at most 100. An encrypted key inside uses PBES2 with PBKDF2 and at most 2,000,000 rounds.',
     private_key: 'Private key in PEM. May also be part of `certificate_content`.',
     passphrase: 'Passphrase of the private key or of the PFX file.',
     metadata: 'What the certificate says of itself.',

@@ -5,6 +5,7 @@ import { type TokenizeItem, tokenize } from '#server/custody/vaults/tokenize.ts'
 import { findVault } from '#server/custody/vaults/vaults.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, notFound } from '#server/kernel/errors.ts';
+import { inSlices, mapped, type Steps } from '#server/kernel/slices.ts';
 import { csvRecords } from './csv-records.ts';
 import { type ImportTokens, Tokenize } from './schema.ts';
 
@@ -20,18 +21,23 @@ export async function importTokens(ctx: Ctx, { vault: ref, format, content, colu
   const vault = await findVault(ctx, ref);
   if (!vault) throw notFound();
   if (!vault.enabled) throw vaultDisabled();
-  const rows: Fields[] = [];
-  for (const row of format === 'csv' ? csvRows(content, columns) : jsonRows(content)) {
-    if (rows.length === MOST_ROWS) throw invalid('content', `has more than ${MOST_ROWS} rows; send at most so many at a time`);
-    rows.push(row);
-  }
+  const rows = await inSlices(rowSteps(format === 'csv' ? csvRows(content, columns) : jsonRows(content)));
   if (rows.length === 0) throw invalid('content', 'has no rows');
-  const items = rows.map((fields, i) => itemOf(fields, columns, i));
-  for (const [i, item] of items.entries()) checkedItem(vault, item, naming(i));
+  const items = await mapped(rows, (fields, i) => itemOf(fields, columns, i));
+  await mapped(items, (item, i) => checkedItem(vault, item, naming(i)));
   if (dry_run) return { rows: rows.length, imported: 0, reused: 0, dry_run, tokens: [] };
   const tokens = await tokenize(ctx, vault, items, { naming, via: { via: 'import' } });
   const reused = tokens.filter((token) => token.reused).length;
   return { rows: rows.length, imported: tokens.length - reused, reused, dry_run, tokens: tokens.map(({ token }) => token) };
+}
+
+function* rowSteps(found: Iterable<Fields>): Steps<Fields[]> {
+  const rows: Fields[] = [];
+  for (const row of found) {
+    if (rows.length === MOST_ROWS) throw invalid('content', `has more than ${MOST_ROWS} rows; send at most so many at a time`);
+    if (rows.push(row) % 32 === 0) yield;
+  }
+  return rows;
 }
 
 const naming = (i: number) => `rows[${i}]`;

@@ -11,6 +11,7 @@ import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made, operationById } from '#server/testing/factories.ts';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
+import { neverBlocks } from '#server/testing/loop-probe.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { csvRows } from './import.ts';
 import { purgeVaults } from './purge.ts';
@@ -336,6 +337,24 @@ test('a file of very many columns, rows or names is refused, and read in time li
   await assertGrowsLinearly('columns times rows', 20_000, table, (content) => {
     for (const row of csvRows(content, columns)) assert.equal(Object.keys(row).length, 1);
   });
+});
+
+test('as many rows as a file may have keep nobody waiting, tried or imported', async () => {
+  const w = await workspace();
+  const content = `value,kind\n${Array.from({ length: 10_000 }, (_, i) => `user${i}@example.com,${i}\n`).join('')}`;
+  const lines = Array.from({ length: 10_000 }, (_, i) => `{"value":"user${i}@example.com"}\n`).join('');
+  for (const settings of [{ dedupe: true, token_format: 'email' }, { custody_mode: 'dual' }]) {
+    const vault = await vaultOf(w.live, settings);
+    for (const input of [
+      { content, columns: { value: 'value', metadata: { kind: 'kind' } } },
+      { content: lines, format: 'jsonl' },
+    ]) {
+      const tried = await neverBlocks(() => made(w.live, 'vaults.import_tokens', { vault: vault.id, ...input, dry_run: true }));
+      assert.equal(tried.rows, 10_000);
+    }
+    const imported = await neverBlocks(() => made(w.live, 'vaults.import_tokens', { vault: vault.id, content }));
+    assert.equal(imported.imported, 10_000);
+  }
 });
 
 test('metadata is replaced, deleted tokens are gone at once, and deleting many names those that are not there', async () => {

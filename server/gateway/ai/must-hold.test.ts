@@ -73,6 +73,17 @@ test('more calls at once than the agent may have are refused, and its place is f
   assert.equal(upstream.seen.length, 2);
 });
 
+test('an answer that the gateway has no memory left for is told as that, with a wait, and not as the provider’s fault', async () => {
+  const { w, ask } = await setUp(() => completion('x'.repeat(200_000)));
+  const holder = { snapshot: { tenant: { id: w.tenant.id } }, bufferedBytes: 0 } as never;
+  assert.ok(running.runtime.bodies.hold(holder, 128 * 1024 * 1024));
+  const answer = await ask();
+  refused(answer, 'concurrency_limited');
+  assert.equal(answer.headers['retry-after'], '1');
+  running.runtime.bodies.release(holder);
+  assert.equal((await ask()).status, 200);
+});
+
 test('an answer that repeats the canary is withheld where the policy blocks', async () => {
   const { w, agent, ask } = await setUp(({ messages }) => completion(messages.map(({ content }) => content).join(' ')));
   const policy = await db().ai_firewall_policies.create({

@@ -84,7 +84,7 @@ export class ChangedAnswer {
         refused('upstream_response_too_large', 'The upstream response must not exceed 10 MiB on a route with response actions.'),
       );
     else if (!this.#port.mayHold(total))
-      this.#port.refuse(refused('response_action_failed', 'Too many response bodies are held in memory. Try again shortly.'));
+      this.#port.refuse(refused('concurrency_limit_exceeded', 'Too many response bodies are held in memory. Try again shortly.'));
     else this.#collected.add(bytes);
   }
 

@@ -139,6 +139,16 @@ test('a flood of notifications before the answer ends the call with words', asyn
   assert.match(answer.rpc.error?.message ?? '', /more than 10,000 messages/);
 });
 
+test('lines without end that make no event end the call with words', async () => {
+  const c = await server();
+  listed = json([tool('t0')]);
+  for (const line of ['data: \n', 'data: \r', 'event: x\n\n', '\n']) {
+    [result, before] = [json(text('late')), Buffer.from(line.repeat(4_000_000))];
+    const answer = await neverBlocks(() => c.modern('tools/call', { name: 't0', arguments: {} }));
+    assert.deepEqual([answer.status, answer.rpc.error?.data.code], [502, 'upstream_invalid_response'], answer.body.slice(0, 300));
+  }
+});
+
 test('a result as large as one may be passes, after notifications and in the order of its stream', async () => {
   const c = await server();
   listed = json([tool('t0')]);

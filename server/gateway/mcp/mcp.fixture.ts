@@ -98,7 +98,7 @@ export type Rpc = Answer & {
 };
 
 /** A workspace's MCP plane as one client sees it. */
-export function client(running: Running, host: string, path: string, token: string | null) {
+export function client(running: Pick<Running, 'port'>, host: string, path: string, token: string | null) {
   const auth: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
   let ids = 0;
   let session: string | undefined;

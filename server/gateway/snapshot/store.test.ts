@@ -14,7 +14,7 @@ import { testDatabase } from '#server/testing/database.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { assemble } from '../assemble.ts';
-import { databaseDoor } from '../database-door.fixture.ts';
+import { databaseDoor } from '#server/testing/database-door.ts';
 import { ask, makeRoute, makeSecret, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 import { createDisk } from './disk.ts';
 import { Snapshots } from './store.ts';

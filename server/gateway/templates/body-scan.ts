@@ -1,5 +1,5 @@
 import { MAX_PLACEHOLDERS, type Reference, type Template, templateSteps } from '#server/domain/templates/grammar.ts';
-import { STRIDE, type Steps } from '#server/kernel/slices.ts';
+import { holdsAny, STRIDE, type Steps } from '#server/kernel/slices.ts';
 import { type Refused, refused } from '../core/refusal.ts';
 import { encodeSteps, formDecodeSteps, formEncode, MOST_FIELDS, tooManyFields, type Values } from './render.ts';
 
@@ -28,9 +28,7 @@ export type Scan = { pieces: readonly Piece[]; references: readonly Reference[] 
 
 /** Finds the placeholders. Undefined when there are none: then the bytes are forwarded as they are. */
 export function* scanBody(body: Buffer, kind: Scannable, contentType: string): Steps<Scan | Refused | undefined> {
-  const mayHold =
-    kind === 'form' ? body.includes('{{') || body.includes('%7B', 0, 'latin1') || body.includes('%7b', 0, 'latin1') : body.includes('{{');
-  if (!mayHold) return undefined;
+  if (!(yield* holdsAny(body, kind === 'form' ? ['{{', '%7B', '%7b'] : ['{{']))) return undefined;
   if (kind === 'form' && tooManyFields(body))
     return refused('invalid_body', `The form body must not have more than ${MOST_FIELDS} fields.`);
   const text = body.toString('latin1');

@@ -1,6 +1,6 @@
 import { type Find, type Found, isTooMuchToFind, masked, patientFinder, type Secrets } from '#server/custody/redaction/redaction.ts';
 import { ScrubbedText } from '#server/custody/redaction/scrubbed-text.ts';
-import { UpstreamFault } from '#server/platform/http-out/faults.ts';
+import { answersCrowded, UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { UpstreamHandler } from '#server/platform/http-out/upstream-call.ts';
 import type { AnswerScrub, ScrubbedHandler, ScrubbedSource } from '../core/answer-edit.ts';
@@ -103,7 +103,7 @@ class ScrubbedAnswer implements ScrubbedHandler {
       this.#go();
     } else if (this.#queued > WHOLE) this.#fail(this.#tooLarge());
     // Only of a compressed answer it isn't known before how long it is.
-    else if (this.#codings.length > 0 && !this.#source.mayHold(bytes.length)) this.#fail(this.#tooLarge());
+    else if (this.#codings.length > 0 && !this.#source.mayHold(bytes.length)) this.#fail(answersCrowded());
   }
 
   onEnd(): void {

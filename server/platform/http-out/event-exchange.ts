@@ -44,6 +44,8 @@ export type ExchangeEvents = (request: EventRequest, handler: EventHandler) => E
 
 /** Events of one stream altogether, in units of what one may have. */
 const STREAM_FACTOR = 4;
+/** Line ends without an event among them, of which each costs the parser as much as a short event. */
+const MOST_LINES = 20_000;
 
 /**
  * One call whose answer may be a stream of server-sent events: same guard as every call, no redirects, no decompression. It knows no timeout but that of
@@ -138,16 +140,28 @@ class Exchange implements EventExchange {
 
   #eventParser(): (chunk: Buffer) => void {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+    let lines = 0;
     const parser = createParser({
       maxBufferSize: this.#request.maxBytes,
       onEvent: ({ event = 'message', data }) => {
+        lines = 0;
         if (!this.#over) this.#handler.onEvent({ event, data });
       },
       onError: (error) => {
         if (error.type === 'max-buffer-size-exceeded') this.#tooLarge();
       },
     });
-    return (chunk) => parser.feed(decoder.decode(chunk, { stream: true }));
+    return (chunk) => {
+      for (const byte of chunk) if (byte === LF || byte === CR) lines++;
+      if (lines > MOST_LINES)
+        this.#fail(
+          new UpstreamFault(
+            'upstream_protocol_error',
+            `The upstream sent more than ${MOST_LINES.toLocaleString('en')} lines without an event.`,
+          ),
+        );
+      else parser.feed(decoder.decode(chunk, { stream: true }));
+    };
   }
 
   /** What the handler throws ends the call, not the process. */
@@ -170,5 +184,7 @@ class Exchange implements EventExchange {
     this.#call?.abort();
   }
 }
+
+const [LF, CR] = [10, 13];
 
 const mediaType = (value: string | undefined): string => (value ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';

@@ -1,4 +1,4 @@
-/** Why an upstream call failed, in the words of the proxy planes (interface rule 12 §10, §14); `aborted` is our own doing. */
+/** Why an upstream call failed, in the words of the proxy planes (interface rule 12 §10, §14); `aborted` and `concurrency_limit_exceeded` are our own doing. */
 export type FaultType =
   | 'upstream_unreachable'
   | 'upstream_tls_error'
@@ -6,6 +6,7 @@ export type FaultType =
   | 'upstream_timeout'
   | 'upstream_not_allowed'
   | 'upstream_response_too_large'
+  | 'concurrency_limit_exceeded'
   | 'route_misconfigured'
   | 'aborted'
   | 'internal_error';
@@ -33,6 +34,10 @@ export class UpstreamFault extends Error {
     this.unprocessed = options.unprocessed ?? false;
   }
 }
+
+/** The gateway has no memory left for this answer, which is nobody's fault: the caller can try again. */
+export const answersCrowded = (): UpstreamFault =>
+  new UpstreamFault('concurrency_limit_exceeded', 'Too many response bodies are held in memory. Try again shortly.');
 
 /** Maps an error of a socket or of TLS to a fault with a message that is fit for callers. */
 export function classifyFault(error: unknown, host: string, reused = false): UpstreamFault {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { CertificateProblem, readCertificate } from '#server/crypto/certificates.ts';
+import type { CertificateUpload, ReadCertificate } from '#server/crypto/certificates.ts';
 import { decodeCertificate, type StoredCertificate } from '#server/custody/connections/certificates.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -8,10 +8,12 @@ import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import type { Reveal } from '#server/kernel/operation.ts';
 import type { RawBody } from '#server/kernel/raw-body.ts';
+import { onThread, WorkTooLarge, WorkTooSlow, work } from '#server/platform/threads/pool.ts';
 import { lockedEnvironment } from '../scope.ts';
 import { insertSealed } from '../service.ts';
 import { lockedSecret, secretById } from '../store.ts';
 import { openVersion, type SealedNewValue, sealNewValue, writeValue } from '../values.ts';
+import { type Reading, run } from './certificate.thread.ts';
 import type { CreateCertificate, DownloadCertificate, UpdateCertificate } from './schema.ts';
 
 type Material = Pick<z.output<typeof CreateCertificate>, 'certificate_content' | 'private_key' | 'passphrase' | 'certificate_type'>;
@@ -54,15 +56,15 @@ export async function updateCertificate(ctx: Ctx, { id, ...input }: z.output<typ
   });
 }
 
-type Facts = ReturnType<typeof readCertificate>['facts'] & { certificate_type: string };
+type Facts = ReadCertificate['facts'] & { certificate_type: string };
 
-/** @throws Refusal validation_error, tenant_sealed */
+/** @throws Refusal validation_error, tenant_sealed, dependency_unavailable when many are read at once */
 export async function sealedCertificate(
   ctx: Ctx,
   input: Material,
 ): Promise<{ facts: Facts & Prisma.InputJsonObject; sealed: SealedNewValue }> {
   const { certificate_content: content, private_key, passphrase, certificate_type } = input;
-  const found = attempt(() => readCertificate({ content, private_key, passphrase, format: certificate_type }));
+  const found = await readUpload(ctx, { content, private_key, passphrase, format: certificate_type });
   ctx.warnings.push(...found.warnings);
   const stored: StoredCertificate = {
     certificate_pem: found.certificate_pem,
@@ -72,13 +74,24 @@ export async function sealedCertificate(
   return { facts: { ...found.facts, certificate_type }, sealed: await sealNewValue(ctx, JSON.stringify(stored)) };
 }
 
-function attempt<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof CertificateProblem) throw invalid(error.field, error.message);
-    throw error;
-  }
+const READ = work<CertificateUpload, Reading>('server/domain/secrets/certificates/certificate.thread.ts');
+const MS = 10_000;
+/** Holds a few certificates, which take a few milliseconds. */
+const SHORT = 8 * 1_024;
+
+/** On a thread where it may take long: many certificates, or a passphrase. */
+async function readUpload(ctx: Ctx, upload: CertificateUpload): Promise<ReadCertificate> {
+  const { content, private_key = '', format, passphrase } = upload;
+  const isShort = passphrase === undefined && format !== 'pfx' && format !== 'p12' && content.length + private_key.length <= SHORT;
+  const found = isShort ? run(upload) : await onThread(READ, upload, { owner: ctx.tenant_id, ms: MS }).catch(tooCostly);
+  if ('read' in found) return found.read;
+  throw invalid(found.field, found.message);
+}
+
+function tooCostly(error: unknown): never {
+  if (error instanceof WorkTooSlow || error instanceof WorkTooLarge)
+    throw invalid('certificate_content', 'takes too long to read; send fewer certificates, or a key whose passphrase is hashed less often');
+  throw error;
 }
 
 function requireCertificate(secret: { secret_type: string }): void {

@@ -52,7 +52,8 @@ async function take(call: AiCall, runtime: Runtime, detected: Detected): Promise
   acceptBody(call.req, call.res);
   const read = await readWhole(call.req, limit, (bytes) => runtime.bodies.hold(call, bytes));
   if (read.state === 'longer') return tooLarge(limit);
-  if (read.state === 'crowded') return aiRefusal('concurrency_limited', 'Too many request bodies are held in memory. Try again shortly.');
+  if (read.state === 'crowded')
+    return aiRefusal('concurrency_limited', 'Too many request bodies are held in memory. Try again shortly.', { retryAfter: 1 });
   if (read.body === null) return aiRefusal('invalid_request_body', "The request body wasn't fully received.");
   call.requestBytes = read.body.length;
   call.body = read.body;

@@ -1,4 +1,4 @@
-import { classifyFault, UpstreamFault } from '#server/platform/http-out/faults.ts';
+import { answersCrowded, classifyFault, UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from '#server/platform/http-out/upstream-call.ts';
 import type { Pool } from '#server/platform/http-out/upstream-pool.ts';
@@ -52,7 +52,7 @@ export class Attempt implements UpstreamHandler {
     return this.#head.promise;
   }
 
-  /** The whole body. @throws UpstreamFault, or AnswerTooLarge beyond `most` bytes or when `mayHold` says no */
+  /** The whole body. @throws AnswerTooLarge beyond `most` bytes, or UpstreamFault, also when `mayHold` says no */
   collect(most: number, mayHold: (bytes: number) => boolean): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const collected = new CollectedAnswer();
@@ -61,7 +61,7 @@ export class Attempt implements UpstreamHandler {
           const bytes = collected.length + piece.length;
           if (bytes > most || !mayHold(bytes)) {
             this.abort();
-            reject(new AnswerTooLarge());
+            reject(bytes > most ? new AnswerTooLarge() : answersCrowded());
             return;
           }
           collected.add(piece);

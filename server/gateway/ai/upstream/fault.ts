@@ -12,6 +12,8 @@ export function refusalOfFault(fault: UpstreamFault): AiRefused {
     case 'upstream_protocol_error':
     case 'upstream_response_too_large':
       return aiRefusal('upstream_invalid_response', fault.message, more);
+    case 'concurrency_limit_exceeded':
+      return aiRefusal('concurrency_limited', fault.message, { ...more, retryAfter: 1 });
     case 'route_misconfigured':
       return aiRefusal('upstream_not_configured', fault.message, more);
     case 'internal_error':

@@ -252,8 +252,8 @@ const streams = (count: number, bytes: (stream: number) => Buffer | readonly Buf
 
 test('streams that are reset as soon as they are opened cost little, and end the connection (CVE-2023-44487)', async () => {
   const flood = streams(10_000, (stream) => [asked(request('/bad'), whole, stream), reset(stream)]);
-  const results = await neverBlocks(() => Promise.all(Array.from({ length: 3 }, () => send(flood))));
-  assert.deepEqual(results, ['ended', 'ended', 'ended']);
+  const results = await neverBlocks(() => Promise.all(Array.from({ length: 4 }, () => send(flood))));
+  assert.deepEqual(results, Array(4).fill('ended'));
   // How a flood is cut into reads is the kernel's choice: a stream whose reset comes in a later read was not reset yet.
   served.splice(0);
 });

@@ -42,8 +42,9 @@ export function openHttp2(server: Server, { onRequest, trustedProxies, idleMs = 
     maxSessionRejectedStreams: 100,
     // In megabytes: what is on its way for all streams of one connection.
     maxSessionMemory: 32,
-    // CVE-2023-44487: a proxy cancels what its callers cancel, but not a thousand at once, nor a hundred a second for long.
-    streamResetBurst: 1_000,
+    // CVE-2023-44487: a proxy cancels what its callers cancel, but not twice all that it may have open at once, nor a hundred a second for long. All connections
+    // may do so in one turn of the loop.
+    streamResetBurst: 256,
     streamResetRate: 100,
     strictSingleValueFields: false,
   });

@@ -12,7 +12,7 @@ import { ownDatabase } from '#server/testing/database.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { until } from '#server/testing/until.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
-import { databaseDoor } from '../../database-door.fixture.ts';
+import { databaseDoor } from '#server/testing/database-door.ts';
 import { ask, makeRoute, makeSecret, served, startGateway, startUpstream } from '../../gateway.fixture.ts';
 import { callers, type GatewayProcess, startGatewayProcess } from '../../gateway-process.fixture.ts';
 import { exchange } from '../raw-client.fixture.ts';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { atOnce, STRIDE, type Steps } from '#server/kernel/slices.ts';
+import { atOnce, holdsAny, STRIDE, type Steps } from '#server/kernel/slices.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
 import { scannable } from '../../templates/body-scan.ts';
 import { isJson } from '../../templates/json-bytes.ts';
@@ -116,7 +116,7 @@ function* scanBody(body: Buffer, contentType: string, count: Count): Steps<Found
   if (kind === undefined || kind === 'multipart') return null;
   if (kind === 'json') return yield* scanJson(body, count);
   if (kind === 'form') return yield* scanForm(body, count);
-  if (!body.includes('{{')) return null;
+  if (!(yield* holdsAny(body, ['{{']))) return null;
   // One character a byte: what is not ASCII around a placeholder stays as it is.
   const text = body.toString('latin1');
   const slot = yield* slotOf(text, ALL, 'body', count, { encode: kind === 'xml' ? (value) => bytesOf(xmlEncode(value)) : bytesOf });

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { connection } from '#server/platform/sql.ts';
 import { openDoor } from '#server/testing/door.ts';
 
-/** A door between the gateway and its database that can be shut. */
+/** A door between the service and its database that can be shut, or say nothing. */
 export async function databaseDoor() {
   const options = new pg.Client(connection());
   const door = await openDoor(
