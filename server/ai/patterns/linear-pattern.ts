@@ -1,4 +1,5 @@
 import { RE2JS, RE2JSException } from 're2js';
+import { grouped } from '#server/kernel/numbers.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import type { Budget } from './budget.ts';
 import { longestMatch } from './longest-match.ts';
@@ -50,12 +51,19 @@ function compile(source: string, bits: number): LinearPattern {
   try {
     engine = RE2JS.compile(source, bits);
   } catch (error) {
+    if (error instanceof RE2JSException && /repeat count/.test(error.message))
+      throw new UnsupportedPattern(
+        `repeats something more than ${grouped(MOST_REPEATED)} times; counts of repetitions within repetitions multiply. Use smaller counts`,
+      );
     if (error instanceof RE2JSException || error instanceof RangeError || error instanceof SyntaxError)
       throw new UnsupportedPattern(`can't be compiled: ${error.message.slice(0, 120)}`);
     throw error;
   }
-  if (engine.programSize() > LARGEST_PROGRAM)
-    throw new UnsupportedPattern('is too large once its repetitions are written out. Use smaller counts or fewer alternatives');
+  const size = engine.programSize();
+  if (size > LARGEST_PROGRAM)
+    throw new UnsupportedPattern(
+      `has ${grouped(size)} instructions once its repetitions are written out, and may have ${grouped(LARGEST_PROGRAM)}. Use smaller counts or fewer alternatives`,
+    );
   const longest = longestMatch(source);
   return {
     longest,
@@ -122,6 +130,8 @@ const BACK_REFERENCE = /\\[1-9k]/;
 
 const WINDOW = 1_024;
 /** Instructions. The most hostile pattern of this size takes some tens of milliseconds a window, after which the budget ends it. */
-const LARGEST_PROGRAM = 1_000;
+export const LARGEST_PROGRAM = 1_000;
+/** Of RE2 itself. */
+const MOST_REPEATED = 1_000;
 const MOST_COMPILED = 5_000;
 const compiled = processState('linear-patterns', () => new Map<string, LinearPattern>());

@@ -5,6 +5,7 @@ import { type TokenizeItem, tokenize } from '#server/custody/vaults/tokenize.ts'
 import { findVault } from '#server/custody/vaults/vaults.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, notFound } from '#server/kernel/errors.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { csvRecords } from './csv-records.ts';
 import { type ImportTokens, Tokenize } from './schema.ts';
 
@@ -22,7 +23,7 @@ export async function importTokens(ctx: Ctx, { vault: ref, format, content, colu
   if (!vault.enabled) throw vaultDisabled();
   const rows: Fields[] = [];
   for (const row of format === 'csv' ? csvRows(content, columns) : jsonRows(content)) {
-    if (rows.length === MOST_ROWS) throw invalid('content', `has more than ${MOST_ROWS} rows; send at most so many at a time`);
+    if (rows.length === MOST_ROWS) throw invalid('content', `has more than ${grouped(MOST_ROWS)} rows; send at most so many at a time`);
     rows.push(row);
   }
   if (rows.length === 0) throw invalid('content', 'has no rows');

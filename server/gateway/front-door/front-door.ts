@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { sizeText } from '#server/kernel/numbers.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { countOperation } from '#server/platform/telemetry/operation-meter.ts';
 import { countRefusal } from '../core/call-meter.ts';
@@ -113,7 +114,7 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
             await settleChanges(answer.headers);
             return relayed(answer);
           },
-          onFailure: (failure) => refuse(FAILURES[failure]),
+          onFailure: (failure) => refuse(failure === 'too_large' ? tooLarge(bodyLimit) : FAILURES[failure]),
         });
       let read: Promise<ReadBody> | undefined;
       const readOnce = () => (read ??= readBody(req, bodyLimit, () => true));
@@ -149,17 +150,22 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
 function excessOf(req: IncomingMessage, verdict: FrontPass | FrontRefusal): Omit<Refused, 'surface'> | undefined {
   if (verdict.surface !== 'management') return undefined;
   if (!verdict.ok) return verdict.status === 431 ? verdict : undefined;
-  return Number(req.headers['content-length'] ?? 0) > verdict.bodyLimit ? FAILURES.too_large : undefined;
+  return Number(req.headers['content-length'] ?? 0) > verdict.bodyLimit ? tooLarge(verdict.bodyLimit) : undefined;
 }
 
-const FAILURES: Readonly<Record<WebFailure, Omit<Refused, 'surface'>>> = {
+const tooLarge = (limit: number): Omit<Refused, 'surface'> => ({
+  status: 413,
+  type: 'payload_too_large',
+  message: `The request body must not exceed ${sizeText(limit)}.`,
+});
+
+const FAILURES: Readonly<Record<Exclude<WebFailure, 'too_large'>, Omit<Refused, 'surface'>>> = {
   unavailable: {
     status: 503,
     type: 'dependency_unavailable',
     message: "The service is starting or being updated. Your request wasn't processed. Try again.",
   },
   broken: { status: 500, type: 'internal_error', message: 'The service failed while processing this request.' },
-  too_large: { status: 413, type: 'payload_too_large', message: 'The request body is too large.' },
   crowded: {
     status: 429,
     type: 'rate_limit_exceeded',
