@@ -54,7 +54,7 @@ export function MutationError({ error }: { error: unknown }) {
   if (!error) return null;
   const refusal = refusalOf(error);
   return (
-    <div ref={place} className="scroll-mb-20">
+    <div ref={place} className="scroll-mb-28">
       <Callout
         tone="bad"
         title={withoutField(refusal.message)}
