@@ -181,6 +181,8 @@ test('settings, randomness and requests keep their one home', () => {
   assert.equal(codeViolations('app/page.tsx', 'process.env.NODE_ENV').length, 1);
   assert.equal(codeViolations('server/platform/env.ts', 'process.env').length, 0);
   assert.equal(codeViolations('server/domain/a.ts', 'Math.random()').length, 1);
+  assert.equal(codeViolations('server/domain/a.ts', "import { RE2JS } from 're2js';").length, 1);
+  assert.equal(codeViolations('server/ai/patterns/compile.ts', "import { RE2JS } from 're2js';").length, 0);
   assert.equal(
     codeViolations('server/domain/a.ts', '\n\n  await fetch(url)')[0],
     'server/domain/a.ts:3 requests go out through server/platform/http-out',

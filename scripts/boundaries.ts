@@ -71,6 +71,11 @@ const codeRules: readonly { pattern: RegExp; applies: (file: string) => boolean;
     applies: (file) => file.startsWith('components/') && file !== 'components/ui/numbers.ts',
     why: 'numbers are written by components/ui/numbers.ts',
   },
+  {
+    pattern: /from 're2js'/,
+    applies: (file) => file !== 'server/ai/patterns/compile.ts',
+    why: 'patterns are compiled by server/ai/patterns/compile.ts, which counts their work first',
+  },
   { pattern: /\bMath\.random\(/, applies: (file) => file.startsWith('server/'), why: 'randomness comes from server/crypto' },
   {
     pattern: /\bcrypto\.(subtle|getRandomValues|randomUUID)\b/,

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { databaseClient } from './database-client.ts';
 
 type Found = { user: string; tables: boolean; makes: boolean; role: boolean; member: boolean; bare: string[] };
 
@@ -8,7 +9,7 @@ type Found = { user: string; tables: boolean; makes: boolean; role: boolean; mem
  * database answers no call.
  */
 export async function roleProblem(url: string): Promise<string | undefined> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  const client = databaseClient(url);
   try {
     await client.connect();
     const { rows } = await client.query<Found>(`

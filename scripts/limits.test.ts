@@ -17,7 +17,7 @@ test('a new parser, a JSON.parse, an expression of data and a sort are found, an
     'new RegExp(text)',
     'list.sort()',
   ])
-    assert.equal(limitProblems(file(source), page('')).length, 1, source);
+    assert.equal(limitProblems(file(source), page('nowhere')).length, 1, source);
   for (const source of ['// JSON.parse(text)', "import type { Node } from 'yaml';", 'sorted(list)'])
     assert.deepEqual(file(source), [], source);
   assert.deepEqual(file('JSON.parse(text)', 'server/domain/new/parsing.test.ts'), []);
@@ -31,4 +31,17 @@ test('a row is about its module, or about a folder; one of sorting is about sort
   assert.deepEqual(limitProblems(sorting, page('`server/kernel/`', 'sorts in')), []);
   assert.equal(limitProblems(parsing, page('`server/kernel/`', 'sorts in')).length, 1);
   assert.match(limitProblems([], page('`server/kernel/gone.ts`')).join(), /isn't there/);
+});
+
+test('a row without a test, or with one that is gone, is a problem, and so is any other empty cell', () => {
+  const row = (...cells: string[]) => `| what | bound | where | test |\n| --- | --- | --- | --- |\n| ${cells.join(' | ')} |\n`;
+  const here = '`server/kernel/slices.ts`';
+  assert.deepEqual(limitProblems([], row('texts', '1 KiB', here, '`server/platform/threads/pool.test.ts`')), []);
+  for (const page of [
+    row('texts', '1 KiB', here, ''),
+    row('texts', '', here, '`server/platform/threads/pool.test.ts`'),
+    '| what | test |\n| --- | --- |\n| texts |\n',
+  ])
+    assert.match(limitProblems([], page).join(), /leaves "(?:test|bound)" of "texts" empty/);
+  assert.match(limitProblems([], row('texts', '1 KiB', here, '`server/kernel/gone.test.ts`')).join(), /isn't there/);
 });

@@ -48,9 +48,13 @@ export function sites(files: readonly string[] = filesUnder('server'), read = (f
     });
 }
 
-/** Modules without a row, and rows of modules that are gone. A column `where` is about all that a module does, `sorts in` about what it sorts. */
+/**
+ * Modules without a row, rows of modules or tests that are gone, and rows that leave something open. A column `where` is about all that a module does,
+ * `sorts in` about what it sorts.
+ */
 export function limitProblems(found: readonly Site[] = sites(), page: string = fs.readFileSync(PAGE, 'utf8')): string[] {
-  const places = listed(page);
+  const rows = rowsOf(page);
+  const places = listed(rows);
   const covers = (column: string, file: string) =>
     places[column]?.some((place) => file === place || (place.endsWith('/') && file.startsWith(place))) ?? false;
   const missing = found.flatMap(({ file, uses }) => {
@@ -58,12 +62,24 @@ export function limitProblems(found: readonly Site[] = sites(), page: string = f
     return left.length > 0 ? [`${file} uses ${left.join(', ')} and has no row in ${PAGE}. Add one with its bound on size and work`] : [];
   });
   const gone = [...new Set(Object.values(places).flat())].filter((place) => !fs.existsSync(place));
-  return [...missing, ...gone.map((place) => `${PAGE} names ${place}, which isn't there`)];
+  const open = rows.flatMap((row) =>
+    Object.entries(row).flatMap(([title, cell]) => (cell === '' ? [`${PAGE} leaves "${title}" of "${row.what}" empty. Fill it in`] : [])),
+  );
+  return [...missing, ...gone.map((place) => `${PAGE} names ${place}, which isn't there`), ...open];
 }
 
 /** The paths in the columns of all tables of a page, by the column's title. */
-function listed(page: string): Record<string, string[]> {
-  const found: Record<string, string[]> = { where: [], 'sorts in': [] };
+function listed(rows: readonly Record<string, string>[]): Record<string, string[]> {
+  const found: Record<string, string[]> = { where: [], 'sorts in': [], test: [] };
+  for (const row of rows)
+    for (const [title, cell] of Object.entries(row))
+      for (const [, place] of cell.matchAll(/`(server\/[^`]+)`/g)) found[title]?.push(place as string);
+  return found;
+}
+
+/** The rows of all tables of a page: cells by the titles of their columns. */
+function rowsOf(page: string): Record<string, string>[] {
+  const rows: Record<string, string>[] = [];
   let titles: string[] = [];
   for (const line of page.split('\n')) {
     if (!line.startsWith('|')) {
@@ -75,9 +91,7 @@ function listed(page: string): Record<string, string[]> {
       .slice(1, -1)
       .map((cell) => cell.trim());
     if (titles.length === 0) titles = cells;
-    else
-      for (const [i, cell] of cells.entries())
-        for (const [, place] of cell.matchAll(/`(server\/[^`]+)`/g)) found[titles[i] ?? '']?.push(place as string);
+    else if (!cells.every((cell) => /^-+$/.test(cell))) rows.push(Object.fromEntries(titles.map((title, i) => [title, cells[i] ?? ''])));
   }
-  return found;
+  return rows;
 }

@@ -52,6 +52,17 @@ export async function runNodeTests(files: readonly string[], options: Options): 
 /** What takes twenty seconds or more: begun last, it would run on alone. One that is missing here costs time and nothing else. */
 const LONG = [
   'scripts/upgrade.test.ts',
+  'server/domain/dyn-db/family.test.ts',
+  'server/domain/migrations/family.test.ts',
+  'server/domain/routes/family.test.ts',
+  'server/domain/ai-gateways/family.test.ts',
+  'server/gateway/templates/large-bodies.test.ts',
+  'server/domain/secrets/family.test.ts',
+  'scripts/postgres-versions.test.ts',
+  'server/domain/pki/family.test.ts',
+  'scripts/failover.test.ts',
+  'server/domain/dyn-db/crash.test.ts',
+  'sdk/cli/config/config.test.ts',
   'server/gateway/two-processes.test.ts',
   'server/gateway/haproxy.test.ts',
   'server/platform/lists/list.test.ts',

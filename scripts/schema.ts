@@ -6,6 +6,7 @@ import pg from 'pg';
 import { isOutage } from '../server/kernel/errors.ts';
 import { AUTHORSHIP, FIRST_ID, fillAuthorship } from '../server/platform/authorship.ts';
 import { hashOf, Problem, refresh, root, run } from './command.ts';
+import { databaseClient } from './database-client.ts';
 import { roleProblem } from './database-role.ts';
 import { versionProblemOf } from './database-version.ts';
 
@@ -48,7 +49,7 @@ async function applyMissing(url: string): Promise<void> {
     for (const name of names) await apply(client, name);
     if (names.includes(AUTHORSHIP)) await fillAuthorship((text, values) => client.query(text, values), FIRST_ID);
   } finally {
-    await client.end();
+    await client.end().catch(() => {});
   }
 }
 
@@ -58,7 +59,7 @@ const bookkeeping = `create table if not exists _prisma_migrations (id varchar(3
 /** An empty server of the operator's own need not have our database yet. */
 async function connectOrCreate(url: string): Promise<pg.Client> {
   const connect = async (address: string) => {
-    const client = new pg.Client({ connectionString: address, connectionTimeoutMillis: 10_000 });
+    const client = databaseClient(address);
     await client.connect();
     const problem = await versionProblemOf(client);
     if (problem === undefined) return client;
@@ -162,7 +163,7 @@ async function appliedMigrations(url: string): Promise<string[]> {
 /** A URL that names files of certificates reads them now. @throws Problem */
 function clientOf(url: string): pg.Client {
   try {
-    return new pg.Client({ connectionString: withoutSchema(url), connectionTimeoutMillis: 10_000 });
+    return databaseClient(withoutSchema(url));
   } catch (error) {
     throw new Problem(`DATABASE_URL can't be used: ${(error as Error).message}. Correct it.`);
   }

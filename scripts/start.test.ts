@@ -142,6 +142,13 @@ test('a start without the database serves calls from the configuration on disk, 
   const ofPages = await fetch(`${dashboard}/readyz`);
   assert.deepEqual([ofPages.status, ofPages.headers.get('retry-after')], [503, '5']);
 
+  // It comes back and goes again, at each moment of what is asked of it before the rest can start.
+  for (let connections = 1; connections <= 8; connections++) {
+    door.open(connections);
+    await Promise.race([until(door.isFull), system.ended.then(() => assert.fail(system.printed.join('\n')))]);
+    door.shut();
+    assert.equal(await call(), 200, system.printed.join('\n'));
+  }
   const followed = system.said('Calls, /v1 and sign-up');
   door.open();
   await followed;

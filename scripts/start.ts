@@ -2,7 +2,6 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { isOutage } from '../server/kernel/errors.ts';
 import { type Env, env } from '../server/platform/env.ts';
 import { log } from '../server/platform/log.ts';
@@ -12,6 +11,7 @@ import { buildAgent } from './agent.ts';
 import { webBuild } from './build.ts';
 import { failInWords, Problem, wordsOf } from './command.ts';
 import { type Database, startDatabase } from './database.ts';
+import { databaseClient } from './database-client.ts';
 import { buildElements } from './elements.ts';
 import { recordInstallation } from './installation.ts';
 import { accepts, hostBehind, publicPorts, whyNotFree } from './ports.ts';
@@ -154,8 +154,7 @@ async function fittingRootKey(url: string): Promise<void> {
     import('../server/domain/keys/root-check.ts'), // after the client it needs was generated
     import('../server/platform/keys.ts'),
   ]);
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, query_timeout: 10_000 });
-  client.on('error', () => {}); // a connection that is lost rejects what runs on it
+  const client = databaseClient(url, { query_timeout: 10_000 });
   try {
     await client.connect();
     await checkRootKey(client);

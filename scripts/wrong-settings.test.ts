@@ -26,12 +26,14 @@ const COMMANDS = {
   worker: ['server/jobs/main.ts'],
 } as const;
 
+let commands = 0;
+
 /** All that a command prints, and its exit code. Every one of these ends by itself. */
 function printed(args: readonly string[], settings: Record<string, string>): Promise<{ code: number; text: string }> {
   const env: Record<string, string | undefined> = {
     PATH: process.env.PATH,
     HOME: directory,
-    DATA_DIR: path.join(directory, 'data'),
+    DATA_DIR: path.join(directory, `data-${++commands}`), // of its own: two that run at once would meet in one
     PORT: '',
     ...settings,
   };
@@ -42,6 +44,16 @@ function printed(args: readonly string[], settings: Record<string, string>): Pro
       { env: env as NodeJS.ProcessEnv, timeout: 120_000 },
       (error, stdout, stderr) => resolve({ code: error ? Number(error.code ?? -1) : 0, text: stdout + stderr }),
     ),
+  );
+}
+
+/** Three at a time, since a command that ends at once mostly waits. */
+async function inTurns<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  const left = all.values();
+  await Promise.all(
+    [1, 2, 3].map(async () => {
+      for (const one of left) await work(one);
+    }),
   );
 }
 
@@ -82,13 +94,13 @@ const MALFORMED: Record<string, string> = {
 };
 
 test('every command and process names all malformed settings, a line each, with no stack and no value', async () => {
-  for (const [name, args] of Object.entries(COMMANDS)) {
+  await inTurns(Object.entries(COMMANDS), async ([name, args]) => {
     const { code, text } = await printed(args, MALFORMED);
     assert.equal(code, 1, `${name}: ${text}`);
     assert.doesNotMatch(text, /\n\s+at |node:internal/, name);
     for (const variable of Object.keys(MALFORMED)) assert.match(text, new RegExp(`\\b${variable} must `), `${name} ${variable}`);
     assert.ok(!text.includes(MALFORMED.MASTER_KEY_B64 as string), 'a value is nowhere');
-  }
+  });
 });
 
 /** Well-formed, but not so on this machine: the commands that meet it, and the words that each must print. */
@@ -111,14 +123,14 @@ const UNUSABLE: [Record<string, string>, (keyof typeof COMMANDS)[], RegExp][] = 
 ];
 
 test('a setting that this machine can not honour is named in words, with no stack', async () => {
-  for (const [settings, names, says] of UNUSABLE)
-    for (const name of names) {
-      const { code, text } = await printed(COMMANDS[name], { MASTER_KEY_B64: KEY, ...settings });
-      const what = `${name} with ${JSON.stringify(settings)}: ${text}`;
-      assert.equal(code, 1, what);
-      assert.match(text, says, what);
-      assert.doesNotMatch(text, /\n\s+at |node:internal/, what);
-    }
+  const met = UNUSABLE.flatMap(([settings, names, says]) => names.map((name) => ({ settings, name, says })));
+  await inTurns(met, async ({ settings, name, says }) => {
+    const { code, text } = await printed(COMMANDS[name], { MASTER_KEY_B64: KEY, ...settings });
+    const what = `${name} with ${JSON.stringify(settings)}: ${text}`;
+    assert.equal(code, 1, what);
+    assert.match(text, says, what);
+    assert.doesNotMatch(text, /\n\s+at |node:internal/, what);
+  });
   assert.equal(fs.existsSync(path.join(directory, 'mistyped')), false, 'a command makes no installation');
 });
 

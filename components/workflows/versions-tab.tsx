@@ -24,6 +24,7 @@ import { type Document, documentOf } from './document.ts';
 import type { StepMark } from './step-mark.tsx';
 import type { Detail } from './workflow-labels.ts';
 
+const PER_PAGE = 50;
 const NOBODY: ReadonlySet<string> = new Set();
 
 /** What the workflow was, version by version, and what a version changed, on the canvas and in words. */
@@ -34,13 +35,14 @@ export function VersionsTab({ workflow }: { workflow: Detail }) {
     version: parseAsInteger,
     against: parseAsInteger,
   });
-  const list = useQuery(trpc.workflows.versions.queryOptions({ id: workflow.id, page, per_page: 50 }));
+  const list = useQuery(trpc.workflows.versions.queryOptions({ id: workflow.id, page, per_page: PER_PAGE }));
   if (list.isError) return <QueryError query={list} what="Versions" />;
   const versions = list.data?.data;
   if (!versions) return <Skeleton lines={8} label="Loading versions" />;
   const shown = versions.find((one) => one.version === version) ?? versions[0];
   if (!shown) return <p className="py-8 text-center text-ink-3">There are no versions yet. Publish the draft to make the first.</p>;
   const before = versions.find((one) => one.version === against) ?? versions[versions.indexOf(shown) + 1];
+  const placeOf = (one: (typeof versions)[number]) => (page - 1) * PER_PAGE + versions.indexOf(one) + 1;
   return (
     <Split
       side={
@@ -93,11 +95,31 @@ export function VersionsTab({ workflow }: { workflow: Detail }) {
               />
             </Field>
           )}
-          <Compared before={before?.definition} after={shown.definition} name={workflow.name} />
+          <ComparedVersions
+            workflow={workflow}
+            before={before && { ...before, place: placeOf(before) }}
+            after={{ ...shown, place: placeOf(shown) }}
+          />
         </div>
       </SectionCard>
     </Split>
   );
+}
+
+type Version = { /** Its place in the list, from 1. */ place: number; definition: unknown };
+
+function ComparedVersions({ workflow: { id, name }, before, after }: { workflow: Detail; before: Version | undefined; after: Version }) {
+  const [then, now] = [useDefinition(id, before), useDefinition(id, after)];
+  if ((before && then === undefined) || now === undefined) return <Skeleton lines={8} label="Loading the version" />;
+  return <Compared before={then} after={now} name={name} />;
+}
+
+/** The definition of a version; one that its page left out is asked for alone. */
+function useDefinition(id: string, version: Version | undefined): unknown {
+  const trpc = useTRPC();
+  const enabled = version?.definition === null;
+  const alone = useQuery(trpc.workflows.versions.queryOptions({ id, page: version?.place ?? 1, per_page: 1 }, { enabled }));
+  return enabled ? (alone.data?.data[0]?.definition ?? undefined) : version?.definition;
 }
 
 /** Two versions on one canvas: what came, what went, what changed. */

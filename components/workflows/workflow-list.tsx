@@ -58,7 +58,11 @@ const columns = [
       return (
         <span className="flex min-w-0 items-center gap-1.5 text-ink-2">
           {Icon && <Icon aria-hidden className="size-3.5 shrink-0" />}
-          <span className="truncate">{triggerText(triggerOf(original.definition)?.data?.config)}</span>
+          <span className="truncate">
+            {original.definition === null && original.trigger_type
+              ? TRIGGERS[original.trigger_type].label
+              : triggerText(triggerOf(original.definition)?.data?.config)}
+          </span>
         </span>
       );
     },

@@ -81,31 +81,30 @@ async function brokenBudgets({ spent, capped, agents, arrived }: Record, rows: R
     [agents.open, spent],
     [agents.capped, capped],
   ] as const) {
-    const charged = async () =>
-      new Map(
-        (
-          await rows<{ id: string; n: number; nano: string }>(
-            'select request_id as id, count(*)::int as n, sum(cost_nano)::text as nano from ai_usage_events where agent_id = $1 and cost_nano > 0 group by 1',
-            [agent],
-          )
-        ).map(({ id, n, nano }) => [id, { n, nano: BigInt(nano) }]),
+    // In one statement: a gateway may write both between two.
+    const look = async () => {
+      const [read] = await rows<{ events: { id: string; n: number; nano: string }[]; counted: string }>(
+        `select
+          (select coalesce(json_agg(e), '[]') from (select request_id as id, count(*)::int as n, sum(cost_nano)::text as nano
+            from ai_usage_events where agent_id = ($1::text)::uuid and cost_nano > 0 group by 1) e) as events,
+          (select coalesce(sum(spent_nano), 0)::text from ai_spend_counters where subject_type = 'agent' and subject_id = $1::text and period = 'day') as counted`,
+        [agent],
       );
+      const charged = new Map((read?.events ?? []).map(({ id, n, nano }) => [id, { n, nano: BigInt(nano) }]));
+      const total = [...charged.values()].reduce((sum, { nano }) => sum + nano, 0n);
+      return { charged, total, counted: BigInt(read?.counted ?? 0) };
+    };
     await until('every call is charged', async () => {
-      const now = await charged();
-      return [...told.values()].every((id) => now.has(id));
+      const { charged, total, counted } = await look();
+      return total === counted && [...told.values()].every((id) => charged.has(id));
     }).catch(() => undefined);
-    const now = await charged();
+    const { charged, total, counted } = await look();
     for (const [name, id] of told) {
-      const one = now.get(id);
+      const one = charged.get(id);
       if (one?.n !== 1 || one.nano !== COST_NANO)
         problems.push(`the call ${name} (${id}) was charged ${one?.n ?? 0} times, ${one?.nano ?? 0n} in all`);
       if (arrived.get(name) !== 1) problems.push(`the call ${name} reached the model ${arrived.get(name) ?? 0} times`);
     }
-    const [counter] = await rows<{ spent: string; reserved: string }>(
-      "select sum(spent_nano)::text as spent, sum(reserved_nano)::text as reserved from ai_spend_counters where subject_type = 'agent' and subject_id = $1 and period = 'day'",
-      [agent],
-    );
-    const [total, counted] = [[...now.values()].reduce((sum, { nano }) => sum + nano, 0n), BigInt(counter?.spent ?? 0)];
     if (total !== counted) problems.push(`the calls of ${agent} cost ${total}, and its budget says ${counted}`);
   }
   const most = CAP_NANO + COST_NANO;

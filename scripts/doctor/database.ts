@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import type { Env } from '../../server/platform/env.ts';
+import { databaseClient } from '../database-client.ts';
 import { roleProblem } from '../database-role.ts';
 import { versionProblem } from '../database-version.ts';
 import { openDatabase } from '../open-database.ts';
@@ -25,7 +26,7 @@ export async function database(env: Env, rootKeyId: string | undefined, report: 
   try {
     const used = await openDatabase({ creates: true });
     release = used.release;
-    const client = new pg.Client({ connectionString: used.url, connectionTimeoutMillis: 5000 });
+    const client = databaseClient(used.url, { connectionTimeoutMillis: 5000 });
     await client.connect();
     try {
       await connected(client, used.url, env, rootKeyId, report);

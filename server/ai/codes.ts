@@ -74,6 +74,8 @@ const POLICY_CODES = {
   budget_exceeded: 429,
   token_cap_exceeded: 429,
   output_schema_violation: 422,
+  /** The schema itself can't be run: the agent's configuration, and nothing that the model said. */
+  output_schema_unavailable: 503,
   upstream_not_configured: 502,
   upstream_credential_unavailable: 503,
   upstream_blocked: 502,

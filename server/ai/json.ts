@@ -5,8 +5,8 @@ import { assertJsonShape, type JsonShape } from '#server/kernel/bounded-text.ts'
  * tokens to embed; a conversation of 1,000 turns with tools has about 25 members and containers a turn.
  */
 export const MESSAGE_SHAPE: JsonShape = { levels: 200, values: 300_000, members: 50_000 };
-/** Of a whole answer: probabilities of 20 tokens at each of 700 places. JSON.parse takes up to 40 ms for so many. */
-export const ANSWER_SHAPE: JsonShape = { ...MESSAGE_SHAPE, members: 80_000 };
+/** Of a whole answer that is short: its length bounds how many members it has. */
+export const ANSWER_SHAPE: JsonShape = { levels: MESSAGE_SHAPE.levels, values: Number.POSITIVE_INFINITY };
 
 /** A JSON object of a provider or a caller: nothing about its members is known. */
 export type JsonObject = { [member: string]: unknown };

@@ -5,7 +5,7 @@ import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { type AnyOperation, isChange, streamOf, takesIdempotencyKey } from '#server/kernel/operation.ts';
 import { textOf } from '#server/kernel/raw-body.ts';
 import { db } from '#server/platform/db.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { operationEnded } from '#server/platform/telemetry/operation-meter.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
@@ -38,7 +38,7 @@ export async function handle(req: Request, edge: Edge | null = edgeOf(req.header
     wire = await answer(call, plane);
   } catch (error) {
     const refusal = asRefusal(error);
-    if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: edge.request_id }, 'management API request failed');
+    logFailure(refusal, edge.request_id, 'management API request failed');
     wire = failure(refusal, edge.request_id);
   }
   const response = await respond(

@@ -3,7 +3,7 @@ import { asRefusal, notFound, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { sizeText } from '#server/kernel/numbers.ts';
 import { db } from '#server/platform/db.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { edgeOf } from './edge.ts';
 import { bodyOf } from './input.ts';
 import { failure, respond, secured } from './respond.ts';
@@ -31,7 +31,7 @@ export async function handleInboundWebhook(
     return secured(answerOf(await receiveInbound(db(), at, arrived, new Date())), request_id);
   } catch (error) {
     const refusal = asRefusal(error);
-    if (refusal.status === 500) log.error({ err: refusal.cause ?? refusal, request_id }, 'cannot receive an inbound webhook');
+    logFailure(refusal, request_id, 'cannot receive an inbound webhook');
     return respond(failure(refusal, request_id), request_id, 'uncompressed');
   }
 }

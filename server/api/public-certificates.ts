@@ -4,7 +4,7 @@ import { asRefusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { windowCounter } from '#server/platform/window-counter.ts';
 import { type Edge, edgeOf } from './edge.ts';
 import { isKnownTag } from './entity-tag.ts';
@@ -22,7 +22,7 @@ const MAX_AGE = { 'application/pkix-cert': 86_400, 'text/x-pem-file': 300, 'appl
 export async function handlePublicCertificates(req: Request, edge = edgeOf(req.headers)): Promise<Response> {
   if (!edge) return new Response(null, { status: 404 });
   const answered = await answer(req, edge).catch((error: unknown) => {
-    log.error({ err: error, request_id: edge.request_id }, 'cannot answer with a public certificate');
+    logFailure(error, edge.request_id, 'cannot answer with a public certificate');
     return new Response(null, { status: asRefusal(error).status === 503 ? 503 : 500 });
   });
   return secured(answered, edge.request_id);

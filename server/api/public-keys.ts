@@ -4,7 +4,7 @@ import { asRefusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { edgeOf } from './edge.ts';
 import { isKnownTag } from './entity-tag.ts';
 import { secured, type Wire } from './respond.ts';
@@ -18,7 +18,7 @@ export async function handlePublicKeys(req: Request, edge = edgeOf(req.headers))
   const wire = await answer(req).catch((error: unknown) => {
     const { status, type } = asRefusal(error);
     if (type === 'not_found') return MISSING;
-    log.error({ err: error, request_id: edge.request_id }, 'cannot answer with a public key set');
+    logFailure(error, edge.request_id, 'cannot answer with a public key set');
     return { status: status === 503 ? 503 : 500, body: '', headers: ANYWHERE };
   });
   const bare = req.method === 'HEAD' || wire.body === '';

@@ -4,7 +4,7 @@ import { answerOcsp } from '#server/domain/pki/service.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { type Edge, edgeOf } from './edge.ts';
 import { bodyOf } from './input.ts';
 import { isTooOften, publishedRoot } from './public-certificates.ts';
@@ -21,7 +21,7 @@ export async function handlePublicOcsp(req: Request, edge = edgeOf(req.headers))
   if (!edge) return new Response(null, { status: 404 });
   const answered = await answer(req, edge).catch((error: unknown) => {
     const { status } = asRefusal(error);
-    if (status >= 500) log.error({ err: error, request_id: edge.request_id }, 'cannot answer a question of OCSP');
+    logFailure(error, edge.request_id, 'cannot answer a question of OCSP');
     return new Response(null, { status });
   });
   return secured(answered, edge.request_id);

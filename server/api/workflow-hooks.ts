@@ -2,7 +2,7 @@ import { callHook, type HookAnswer, hookByToken } from '#server/domain/workflows
 import { asRefusal, notFound, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { edgeOf } from './edge.ts';
 import { managementFailure } from './envelope.ts';
 import { BODY_LIMIT, bodyOf } from './input.ts';
@@ -16,7 +16,7 @@ export async function handleWorkflowHook(req: Request, edge = edgeOf(req.headers
   const requestId = edge?.request_id ?? newId();
   const wire = await answer(req, edge).catch((error: unknown) => {
     const refusal = asRefusal(error);
-    if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: requestId }, 'a call of a workflow was not taken');
+    logFailure(refusal, requestId, 'a call of a workflow was not taken');
     return json(refusal.status, managementFailure(refusal, requestId), refusalHeaders(refusal));
   });
   const bare = req.method === 'HEAD' || wire.status === 204 || wire.status === 304;

@@ -6,7 +6,7 @@ import { signOut } from '#server/domain/people/service.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import type { LiveSession, PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { env } from '#server/platform/env.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { personOf } from './person.ts';
 import { limitSessionRate } from './session-rate-limit.ts';
 
@@ -36,7 +36,7 @@ export async function consentForm(req: Request, ctx: PersonCtx): Promise<Respons
     return sendTo(await decided(ctx as SignedInCtx, page === 'device' ? 'device' : 'consent', handle, form));
   } catch (error) {
     const refusal = asRefusal(error);
-    if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: ctx.request_id }, 'a login could not be decided');
+    logFailure(refusal, ctx.request_id, 'a login could not be decided');
     ctx.cookies = {};
     return sendTo(`${here}?${kept(form, { problem: refusal.type })}`);
   }

@@ -3,7 +3,7 @@ import { escapeHtml } from '#server/domain/mail/templates.ts';
 import { confirmEmailChange, peekEmailLink, undoEmailChange } from '#server/domain/people/service.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { page } from '#server/platform/plain-page.ts';
 import { dead } from './magic-page.ts';
 
@@ -38,8 +38,7 @@ export async function useEmailForm(ctx: PersonCtx, form: URLSearchParams): Promi
     return done(`You sign in with ${email} again. ${signedOut(ended)} Set a new password with "Forgot password".`);
   } catch (error) {
     const refusal = asRefusal(error);
-    if (refusal.status >= 500)
-      log.error({ err: refusal.cause ?? refusal, request_id: ctx.request_id }, 'an emailed link could not be used');
+    logFailure(refusal, ctx.request_id, 'an emailed link could not be used');
     return refusal.type === 'mfa_code_invalid'
       ? dead()
       : page('Nothing changed', `<h1>Nothing changed</h1><p>${escapeHtml(refusal.message)}</p>`);

@@ -13,7 +13,7 @@ import { type AnyPersonOperation, type RawAnswer, statusOf } from '#server/kerne
 import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { CONNECTION_CALLBACK, connectionCallback } from './connection-callback.ts';
 import { consentForm, isConsentForm } from './consent-forms.ts';
 import { emailPage, useEmailForm } from './email-page.ts';
@@ -187,7 +187,7 @@ async function jsonOf(req: Request): Promise<Record<string, unknown>> {
 }
 
 function refused(refusal: Refusal, ctx: PersonCtx, headers: Headers): Response {
-  if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: ctx.request_id }, 'sign-in API request failed');
+  logFailure(refusal, ctx.request_id, 'sign-in API request failed');
   // A cookie whose session is gone is taken away, so that pages stop sending it.
   if (refusal.type === 'not_authenticated' && headers.get('cookie')?.includes(`${sessionCookieName()}=`))
     ctx.cookies = { session: 'clear' };

@@ -3,7 +3,7 @@ import { answerOf } from '#server/domain/people/service.ts';
 import { peekMagic, useMagicLink } from '#server/domain/signup/service.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { page } from '#server/platform/plain-page.ts';
 
 /**
@@ -30,8 +30,7 @@ export async function useMagicForm(ctx: PersonCtx, form: URLSearchParams): Promi
     return new Response(null, { status: 303, headers: { location: redirect_to } });
   } catch (error) {
     const refusal = asRefusal(error);
-    if (refusal.status >= 500)
-      log.error({ err: refusal.cause ?? refusal, request_id: ctx.request_id }, 'an emailed link could not be used');
+    logFailure(refusal, ctx.request_id, 'an emailed link could not be used');
     ctx.cookies = {};
     const found = refusal.type === 'invalid_credentials' ? await peekMagic(ctx, token) : null;
     if (found?.kind === 'signup')

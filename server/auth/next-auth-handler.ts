@@ -1,12 +1,13 @@
 import * as nextAuth from 'next-auth/next';
 import { edgeOf } from '#server/api/edge.ts';
 import { bodyOf } from '#server/api/input.ts';
+import { refusalHeaders } from '#server/api/respond.ts';
 import { formFields, parseBounded } from '#server/kernel/bounded-text.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { sizeText } from '#server/kernel/numbers.ts';
 import { env } from '#server/platform/env.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { nextAuthOptions } from './next-auth.ts';
 import { assertNotForeign } from './same-origin.ts';
 
@@ -176,7 +177,7 @@ function decoded(value: string): string {
 }
 
 function refused(refusal: Refusal, request_id: string): Response {
-  if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id }, 'next-auth request failed');
-  const { type, message, status, headers } = refusal;
-  return Response.json({ error: type, code: type, message, request_id }, { status, headers: { ...headers } });
+  logFailure(refusal, request_id, 'next-auth request failed');
+  const { type, message, status } = refusal;
+  return Response.json({ error: type, code: type, message, request_id }, { status, headers: refusalHeaders(refusal) });
 }

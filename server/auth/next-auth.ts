@@ -6,6 +6,7 @@ import { useMagicLink } from '#server/domain/signup/service.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
 import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { callerOf } from './handle.ts';
 import { authSecret, cookieOptions, decodeCookie, sessionCookieName } from './session-cookie.ts';
 
@@ -89,7 +90,7 @@ async function authorised(headers: Record<string, unknown> | undefined, signIn: 
     return { id: user.id, email: user.email, name: user.full_name, ses: token };
   } catch (error) {
     if (error instanceof Refusal && error.status < 500) throw new Error(error.type, { cause: error });
-    log.error({ err: error }, 'sign-in failed');
+    logFailure(error, undefined, 'sign-in failed');
     throw new Error('internal_error');
   }
 }

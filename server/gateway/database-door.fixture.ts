@@ -8,8 +8,10 @@ export async function databaseDoor() {
   const options = new pg.Client(connection());
   const sockets = new Set<Socket>();
   let shut = false;
+  let left = Number.POSITIVE_INFINITY;
   const door: Server = createServer((inside) => {
-    if (shut) return inside.destroy();
+    if (shut || left <= 0) return inside.destroy();
+    left--;
     const target = options.host.startsWith('/')
       ? { path: `${options.host}/.s.PGSQL.${options.port}` }
       : { host: options.host, port: options.port };
@@ -35,8 +37,12 @@ export async function databaseDoor() {
       shut = true;
       for (const socket of sockets) socket.destroy();
     },
-    open() {
+    /** For so many connections, or for all that come. */
+    open(connections = Number.POSITIVE_INFINITY) {
       shut = false;
+      left = connections;
     },
+    /** Whether it lets in no more. */
+    isFull: () => left <= 0,
   };
 }

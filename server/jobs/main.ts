@@ -105,6 +105,8 @@ try {
   // One job's fault must not end the jobs beside it: the queue tries it again.
   process.on('uncaughtException', (error) => log.error({ err: error }, 'uncaught exception'));
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
+  // The job queue prints the errors of its workers besides logging them: as they are, with a stack, each time.
+  console.trace = (error: unknown) => log.debug({ err: error }, 'the job queue printed an error');
   await worker.started;
   log.info('worker started');
   process.send?.('ready');

@@ -1,10 +1,14 @@
 import { Refusal } from './errors.ts';
+import { newId } from './ids.ts';
 import { grouped } from './numbers.ts';
 import { atOnce, STRIDE, type Steps } from './slices.ts';
 
 // What a body may be made of before a parser makes values of it: a megabyte of brackets or of names costs many times its size, in time and in memory.
 
-/** `values` counts members, entries and containers; `members` those that cost the most, members and containers, where a list may be longer. */
+/**
+ * `values` counts members, entries and containers; `members` those of them that cost ten times as much to parse, where a list may be longer: containers,
+ * and names that were not there before.
+ */
 export type JsonShape = { levels: number; values: number; members?: number };
 /**
  * Of every JSON body. Every member, entry and container counts as a value; the longest list that an operation takes has a tenth of these. The deepest values
@@ -24,7 +28,8 @@ export const assertJsonShape = (text: string, shape: JsonShape): void => atOnce(
 
 /** The same in steps, for a text of megabytes. */
 export function* jsonShapeSteps(text: string, { levels, values, members = values }: JsonShape): Steps<void> {
-  let [depth, count, dear, quoted] = [0, 0, 0, false];
+  let [depth, count, dear, quoted, name] = [0, 0, 0, false, 0];
+  const isNew = text.length > SHORT ? newNames() : undefined;
   let stop = STRIDE;
   for (let at = 0; at < text.length; at++) {
     if (at > stop) {
@@ -33,16 +38,39 @@ export function* jsonShapeSteps(text: string, { levels, values, members = values
     }
     const code = text.charCodeAt(at);
     if (quoted) {
+      if (code === QUOTE) {
+        quoted = false;
+        continue;
+      }
+      if (isNew) name = (Math.imul(name, FACTOR) + code) | 0;
       if (code === BACKSLASH) at++;
-      else if (code === QUOTE) quoted = false;
-    } else if (code === QUOTE) quoted = true;
-    else if (code === COMMA || code === BRACE || code === BRACKET) {
+    } else if (code === QUOTE) {
+      quoted = true;
+      name = 0;
+    } else if (code === COMMA || code === BRACE || code === BRACKET) {
       if (++count > values) throw tooMany(values);
       if (code !== COMMA && ++dear > members) throw tooMany(members);
       if (code !== COMMA && ++depth > levels) throw tooDeep(levels);
-    } else if (code === COLON && ++dear > members) throw tooMany(members);
+    } else if (code === COLON && isNew?.(name) !== false && ++dear > members) throw tooMany(members);
     else if (code === BRACE_END || code === BRACKET_END) depth--;
   }
+}
+
+/** A text so short has few names. */
+const SHORT = 64 * 1024;
+/** Of the sums that names are told apart by: nobody can make names of one sum who doesn't know it. */
+const FACTOR = Number.parseInt(newId().slice(-7), 16) * 2 + 1;
+const SEEN = 8_192;
+
+/** Whether a name was not among the last ones, told by its sum. */
+function newNames(): (sum: number) => boolean {
+  const seen = new Int32Array(SEEN);
+  return (sum) => {
+    const place = (sum ^ (sum >>> 16)) & (SEEN - 1);
+    if (seen[place] === sum) return false;
+    seen[place] = sum;
+    return true;
+  };
 }
 
 /** The fields of an application/x-www-form-urlencoded body. @throws Refusal validation_error when there are more than any form has */

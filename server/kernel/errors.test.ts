@@ -17,17 +17,19 @@ test('a lost database is dependency_unavailable with Retry-After, however deep a
     new Error('outer', { cause: new Error('middle', { cause: coded('ECONNRESET') }) }),
   ];
   for (const error of lost) {
-    const refusal = asRefusal(error);
+    assert.equal(asRefusal(error).type, 'internal_error', `${error.message}, of anybody's host`);
+    const refusal = asRefusal(asOurs(error));
     assert.deepEqual([refusal.type, refusal.status, refusal.retryAfter], ['dependency_unavailable', 503, 5], error.message);
     assert.equal(refusal.cause, error);
   }
 });
 
-test('a host name that is not found is an outage where our own pool met it, and not where a caller named the host', () => {
+test('what Prisma and a cause that is ours say is an outage too', () => {
   const unknown = () => Object.assign(new Error('getaddrinfo ENOTFOUND nowhere.example'), { code: 'ENOTFOUND' });
   assert.equal(asRefusal(unknown()).type, 'internal_error');
   assert.equal(asRefusal(new Error('outer', { cause: asOurs(unknown()) })).type, 'dependency_unavailable');
-  assert.equal(asRefusal(Object.assign(unknown(), { name: 'PrismaClientKnownRequestError' })).type, 'dependency_unavailable');
+  for (const name of ['PrismaClientKnownRequestError', 'DriverAdapterError'])
+    assert.equal(asRefusal(Object.assign(unknown(), { name })).type, 'dependency_unavailable', name);
 });
 
 test('any other fault is internal_error and says nothing of its cause', () => {

@@ -1,4 +1,4 @@
-import { type Outage, outageOf } from './outage.ts';
+import { anyOutageOf, type Outage, outageOf } from './outage.ts';
 
 /** The error catalogue of the Management API and the dashboard plane: one HTTP status per type (interface rule 01 §5.1, §5.4). */
 export const ERROR_STATUS = {
@@ -184,10 +184,10 @@ export function asRefusal(error: unknown): Refusal {
   });
 }
 
-/** Whether something that the service needs is away, and the caller and its request have no part in the failure. */
+/** Whether something is away, ours or anybody's: for the log, and for tools that have nothing but our database. What callers are told is `asRefusal`. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof Refusal) return error.type === 'dependency_unavailable';
-  return outageOf(error) !== undefined || FULL.has(String((error as { code?: unknown } | null | undefined)?.code));
+  return anyOutageOf(error) !== undefined || FULL.has(String((error as { code?: unknown } | null | undefined)?.code));
 }
 
 /** The disk of this machine takes nothing. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { outageOf, outageOfState, sqlStateOf } from './outage.ts';
+import { anyOutageOf, asOurs, outageOf, outageOfState, sqlStateOf } from './outage.ts';
 
 const coded = (code: string, message = 'x') => Object.assign(new Error(message), { code });
 /** As Prisma reports what its adapter met. */
@@ -15,12 +15,21 @@ test('each SQLSTATE of an outage says what it is, in the words of the driver and
   };
   for (const [outage, codes] of Object.entries(states))
     for (const code of codes)
-      assert.deepEqual([outageOfState(code), outageOf(coded(code)), outageOf(adapted(code))], [outage, outage, outage], code);
+      assert.deepEqual(
+        [outageOfState(code), outageOf(asOurs(coded(code))), outageOf(asOurs(adapted(code)))],
+        [outage, outage, outage],
+        code,
+      );
 });
 
 test('what a statement itself does wrong is no outage', () => {
-  for (const code of ['23505', '40001', '42P01', '22P02', '25001', '28P01']) assert.equal(outageOf(adapted(code)), undefined, code);
-  for (const error of [null, undefined, 'text', new Error('x'), coded('P2002')]) assert.equal(outageOf(error), undefined);
+  for (const code of ['23505', '40001', '42P01', '22P02', '25001', '28P01']) assert.equal(outageOf(asOurs(adapted(code))), undefined, code);
+  for (const error of [null, undefined, 'text', new Error('x'), coded('P2002')]) assert.equal(anyOutageOf(error), undefined);
+});
+
+test('the same words of a host that is not ours say nothing of our database', () => {
+  for (const code of ['ECONNREFUSED', 'ETIMEDOUT', 'ECONNRESET', 'ENOTFOUND', '57P01', '57014'])
+    assert.deepEqual([outageOf(coded(code)), anyOutageOf(coded(code)) !== undefined], [undefined, true], code);
 });
 
 test('a state is read from the error that has it, and nothing else is taken for one', () => {

@@ -7,6 +7,8 @@ export type Outage = 'refused' | 'lost' | 'read_only' | 'overloaded';
 /** Of errors of sockets and of Prisma, which have no SQLSTATE. */
 const CODES: Readonly<Record<string, Outage>> = {
   ECONNREFUSED: 'refused',
+  ENOTFOUND: 'refused',
+  EAI_AGAIN: 'refused',
   EHOSTUNREACH: 'refused',
   ENETUNREACH: 'refused',
   ENOENT: 'refused', // the socket file of a server that isn't there
@@ -21,9 +23,6 @@ const CODES: Readonly<Record<string, Outage>> = {
   P2028: 'overloaded', // no transaction could be begun, or it was rolled back because it took too long
 };
 
-/** Of any host that a caller, a workspace or an upstream may name: they say something of the database only when its own pools met them. */
-const NAMES = new Set(['ENOTFOUND', 'EAI_AGAIN']);
-
 const ours = new WeakSet<object>();
 
 /** Marks an error as one of the service's own database or counter store, and gives it back: sockets say the same of anybody's. */
@@ -33,14 +32,9 @@ export function asOurs<T>(error: T): T {
 }
 
 /** Whether an error, or one that caused it, was met by the service's own connections. Prisma has no others. */
-export function isOurs(error: unknown): boolean {
-  for (let e = error as Reported | undefined, depth = 0; e && depth < 5; e = e.cause as Reported | undefined, depth++)
-    if (isMarked(e)) return true;
-  return false;
-}
+export const isOurs = (error: unknown): boolean => causesOf(error).some((e) => typeof e === 'object' && (ours.has(e) || isOfPrisma(e)));
 
-const isMarked = (error: Reported): boolean =>
-  typeof error === 'object' && (ours.has(error) || (typeof error.name === 'string' && error.name.startsWith('PrismaClient')));
+const isOfPrisma = ({ name }: Reported): boolean => typeof name === 'string' && /^(?:PrismaClient|DriverAdapterError$)/.test(name);
 
 /** What a SQLSTATE says, wherever it was met. This is the one list of them: who answers callers and who keeps connections read it. */
 export function outageOfState(state: string): Outage | undefined {
@@ -81,20 +75,23 @@ export function sqlStateOf(error: unknown): string {
   return typeof state === 'string' && /^[0-9A-Z]{5}$/.test(state) ? state : '';
 }
 
-/** What an error, or one that caused it, says of the database; undefined when it says nothing of it. */
-export function outageOf(error: unknown): Outage | undefined {
-  for (let e = error as Reported | undefined, depth = 0; e && depth < 5; e = e.cause as Reported | undefined, depth++) {
-    const found = outageOfState(sqlStateOf(e)) ?? codeOf(e);
-    if (found) return found;
-    const { message } = e;
-    const said = typeof message === 'string' && WORDS.find(([words]) => words.test(message));
-    if (said) return said[1];
+/** What an error that the service's own connections met says of its database; undefined for what others' hosts said in the same words. */
+export const outageOf = (error: unknown): Outage | undefined => (isOurs(error) ? anyOutageOf(error) : undefined);
+
+/** What an error, or one that caused it, says of whatever was connected to, whoever's that is: for the log, and for tools that have nothing but our database. */
+export function anyOutageOf(error: unknown): Outage | undefined {
+  for (const e of causesOf(error)) {
+    const { code, message } = e;
+    const found = outageOfState(sqlStateOf(e)) ?? (typeof code === 'string' ? CODES[code] : undefined);
+    const said = found ?? (typeof message === 'string' ? WORDS.find(([words]) => words.test(message))?.[1] : undefined);
+    if (said) return said;
   }
   return undefined;
 }
 
-function codeOf(error: Reported): Outage | undefined {
-  if (typeof error.code !== 'string') return undefined;
-  if (NAMES.has(error.code)) return isMarked(error) ? 'refused' : undefined;
-  return CODES[error.code];
+/** The error and what caused it, the nearest first. */
+function causesOf(error: unknown): Reported[] {
+  const causes: Reported[] = [];
+  for (let e = error as Reported | null | undefined; e && causes.length < 5; e = e.cause as Reported | null | undefined) causes.push(e);
+  return causes;
 }

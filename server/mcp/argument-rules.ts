@@ -1,4 +1,5 @@
-import { RE2JS } from 're2js';
+import { setImmediate } from 'node:timers/promises';
+import { compilePattern, type Engine, searchWork, UnsupportedPattern } from '#server/ai/patterns/compile.ts';
 
 /**
  * Rules for the arguments of a tool (interface rule 52 §10): every one must hold, for every value that its path finds. A path that finds nothing is no violation,
@@ -26,13 +27,21 @@ export function violated(rules: CompiledRules, args: unknown): Violation | null 
 }
 
 /** @throws RuleProblem for a rule that makes no sense; a stored one was judged when it was written. */
-export function compileRules(rules: readonly ArgumentRule[]): CompiledRules {
-  return rules.map((rule, index) => {
-    const path = parsedPath(rule.path);
-    if (!path) throw new RuleProblem(index, 'path', 'must be a path such as $.to, $.items[*].price or $["a name"]');
-    const fits = judgeOf(rule, index);
-    return { path: rule.path, op: rule.op, holds: (args) => everyAt(args, path, 0, fits) };
-  });
+export const compileRules = (rules: readonly ArgumentRule[]): CompiledRules => rules.map(compileRule);
+
+/** Compiles them one a turn of the loop, to judge them. @throws RuleProblem */
+export async function assertRules(rules: readonly ArgumentRule[]): Promise<void> {
+  for (const [index, rule] of rules.entries()) {
+    if (index > 0) await setImmediate();
+    compileRule(rule, index);
+  }
+}
+
+function compileRule(rule: ArgumentRule, index: number): CompiledRules[number] {
+  const path = parsedPath(rule.path);
+  if (!path) throw new RuleProblem(index, 'path', 'must be a path such as $.to, $.items[*].price or $["a name"]');
+  const fits = judgeOf(rule, index);
+  return { path: rule.path, op: rule.op, holds: (args) => everyAt(args, path, 0, fits) };
 }
 
 export class RuleProblem extends Error {
@@ -78,13 +87,20 @@ function judgeOf({ op, value }: ArgumentRule, index: number): Judge {
 
 const isScalar = (value: unknown): value is Scalar => value === null || typeof value !== 'object';
 
-/** RE2: no look-around and no back-references, and no input makes it slow. */
-function patternOf(text: string, problem: (message: string) => RuleProblem): RE2JS {
+/** Microseconds that the patterns of the rules take at most, when the arguments have so many characters as JSON. */
+export const patternWork = (rules: readonly ArgumentRule[], characters: number): number =>
+  rules.reduce((sum, { op, value }) => sum + (isPattern(op, value) ? searchWork(value, characters) : 0), 0);
+
+const isPattern = (op: ArgumentRule['op'], value: ArgumentRule['value']): value is string =>
+  (op === 'matches' || op === 'forbid') && typeof value === 'string';
+
+function patternOf(text: string, problem: (message: string) => RuleProblem): Engine {
   if (text.length > MAX_PATTERN) throw problem(`must have at most ${MAX_PATTERN} characters`);
   try {
-    return RE2JS.compile(text);
+    return compilePattern(text);
   } catch (error) {
-    throw problem(`isn't a pattern that can be used (RE2 syntax): ${(error as Error).message.slice(0, 200)}`);
+    if (error instanceof UnsupportedPattern) throw problem(error.message);
+    throw error;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Edge } from '#server/api/edge.ts';
 import { secured } from '#server/api/respond.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { activate, activatePage } from './activate.ts';
 import { authorize } from './authorize.ts';
 import { errorPage } from './browser-page.ts';
@@ -31,9 +31,9 @@ export async function answerBrowser(req: Request, edge: Edge): Promise<Response 
 
 function failed(error: unknown, { request_id }: Edge): Response {
   if (error instanceof OAuthProblem) return errorPage('This request can’t be read', error.message, error.status);
-  const { status, message, retryAfter, cause } = asRefusal(error);
+  const { status, message, retryAfter } = asRefusal(error);
   if (status === 429) return errorPage('Too many requests', message, 429, { 'retry-after': String(Math.ceil(retryAfter ?? 60)) });
   if (status < 500) return errorPage('This request can’t be read', message, status);
-  log.error({ err: cause ?? error, request_id }, 'authorization server page failed');
+  logFailure(error, request_id, 'authorization server page failed');
   return errorPage('Something went wrong', 'Try again in a moment. Nothing was shared with the application.', 503, { 'retry-after': '5' });
 }

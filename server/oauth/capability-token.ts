@@ -4,7 +4,7 @@ import { json, respond } from '#server/api/respond.ts';
 import { AiExchangeRefused, exchangeForCapability } from '#server/domain/ai-trust/service.ts';
 import { parseBounded } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { network, take } from '#server/platform/throttle.ts';
 import { type Form, parseForm, required } from './form.ts';
 import { asOAuthProblem, OAuthProblem, problemWire } from './problem.ts';
@@ -31,7 +31,7 @@ export async function exchangeEndpoint(req: Request, tenant: string, edge: Edge 
     return await respond(json(200, await exchanged(parameters, tenant, edge), { pragma: 'no-cache' }), edge.request_id, 'uncompressed');
   } catch (error) {
     const problem = asOAuthProblem(error);
-    if (problem.status === 500) log.error({ err: error, request_id: edge.request_id }, 'a token exchange failed');
+    if (!(error instanceof OAuthProblem)) logFailure(error, edge.request_id, 'a token exchange failed');
     return respond(problemWire(problem), edge.request_id, 'uncompressed');
   }
 }

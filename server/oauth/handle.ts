@@ -3,7 +3,7 @@ import { bodyOf } from '#server/api/input.ts';
 import { json, respond } from '#server/api/respond.ts';
 import { freshNonce } from '#server/domain/oauth-grants/dpop.ts';
 import { announced } from '#server/kernel/context.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import type { Announce } from './announce.ts';
 import { answerBrowser } from './browser.ts';
 import { deviceAuthorization } from './device-authorization.ts';
@@ -31,7 +31,7 @@ export async function handle(req: Request, edge: Edge | null = edgeOf(req.header
   if (!edge) return new Response(null, { status: 404 });
   const response = await answer(req, edge).catch((error: unknown) => {
     const problem = asOAuthProblem(error);
-    if (problem.status === 500) log.error({ err: error, request_id: edge.request_id }, 'authorization server request failed');
+    if (!(error instanceof OAuthProblem)) logFailure(error, edge.request_id, 'authorization server request failed');
     return respond(problemWire(problem), edge.request_id, 'uncompressed');
   });
   if (req.headers.has('dpop')) response.headers.set('dpop-nonce', freshNonce(new Date()));

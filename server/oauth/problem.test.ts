@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Refusal } from '#server/kernel/errors.ts';
+import { asOurs } from '#server/kernel/outage.ts';
 import { asOAuthProblem, OAuthProblem } from './problem.ts';
 
 const seen = (error: unknown) => {
@@ -10,8 +11,8 @@ const seen = (error: unknown) => {
 
 test('a store that is away is 503 with Retry-After 5, whatever it was asked for', () => {
   for (const code of ['ECONNREFUSED', '57P01', 'P1001', 'ETIMEDOUT'])
-    assert.deepEqual(seen(Object.assign(new Error('secret detail'), { code })), ['temporarily_unavailable', 503, '5'], code);
-  assert.doesNotMatch(asOAuthProblem(Object.assign(new Error('secret detail'), { code: '57P01' })).message, /secret detail/);
+    assert.deepEqual(seen(asOurs(Object.assign(new Error('secret detail'), { code }))), ['temporarily_unavailable', 503, '5'], code);
+  assert.doesNotMatch(asOAuthProblem(asOurs(Object.assign(new Error('secret detail'), { code: '57P01' }))).message, /secret detail/);
 });
 
 test('anything else that went wrong is server_error and tells nothing', () => {

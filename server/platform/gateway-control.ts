@@ -3,6 +3,7 @@ import path from 'node:path';
 import { frontDoorToken } from '#server/crypto/derive.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { env } from './env.ts';
+import type { Pace } from './http-out/request-out.ts';
 import { rootKeys } from './keys.ts';
 
 /** Where the gateway of this node takes orders of the web process: beside the socket on which it is asked itself. */
@@ -15,6 +16,7 @@ const PATIENCE_MS = 150_000;
 export function askGateway(
   order: object,
   orderPath: '/test-requests' | '/agent-tests' | '/proxy-tests' | '/inbound-calls' | '/workflow-requests' = '/test-requests',
+  pace?: Pace,
 ): Promise<unknown> {
   const body = JSON.stringify(order);
   return new Promise((resolve, reject) => {
@@ -36,8 +38,14 @@ export function askGateway(
       },
       (res) => {
         const chunks: Buffer[] = [];
+        let bytes = 0;
+        const readsOn = pace?.(() => res.resume());
         res.on('error', fail);
-        res.on('data', (chunk: Buffer) => chunks.push(chunk));
+        res.on('data', (chunk: Buffer) => {
+          chunks.push(chunk);
+          bytes += chunk.length;
+          if (readsOn?.(bytes) === false) res.pause();
+        });
         res.on('end', () => {
           if (res.statusCode !== 200) return fail(new Error(`the gateway answered a control request with ${res.statusCode}`));
           try {

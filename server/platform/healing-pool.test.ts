@@ -33,7 +33,15 @@ test('what a pool of ours meets is marked as ours, and the same of another pool 
     lent.on('error', () => {});
     (lent as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
     assert.equal(isOurs(await sleeping), marked, 'one that is cut');
+    assert.equal(isOurs(await failure(lent.query('select 1'))), marked, 'a query on it afterwards');
     lent.release(true);
+    const slow = await pool.connect();
+    assert.equal(
+      isOurs(await failure(slow.query({ text: 'select pg_sleep(10)', query_timeout: 1 } as pg.QueryConfig))),
+      marked,
+      'a statement that takes too long',
+    );
+    slow.release(true);
     await Promise.all([refused.end(), pool.end()]);
   }
 });

@@ -30,6 +30,7 @@ export function openPool(config: pg.PoolConfig): pg.Pool {
   pool.on('error', () => {});
   pool.on('connect', (client) => {
     all.add(client);
+    marksErrors(client);
     client.on('error', asOurs); // before the queries that ran on it are told the same error
     onServerError(client, (error) => {
       const state = asOurs(error).code ?? '';
@@ -74,6 +75,17 @@ export function dropConnections(): void {
 export function onDropConnections(drop: () => void): () => void {
   held.droppers.add(drop);
   return () => void held.droppers.delete(drop);
+}
+
+/** The driver's own refusals, such as that of a statement which takes too long, are no event of the connection: its queries are asked. */
+function marksErrors(client: pg.PoolClient): void {
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+  client.query = ((...args: unknown[]) => {
+    const done = args.at(-1);
+    if (typeof done === 'function') args[args.length - 1] = (error: unknown, ...rest: unknown[]) => done(asOurs(error), ...rest);
+    const result = query(...args);
+    return result instanceof Promise ? result.catch((error: unknown) => Promise.reject(asOurs(error))) : result;
+  }) as typeof client.query;
 }
 
 type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: boolean) => void) => void;

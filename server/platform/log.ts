@@ -1,7 +1,8 @@
-import { type LogFn, type Logger, pino } from 'pino';
+import { type LogFn, type Logger, pino, stdSerializers } from 'pino';
 import { redactCredentials, redactedMark } from '../kernel/credential-patterns.ts';
+import { Refusal } from '../kernel/errors.ts';
 import { logLevel } from './env.ts';
-import { isCounted } from './outage-lines.ts';
+import { isCounted, isDeliberate } from './outage-lines.ts';
 
 // What only its place in a log line tells: header values and the password part of a URL. No class here matches a quote or a backslash.
 const authorization = /\b((?:proxy-)?authorization\\{0,3}["']?\s?[:=]\s?\\{0,3}["']?(?:[A-Za-z]{1,20} )?)[^\s"',\\]+/gi;
@@ -24,8 +25,17 @@ export const log = pino({
   base: { pid: process.pid },
   timestamp: pino.stdTimeFunctions.isoTime,
   formatters: { level: (label) => ({ level: label }) },
+  serializers: { err: described },
   hooks: { streamWrite: scrubLine, logMethod: writeOrCount },
 });
+
+/** Of a refusal what it is and its cause, whose stack leads to the failure; nothing needs the stack of a bound or a rule that did its work. */
+function described(error: Error): unknown {
+  const refusal = error instanceof Refusal ? { refusal: error.type } : {};
+  if (isDeliberate(error)) return { type: error.name, message: error.message, ...refusal };
+  if (!(error instanceof Refusal)) return stdSerializers.err(error);
+  return { ...stdSerializers.err(error.cause instanceof Error ? error.cause : error), ...refusal };
+}
 
 /** Lines of an outage are told once a minute (`outage-lines.ts`), whoever writes them. */
 function writeOrCount(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {

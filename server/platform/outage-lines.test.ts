@@ -65,8 +65,8 @@ test('lines about the systems of others are counted for each by itself, and our 
     lines.map(({ details }) => details.tenant_id),
     ['tenant_a', 'tenant_b'],
   );
-  for (let i = 0; i < 3; i++) log({ err: Object.assign(new Error('x'), { code: 'ENOTFOUND', hostname: `h${i}` }) }, 'no such host');
-  assert.equal(lines.length, 5, 'a name that is not found is no outage of ours');
+  for (let i = 0; i < 6; i++) log({ err: Object.assign(new Error('x'), { code: 'ENOTFOUND' }), host: `h${i % 3}` }, 'no such host');
+  assert.equal(lines.length, 5, 'a name that is not found, once for each');
   for (const tenant_id of ['tenant_a', 'tenant_b']) log({ err: asOurs(refused()), tenant_id }, 'cannot read');
   assert.equal(lines.length, 6);
   tellOutages();

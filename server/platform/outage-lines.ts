@@ -1,10 +1,10 @@
-import { isOutage } from '../kernel/errors.ts';
+import { isOutage, Refusal } from '../kernel/errors.ts';
 import { isOurs } from '../kernel/outage.ts';
 import { processState } from '../kernel/process-state.ts';
 
 // While a database is away every call, poll and retry would say so. The first line of each message is written as it is; those of the next minute are counted,
 // and one line says how many they were. What sockets say may be of anybody's system (an upstream, a mail server, a customer's KMS or database): where the error is
-// not marked as ours, only lines about the same thing are counted together.
+// not marked as ours, only lines about the same thing are counted together. So is what callers can cause at will: refusals, and the ends that bounds put to work.
 
 const WINDOW_MS = 60_000;
 /** Messages are of the code, and few; a message that holds a name could make more. */
@@ -21,9 +21,11 @@ const held = processState('outage-lines', () => ({ messages: new Map<string, Hel
 export function isCounted(args: readonly unknown[], write: Write): boolean {
   const [details, message] = args;
   const error = details instanceof Error ? details : (details as { err?: unknown } | null)?.err;
-  if (typeof message !== 'string' || typeof details !== 'object' || details === null || !isOutage(error)) return false;
+  if (typeof message !== 'string' || typeof details !== 'object' || details === null || !(isExpected(error) || 'fault' in details))
+    return false;
   const own = isOurs(error);
-  const key = own ? message : `${message}\0${aboutOf(details)}`;
+  const kind = error instanceof Refusal ? error.type : '';
+  const key = own ? message : `${message}\0${kind}\0${aboutOf(details)}`;
   const known = held.messages.get(key);
   if (known) {
     known.repeated++;
@@ -43,6 +45,22 @@ export function isCounted(args: readonly unknown[], write: Write): boolean {
   held.messages.set(key, entry);
   return false;
 }
+
+/** Bounds that ended work: that is what they are for. Their errors need no stack. */
+const BOUNDS = new Set(['WorkTooSlow', 'WorkTooLarge', 'BudgetExceeded', 'TooManyMatches', 'HeldTooLong']);
+/** What systems that workspaces name did wrong, whatever they said. */
+const FAULTS = new Set(['UpstreamFault', 'DatabaseFault', 'KmsFailure', 'TokenFault', 'OidcFault', 'ConnectFault', 'IssuerFault']);
+
+/** Whether the failure is no fault of this code, which is told each time. A line that must not show its error, such as one with an address, names it as `fault`. */
+function isExpected(error: unknown): boolean {
+  if (error instanceof Refusal) return error.type !== 'internal_error';
+  return isOutage(error) || (error instanceof Error && (BOUNDS.has(error.name) || FAULTS.has(error.name)));
+}
+
+/** Whether a bound or a rule did its work and nothing failed: such a line needs no stack. */
+export const isDeliberate = (error: unknown): boolean =>
+  error instanceof Error &&
+  (BOUNDS.has(error.name) || (error instanceof Refusal && error.type !== 'internal_error' && error.cause === undefined));
 
 /** New with each call, job or event. */
 const OF_ONE_CALL = new Set(['request_id', 'execution_id', 'delivery_id', 'event_id']);

@@ -3,7 +3,7 @@ import { type Edge, edgeOf } from '#server/api/edge.ts';
 import { respond, type Wire } from '#server/api/respond.ts';
 import { recordScimCall } from '#server/domain/scim-credentials/service.ts';
 import { announced, type Ctx } from '#server/kernel/context.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { authenticate, contextOf, hostOf } from './authenticate.ts';
 import { objectOf, operationsOf } from './body.ts';
 import { shieldFromFlood, takeBudget } from './budget.ts';
@@ -27,7 +27,7 @@ export async function handleScim(req: Request, edge: Edge | null = edgeOf(req.he
     wire = await answer(call);
   } catch (error) {
     problem = asProblem(error);
-    if (problem.status >= 500) log.error({ err: problem.cause ?? problem, request_id: edge.request_id }, 'SCIM request failed');
+    if (problem.status >= 500) logFailure(problem.cause ?? problem, edge.request_id, 'SCIM request failed');
     wire = { status: problem.status, body: JSON.stringify(problemBody(problem)), headers: problem.headers };
   }
   if (call.caller) record(call, call.caller, wire.status, problem);

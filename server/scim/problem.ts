@@ -56,9 +56,9 @@ export function asProblem(thrown: unknown): ScimProblem {
   if (thrown instanceof ScimProblem) return thrown;
   if (thrown instanceof StatementTooSlow) return badRequest('invalidFilter', 'The filter takes too long to answer. Use fewer comparisons.');
   const refusal = asRefusal(thrown);
-  const { type, message, cause, retryAfter, extra } = refusal;
+  const { type, message, retryAfter, extra } = refusal;
   const headers: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
-  const as = (status: number, options: Options = {}) => new ScimProblem(status, message, { headers, cause, ...options });
+  const as = (status: number, options: Options = {}) => new ScimProblem(status, message, { headers, cause: refusal, ...options });
   switch (type) {
     case 'not_found':
       return notFound();

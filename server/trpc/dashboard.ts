@@ -12,7 +12,7 @@ import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AnyOperation, isChange, streamOf, successesOf, takesIdempotencyKey } from '#server/kernel/operation.ts';
 import type { RawBody } from '#server/kernel/raw-body.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { callOf, dashboardContext } from './context.ts';
 
 /** The documented /admin paths over plain HTTP: the same rows, authorisation and audit as their tRPC procedures (interface rule 22 §1). */
@@ -87,6 +87,6 @@ const raw = ({ status, headers, body }: RawBody, requestId: string, more: Record
 
 /** A failure of the dashboard plane; our own faults are logged here, once. */
 export function refused(refusal: Refusal, requestId: string): Response {
-  if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: requestId }, 'dashboard request failed');
+  logFailure(refusal, requestId, 'dashboard request failed');
   return respondJson(refusal.status, dashboardFailure(refusal, requestId), requestId, refusalHeaders(refusal));
 }

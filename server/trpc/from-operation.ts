@@ -7,7 +7,7 @@ import { answeringRow } from '#server/api/reveal.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, type ErrorType, Refusal } from '#server/kernel/errors.ts';
 import { isChange, type Operation } from '#server/kernel/operation.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { operationEnded } from '#server/platform/telemetry/operation-meter.ts';
 
 /** What a dashboard call carries: the request's id and the way to the acting member, resolved only when a procedure asks. */
@@ -26,6 +26,12 @@ export type DashboardContext = {
 /** The error object of the dashboard plane (interface rule 22 §1), carried in `data` of tRPC errors. */
 export type DashboardError = { error: string; code: ErrorType; message: string; request_id: string; status: number; retry_after?: number };
 
+/** Of errors before there is a context: tRPC formats those with nothing but the error. */
+const requestIds = new WeakMap<TRPCError, string>();
+
+/** Says which request an error is of, before it is formatted. */
+export const noteRequest = (error: TRPCError, requestId: string): void => void requestIds.set(error, requestId);
+
 const t = initTRPC
   .context<DashboardContext>()
   .meta<{ operation: string }>()
@@ -36,7 +42,7 @@ const t = initTRPC
         error: refusal.type,
         code: refusal.type,
         message: refusal.message,
-        request_id: ctx?.request_id ?? '',
+        request_id: ctx?.request_id ?? requestIds.get(error) ?? '',
         status: refusal.status,
         ...(refusal.retryAfter === undefined ? {} : { retry_after: refusal.retryAfter }),
         ...refusal.extra,
@@ -148,6 +154,6 @@ function refusalOf(error: TRPCError): Refusal {
 
 /** A refusal in tRPC's clothes; our own faults are logged here, once. */
 export function asTrpc(refusal: Refusal, requestId: string): TRPCError {
-  if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: requestId }, 'dashboard request failed');
+  logFailure(refusal, requestId, 'dashboard request failed');
   return new TRPCError({ code: CODES[refusal.status] ?? 'INTERNAL_SERVER_ERROR', message: refusal.message, cause: refusal });
 }

@@ -7,7 +7,7 @@ import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { callOf, dashboardContext, type TrackedContext } from './context.ts';
 import { refused } from './dashboard.ts';
-import { asTrpc } from './from-operation.ts';
+import { asTrpc, noteRequest } from './from-operation.ts';
 import { appRouter } from './root.ts';
 
 /** Calls of one request; the dashboard's own client asks for no more at once. */
@@ -34,6 +34,7 @@ export async function trpcResponse(req: Request, router: AnyTRPCRouter): Promise
       if (bounded instanceof Refusal) throw asTrpc(bounded, context.request_id);
       return Object.assign(context, { batched: info.calls.length > 1 });
     },
+    onError: ({ error }) => noteRequest(error, context.request_id),
     allowMethodOverride: true,
     maxBatchSize: MOST_IN_BATCH,
     responseMeta: ({ errors, data }) => ({ headers: waitOf(errors), status: statusOf(errors, data.length) }),

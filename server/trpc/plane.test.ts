@@ -57,6 +57,39 @@ test('JSON nested deeper than the Management API takes is refused here too, and 
   }
 });
 
+test('each error says which request it is of, also one that is refused before there is a caller', async () => {
+  const { send } = await signedIn();
+  const post = (body: string | undefined, headers?: Record<string, string>) => ({
+    method: 'POST',
+    ...(body === undefined ? {} : { body }),
+    headers: headers ?? {},
+  });
+  const attempts: [string, RequestInit, number][] = [
+    ['routes.create', post(JSON.stringify({ name: 'x'.repeat(1_100_000) })), 413],
+    ['routes.create', post('{'), 400],
+    ['routes.create', post('name=x', { 'content-type': 'text/plain' }), 415],
+    ['routes.create', { method: 'PUT', body: '{}' }, 405],
+    ['routes.create', {}, 405],
+    ['routes.nothing', {}, 404],
+    ['routes.list?input=%7B', {}, 400],
+    [
+      `${Array(MOST_IN_BATCH + 1)
+        .fill('views.list')
+        .join(',')}?batch=1`,
+      post('{}'),
+      400,
+    ],
+    ['views.list,routes.nothing?batch=1', post('{'), 207],
+    ['routes.list', { headers: { authorization: 'Bearer nobody' } }, 401],
+  ];
+  for (const [path, init, status] of attempts) {
+    const answer = await send(path, init);
+    assert.equal(answer.status, status, path);
+    for (const { error } of [JSON.parse(answer.text)].flat())
+      assert.equal(error.data.request_id, answer.headers.get('x-request-id'), `${path} ${answer.text.slice(0, 200)}`);
+  }
+});
+
 test('the pace of a batch is counted once for all its calls', async (t) => {
   const { send } = await signedIn('viewer');
   const asked = t.mock.method(sql(), 'query');

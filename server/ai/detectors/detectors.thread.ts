@@ -2,7 +2,7 @@ import { withoutCanary } from '../firewall/canary.ts';
 import { type CompiledHeuristic, compileHeuristic, type Heuristic } from '../firewall/policy.ts';
 import { type Hit, scan, scanEach } from '../firewall/scan.ts';
 import { BudgetExceeded, budgetFor } from '../patterns/budget.ts';
-import { UnsupportedPattern } from '../patterns/linear-pattern.ts';
+import { UnsupportedPattern } from '../patterns/compile.ts';
 import { type CompiledPolicy, compileRules } from '../pii/policy.ts';
 import { compileRecognizers } from '../pii/recognizer.ts';
 import { piiSession } from '../pii/session.ts';
@@ -46,7 +46,8 @@ export function run(job: Job): Outcome<unknown> {
 // One compiled form for all calls and agents whose rules are the same, by characters of their patterns and by number.
 const policies = kept<CompiledPolicy>(64 * 1024 * 1024, 500);
 const firewalls = kept<CompiledHeuristic[]>(8 * 1024 * 1024, 500);
-const tokenizers = kept<Tokenizer>(100_000, 200);
+// They hold what callers sent: the windows of a stream follow each other within moments, and none outlives its call by more than a minute.
+const tokenizers = kept<Tokenizer>(100_000, 200, 30_000);
 
 function policyOf({ key, source }: Known<PolicySource>): CompiledPolicy | undefined {
   const known = policies.get(key);

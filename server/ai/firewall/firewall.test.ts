@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
 import { BudgetExceeded } from '../patterns/budget.ts';
-import { UnsupportedPattern } from '../patterns/linear-pattern.ts';
+import { UnsupportedPattern } from '../patterns/compile.ts';
 import { canaryStream, findCanary, newCanary, withCanary, withoutCanary } from './canary.ts';
 import { BUILT_IN_FIREWALL, compileHeuristic, type FirewallPolicy } from './policy.ts';
 import { BUILT_IN_RULES } from './rules.ts';

@@ -1,5 +1,6 @@
 import type { Budget } from '../patterns/budget.ts';
-import { linearPattern, UnsupportedPattern } from '../patterns/linear-pattern.ts';
+import { UnsupportedPattern } from '../patterns/compile.ts';
+import { linearPattern } from '../patterns/linear-pattern.ts';
 import { folded } from '../patterns/text-units.ts';
 
 /** A rule of a workspace (interface rule 50 §8). */

@@ -1,7 +1,6 @@
-import { RE2JS, RE2JSException } from 're2js';
-import { grouped } from '#server/kernel/numbers.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import type { Budget } from './budget.ts';
+import { compilePattern, type Engine, FLAGS } from './compile.ts';
 import { longestMatch } from './longest-match.ts';
 
 export type PatternFlags = { ignoreCase?: boolean; multiline?: boolean; dotAll?: boolean };
@@ -19,18 +18,12 @@ export type LinearPattern = {
 /** Where an unbounded match ends. */
 export const LONGEST_MATCH = 4_096;
 
-/** Says why a pattern isn't accepted, in a sentence part after the name of its field. */
-export class UnsupportedPattern extends Error {
-  override readonly name = 'UnsupportedPattern';
-}
-
 /**
  * Compiles a pattern. Compiled ones are kept, so that each is compiled once a process however many policies list it.
- * @throws UnsupportedPattern for syntax outside of RE2 and for programs too large to run in the budget
+ * @throws UnsupportedPattern for syntax outside of RE2 and for programs too large to compile, or to run in the budget
  */
 export function linearPattern(source: string, flags: PatternFlags = {}): LinearPattern {
-  const bits =
-    (flags.ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | (flags.multiline ? RE2JS.MULTILINE : 0) | (flags.dotAll ? RE2JS.DOTALL : 0);
+  const bits = (flags.ignoreCase ? FLAGS.ignoreCase : 0) | (flags.multiline ? FLAGS.multiline : 0) | (flags.dotAll ? FLAGS.dotAll : 0);
   const key = `${bits}:${source}`;
   const known = compiled.get(key);
   if (known) {
@@ -44,26 +37,8 @@ export function linearPattern(source: string, flags: PatternFlags = {}): LinearP
   return pattern;
 }
 
-function compile(source: string, bits: number): LinearPattern {
-  if (LOOK_AROUND.test(withoutClasses(source))) throw new UnsupportedPattern('uses look-around, which has no linear-time match');
-  if (BACK_REFERENCE.test(withoutClasses(source))) throw new UnsupportedPattern('uses a back-reference, which has no linear-time match');
-  let engine: RE2JS;
-  try {
-    engine = RE2JS.compile(source, bits);
-  } catch (error) {
-    if (error instanceof RE2JSException && /repeat count/.test(error.message))
-      throw new UnsupportedPattern(
-        `repeats something more than ${grouped(MOST_REPEATED)} times; counts of repetitions within repetitions multiply. Use smaller counts`,
-      );
-    if (error instanceof RE2JSException || error instanceof RangeError || error instanceof SyntaxError)
-      throw new UnsupportedPattern(`can't be compiled: ${error.message.slice(0, 120)}`);
-    throw error;
-  }
-  const size = engine.programSize();
-  if (size > LARGEST_PROGRAM)
-    throw new UnsupportedPattern(
-      `has ${grouped(size)} instructions once its repetitions are written out, and may have ${grouped(LARGEST_PROGRAM)}. Use smaller counts or fewer alternatives`,
-    );
+function compile(source: string, flags: number): LinearPattern {
+  const engine = compilePattern(source, flags);
   const longest = longestMatch(source);
   return {
     longest,
@@ -79,7 +54,7 @@ type Search = { text: string; from: number; budget: Budget; most: number };
  * Goes over the text in windows: the automaton says quickly which have a match at all, and only those are searched for where it is. A window goes on past its
  * end by the longest match, and one more character on both sides tells word boundaries and line ends.
  */
-function find(engine: RE2JS, longest: number, { text, from, budget, most }: Search): { start: number; end: number }[] {
+function find(engine: Engine, longest: number, { text, from, budget, most }: Search): { start: number; end: number }[] {
   const found: { start: number; end: number }[] = [];
   const size = Math.max(WINDOW, longest);
   if (text.length - from > 2 * size && !engine.test(from === 0 ? text : text.slice(Math.max(0, from - 1)))) {
@@ -106,32 +81,6 @@ function find(engine: RE2JS, longest: number, { text, from, budget, most }: Sear
   return found;
 }
 
-/** The text of a pattern without its character classes and ordinary escapes, so that what is left in parentheses is a group. */
-function withoutClasses(source: string): string {
-  let rest = '';
-  let inClass = false;
-  for (let i = 0; i < source.length; i++) {
-    const character = source[i] as string;
-    if (character === '\\') {
-      if (!inClass && /[1-9k]/.test(source[i + 1] ?? '')) rest += source.slice(i, i + 2);
-      i++;
-    } else if (inClass) inClass = character !== ']';
-    else if (character === '[') {
-      inClass = true;
-      // A bracket that comes first is a member.
-      if (source[i + 1] === '^') i++;
-      if (source[i + 1] === ']') i++;
-    } else rest += character;
-  }
-  return rest;
-}
-const LOOK_AROUND = /\(\?(?:[=!]|<[=!])/;
-const BACK_REFERENCE = /\\[1-9k]/;
-
 const WINDOW = 1_024;
-/** Instructions. The most hostile pattern of this size takes some tens of milliseconds a window, after which the budget ends it. */
-export const LARGEST_PROGRAM = 1_000;
-/** Of RE2 itself. */
-const MOST_REPEATED = 1_000;
 const MOST_COMPILED = 5_000;
 const compiled = processState('linear-patterns', () => new Map<string, LinearPattern>());

@@ -3,13 +3,13 @@ import test from 'node:test';
 import { passingConversationKey } from '#server/crypto/pii-keys.ts';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
 import { budgetFor } from '../patterns/budget.ts';
-import { linearPattern, UnsupportedPattern } from '../patterns/linear-pattern.ts';
+import { UnsupportedPattern } from '../patterns/compile.ts';
+import { linearPattern } from '../patterns/linear-pattern.ts';
 import { longestMatch } from '../patterns/longest-match.ts';
 import { wordLists } from '../patterns/word-list.ts';
 import { detect } from './detect.ts';
-import { compilePolicy } from './detectors.fixture.ts';
+import { compilePolicy, recognizer } from './detectors.fixture.ts';
 import { ENTITIES } from './entities/catalogue.ts';
-import type { Recognizer } from './recognizer.ts';
 import { buffersStreams, type PiiSession, piiSession } from './session.ts';
 import { shownMatches } from './shown.ts';
 import { createTokenizer } from './tokenizer.ts';
@@ -189,21 +189,6 @@ test('a whitelist that would switch detectors off is refused', () => {
   for (const pattern of ['support@acme\\.example', 'ACME-[0-9]{4}'])
     assert.equal(whitelistProblem(recognizer({ pattern, action: 'whitelist' })), undefined, pattern);
 });
-
-function recognizer(changes: Partial<Recognizer>): Recognizer {
-  return {
-    id: '1',
-    name: 'member_id',
-    kind: 'regex',
-    pattern: 'MEM-[0-9]{6}',
-    context_words: [],
-    confidence: 0.85,
-    action: 'redact',
-    format: null,
-    enabled: true,
-    ...changes,
-  };
-}
 
 function sessionOf(changes: Partial<Parameters<typeof piiSession>[0]> = {}) {
   const settings = {

@@ -1,6 +1,7 @@
 import { grouped } from '#server/kernel/numbers.ts';
 import type { Budget } from '../patterns/budget.ts';
-import { linearPattern, UnsupportedPattern } from '../patterns/linear-pattern.ts';
+import { UnsupportedPattern } from '../patterns/compile.ts';
+import { linearPattern } from '../patterns/linear-pattern.ts';
 import { longestMatch } from '../patterns/longest-match.ts';
 import { longestWord, wordLists, wordsOf } from '../patterns/word-list.ts';
 import { CONTEXT_REACH } from './entities/entity.ts';

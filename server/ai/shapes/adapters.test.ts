@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { JsonObject } from '../json.ts';
 import { jsonOf } from '../stream/event.ts';
-import { streamReader } from '../stream/reader.ts';
+import { eventsIn } from '../stream/events.fixture.ts';
 import { adapterOf } from './adapters.ts';
 import type { Shape } from './shape.ts';
 
@@ -206,7 +206,8 @@ test('a delta that is set, and one that is made, carry the text of their channel
   ];
   for (const [shape, json] of streams) {
     const { stream } = adapterOf(shape);
-    const [event] = streamReader(stream.wire === 'ndjson' ? 'ndjson' : 'sse').push(
+    const [event] = eventsIn(
+      stream.wire === 'ndjson' ? 'ndjson' : 'sse',
       Buffer.from(`${stream.wire === 'ndjson' ? '' : 'data: '}${JSON.stringify(json)}\n\n`),
     );
     assert.ok(event);

@@ -121,27 +121,19 @@ function* ending(stages: readonly WaitingStage[]): Steps<readonly StreamEvent[]>
   return last;
 }
 
-/** Server-sent events: fields of lines that end with CRLF, LF or CR; several data lines are joined with LF. */
+const MOST_LINES = 10_000;
+
+/** Server-sent events: fields of lines that end with CRLF, LF or CR; several data lines are joined with LF. Throws {@link MalformedFrame}. */
 function readFields(event: StreamEvent): void {
   const text = (event.raw as Buffer).toString('utf8');
+  const lines = text.includes('\r') ? text.split(/\r\n|\r|\n/, MOST_LINES + 1) : text.split('\n', MOST_LINES + 1);
+  if (lines.length > MOST_LINES) throw new MalformedFrame('the provider sent an event of too many lines');
   let name = '';
-  let data: string | undefined;
-  let at = 0;
-  while (at < text.length) {
-    const end = lineEnd(text, at);
-    if (text.startsWith('data:', at)) {
-      const line = text.slice(text.charCodeAt(at + 5) === 32 ? at + 6 : at + 5, end);
-      data = data === undefined ? line : `${data}\n${line}`;
-    } else if (text.startsWith('event:', at)) name = text.slice(text.charCodeAt(at + 6) === 32 ? at + 7 : at + 6, end);
-    at = text.charCodeAt(end) === 13 && text.charCodeAt(end + 1) === 10 ? end + 2 : end + 1;
+  const data: string[] = [];
+  for (const line of lines) {
+    if (line.startsWith('data:')) data.push(line.slice(line.charCodeAt(5) === 32 ? 6 : 5));
+    else if (line.startsWith('event:')) name = line.slice(line.charCodeAt(6) === 32 ? 7 : 6);
   }
   event.name ??= name;
-  event.data ??= data ?? '';
-}
-
-function lineEnd(text: string, from: number): number {
-  const lf = text.indexOf('\n', from);
-  const end = lf === -1 ? text.length : lf;
-  const cr = text.indexOf('\r', from);
-  return cr === -1 || cr > end ? end : cr;
+  event.data ??= data.length === 1 ? (data[0] as string) : data.join('\n');
 }

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { THOROUGH } from '#server/testing/thorough.ts';
 import { dataOf, MalformedFrame, nameOf, type StreamEvent } from './event.ts';
 import { writtenMessage } from './event-stream.ts';
+import { eventsIn } from './events.fixture.ts';
 import { streamReader } from './reader.ts';
 import { streamWriter } from './writer.ts';
 
@@ -30,7 +31,7 @@ const streams = fc.array(pieces, { maxLength: 40 }).map((parts) => Buffer.from(`
 
 function readIn(wire: 'sse' | 'ndjson' | 'event-stream', chunks: readonly Buffer[]): StreamEvent[] {
   const reader = streamReader(wire);
-  const events = chunks.flatMap((chunk) => reader.push(chunk));
+  const events = chunks.flatMap((chunk) => [...reader.push(chunk)].flat());
   const last = reader.end();
   return last ? [...events, last] : events;
 }
@@ -80,7 +81,7 @@ test('a stream cut at every byte offset gives the same events and the same bytes
 
 test('unchanged events of one chunk go out as a view of it', () => {
   const bytes = Buffer.from('data: 1\n\ndata: 2\n\ndata: 3\n\n');
-  const written = streamWriter('sse').bytes(streamReader('sse').push(bytes));
+  const written = streamWriter('sse').bytes(eventsIn('sse', bytes));
   assert.equal(written.buffer, bytes.buffer);
   assert.deepEqual(written, bytes);
 });
@@ -93,9 +94,9 @@ test('half an event at the end of a stream is dropped, and one that lacks its bl
 
 test('a frame larger than the limit and a message with a wrong checksum end the stream', () => {
   const reader = streamReader('sse', 100);
-  assert.throws(() => Array.from({ length: 20 }, () => reader.push(Buffer.from('data: 123456'))), MalformedFrame);
+  assert.throws(() => Array.from({ length: 20 }, () => [...reader.push(Buffer.from('data: 123456'))]), MalformedFrame);
   const message = writtenMessage('a', {});
   message.writeUInt8(message.readUInt8(message.length - 1) ^ 1, message.length - 1);
-  assert.throws(() => streamReader('event-stream').push(message), MalformedFrame);
-  assert.throws(() => streamReader('event-stream').push(Buffer.from('ffffffffffffffff')), MalformedFrame);
+  assert.throws(() => eventsIn('event-stream', message), MalformedFrame);
+  assert.throws(() => eventsIn('event-stream', Buffer.from('ffffffffffffffff')), MalformedFrame);
 });

@@ -3,8 +3,11 @@ import { readMessage } from './event-stream.ts';
 
 /** Bytes of a streamed answer in, whole events out; cut anywhere, the bytes give the same events. */
 export type StreamReader = {
-  /** Events that these bytes complete. Throws {@link MalformedFrame} on a frame that can't be read or is too large. */
-  push: (chunk: Buffer) => StreamEvent[];
+  /**
+   * Events that these bytes complete, a few at a time, so that whoever takes them can rest between. All are taken before the next bytes. Throws
+   * {@link MalformedFrame} on a frame that can't be read or is too large.
+   */
+  push: (chunk: Buffer) => Iterable<readonly StreamEvent[]>;
   /** The last event when only its blank line is missing; undefined when nothing is left, or half an event. */
   end: () => StreamEvent | undefined;
   /** Bytes of an event that isn't whole yet. */
@@ -12,6 +15,8 @@ export type StreamReader = {
 };
 
 const LARGEST_FRAME = 8 * 1024 * 1024;
+/** Frames that are read before the events among them are given out. */
+const AT_ONCE = 64;
 const LF = 10;
 const CR = 13;
 
@@ -23,31 +28,31 @@ export function streamReader(wire: Exclude<Wire, 'json-list'>, largest = LARGEST
   const pending = pendingBytes();
   let atStart = wire === 'sse';
   return {
-    push(chunk) {
-      const events: StreamEvent[] = [];
-      if (chunk.length === 0) return events;
+    *push(chunk) {
+      if (chunk.length === 0) return;
       const searched = pending.length();
       const bytes = pending.append(chunk);
       let from = 0;
       if (atStart) {
-        if (bytes[0] === BOM[0] && bytes.length < BOM.length) {
-          pending.keep(bytes, 0);
-          return events;
-        }
+        if (bytes[0] === BOM[0] && bytes.length < BOM.length) return pending.keep(bytes, 0);
         if (bytes.indexOf(BOM) === 0) from = BOM.length;
         atStart = false;
       }
       const cr = bytes.includes(CR, Math.max(0, searched - 3));
-      for (;;) {
+      let events: StreamEvent[] = [];
+      for (let frames = 1; ; frames++) {
         const end = boundary(bytes, from, searched, cr);
         if ((end === -1 ? bytes.length : end) - from > largest) throw tooLarge();
         if (end === -1) break;
         const event = eventOf(wire, bytes.subarray(from, end));
         if (event) events.push(event);
         from = end;
+        if (frames % AT_ONCE !== 0) continue;
+        yield events;
+        events = [];
       }
       pending.keep(bytes, from);
-      return events;
+      if (events.length > 0) yield events;
     },
     held: () => pending.length(),
     end() {
@@ -68,10 +73,16 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 const tooLarge = () => new MalformedFrame('the provider sent a frame that is too large');
 
 function eventOf(wire: Wire, raw: Buffer): StreamEvent | undefined {
-  if (wire === 'sse') return received('sse', raw);
+  if (wire === 'sse') return isBlank(raw) ? undefined : received('sse', raw);
   if (wire === 'event-stream') return readMessage(raw);
   const line = raw.toString('utf8').trim();
   return line === '' ? undefined : received('ndjson', raw, '', line);
+}
+
+/** Line ends alone, which are no event. */
+function isBlank(raw: Buffer): boolean {
+  for (const byte of raw) if (byte !== LF && byte !== CR) return false;
+  return true;
 }
 
 function endOfLine(bytes: Buffer, from: number, searched: number): number {

@@ -4,8 +4,8 @@ import { adapterOf } from '../shapes/adapters.ts';
 import type { Shape } from '../shapes/shape.ts';
 import { dataOf, MalformedFrame, type Stage } from './event.ts';
 import { writtenMessage } from './event-stream.ts';
+import { eventsIn } from './events.fixture.ts';
 import { hiddenUsage } from './hidden-usage.ts';
-import { streamReader } from './reader.ts';
 import { toolGuard } from './tool-guard.ts';
 import { usageMeter } from './usage-meter.ts';
 import { streamWriter } from './writer.ts';
@@ -14,11 +14,9 @@ const frame = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON
 
 /** Data of what comes out of a stage. */
 function through(stage: Stage, frames: readonly unknown[]): unknown[] {
-  const events = streamReader('sse').push(Buffer.from(frames.map(frame).join('')));
+  const events = eventsIn('sse', Buffer.from(frames.map(frame).join('')));
   const bytes = streamWriter('sse').bytes(events.flatMap((event) => stage.push(event)));
-  return streamReader('sse')
-    .push(bytes)
-    .map((event) => (dataOf(event).startsWith('{') ? JSON.parse(dataOf(event)) : dataOf(event)));
+  return eventsIn('sse', bytes).map((event) => (dataOf(event).startsWith('{') ? JSON.parse(dataOf(event)) : dataOf(event)));
 }
 
 test('usage that a caller did not ask for is taken out of an OpenAI stream, however it is sent', () => {
@@ -87,12 +85,8 @@ test('a tool call that the agent does not allow is replaced by a text, in every 
     writtenMessage('messageStop', { stopReason: 'tool_use' }),
   ]);
   const stage = guard('bedrock-converse');
-  const written = streamWriter('event-stream').bytes(
-    streamReader('event-stream')
-      .push(converse)
-      .flatMap((event) => stage.push(event)),
-  );
-  assert.deepEqual(streamReader('event-stream').push(written).map(dataOf), [
+  const written = streamWriter('event-stream').bytes(eventsIn('event-stream', converse).flatMap((event) => stage.push(event)));
+  assert.deepEqual(eventsIn('event-stream', written).map(dataOf), [
     JSON.stringify({ contentBlockIndex: 1, delta: { text: blockedText } }),
     JSON.stringify({ stopReason: 'end_turn' }),
   ]);
@@ -102,7 +96,7 @@ test('a tool call that the agent does not allow is replaced by a text, in every 
 test('an interrupted stream is estimated by the text that came, and a whole one counted by its provider', () => {
   const meterOf = (frames: readonly unknown[]) => {
     const meter = usageMeter(adapterOf('openai-chat').stream);
-    for (const event of streamReader('sse').push(Buffer.from(frames.map(frame).join('')))) meter.see(event);
+    for (const event of eventsIn('sse', Buffer.from(frames.map(frame).join('')))) meter.see(event);
     return [meter.complete(), meter.usage({ textBytes: 400, images: 1 })] as const;
   };
   const chunk = (content: string) => ({ choices: [{ index: 0, delta: { content } }] });
@@ -113,6 +107,6 @@ test('an interrupted stream is estimated by the text that came, and a whole one 
 });
 
 test('a frame that is not JSON cannot pass a stage that reads it', () => {
-  const [event] = streamReader('sse').push(Buffer.from('data: {"usage"\n\n'));
+  const [event] = eventsIn('sse', Buffer.from('data: {"usage"\n\n'));
   assert.throws(() => event && hiddenUsage().push(event), MalformedFrame);
 });

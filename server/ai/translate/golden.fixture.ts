@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts';
 import { adapterOf } from '../shapes/adapters.ts';
 import { dataOf, nameOf, type StreamEvent } from '../stream/event.ts';
 import { writtenMessage } from '../stream/event-stream.ts';
-import { streamReader } from '../stream/reader.ts';
+import { eventsIn } from '../stream/events.fixture.ts';
 import { streamWriter } from '../stream/writer.ts';
 import { type ClientShape, translation, type UpstreamShape } from './translation.ts';
 
@@ -62,11 +62,8 @@ export function upstreamBytes(to: UpstreamShape, stream: readonly (readonly [str
 /** What the caller reads of a stream that comes in these chunks. */
 export function written(push: (event: StreamEvent) => readonly StreamEvent[], to: UpstreamShape, chunks: readonly Buffer[]): unknown[] {
   const wire = adapterOf(to).stream.wire;
-  const reader = streamReader(wire === 'event-stream' ? wire : 'sse');
-  const bytes = streamWriter('sse').bytes(chunks.flatMap((chunk) => reader.push(chunk)).flatMap(push));
-  return streamReader('sse')
-    .push(bytes)
-    .map((event) => [nameOf(event), dataOf(event).startsWith('{') ? JSON.parse(dataOf(event)) : dataOf(event)]);
+  const bytes = streamWriter('sse').bytes(eventsIn(wire === 'event-stream' ? wire : 'sse', ...chunks).flatMap(push));
+  return eventsIn('sse', bytes).map((event) => [nameOf(event), dataOf(event).startsWith('{') ? JSON.parse(dataOf(event)) : dataOf(event)]);
 }
 
 const plain = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;

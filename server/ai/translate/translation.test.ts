@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { adapterOf } from '../shapes/adapters.ts';
-import { streamReader } from '../stream/reader.ts';
+import { eventsIn } from '../stream/events.fixture.ts';
 import { usageMeter } from '../stream/usage-meter.ts';
 import { translatedError } from './errors.ts';
 import { type Golden, goldenCases, outcome, upstreamBytes, written } from './golden.fixture.ts';
@@ -31,9 +31,8 @@ test('a stream cut at every byte offset is translated to the same events, with t
     const bytes = upstreamBytes(golden.to, golden.stream ?? []);
     const grammar = adapterOf(golden.to).stream;
     const usageIn = (chunks: Buffer[]) => {
-      const reader = streamReader(grammar.wire === 'event-stream' ? 'event-stream' : 'sse');
       const meter = usageMeter(grammar);
-      for (const event of chunks.flatMap((chunk) => reader.push(chunk))) meter.see(event);
+      for (const event of eventsIn(grammar.wire === 'event-stream' ? 'event-stream' : 'sse', ...chunks)) meter.see(event);
       return [meter.usage({ textBytes: 0, images: 0 }), meter.complete()];
     };
     const expected = usageIn([bytes]);

@@ -43,6 +43,16 @@ export type Translation = {
   /** Events of the provider in, events of the caller's shape out. */
   stream: () => Stage;
   error: (status: number, answer: unknown) => { status: number; body: JsonObject };
+  /** What the same translation is made of elsewhere, once its request was made: see {@link translationOf}. */
+  readonly plan: TranslationPlan;
+};
+
+/** A translation as plain values, for a thread. */
+export type TranslationPlan = {
+  readonly from: ClientShape;
+  readonly to: UpstreamShape;
+  readonly context: TranslationContext;
+  readonly notes: Notes;
 };
 
 /** Whether calls of one shape are translated into the other. */
@@ -51,8 +61,12 @@ export const isTranslated = (from: Shape, to: Shape): boolean =>
   (from === 'anthropic' && (to === 'openai-chat' || to === 'bedrock-converse'));
 
 /** Translates between two of the shapes for which {@link isTranslated} holds (spec/51 §6.2, §6.3). */
-export function translation(from: ClientShape, to: UpstreamShape, context: TranslationContext): Translation {
-  const notes: Notes = {};
+export const translation = (from: ClientShape, to: UpstreamShape, context: TranslationContext): Translation =>
+  translationOf({ from, to, context, notes: {} });
+
+/** The translation that a plan is of. */
+export function translationOf(plan: TranslationPlan): Translation {
+  const { from, to, context, notes } = plan;
   const names: CallNames = { id: context.requestId, model: context.model };
   const created = Math.floor(context.now.getTime() / 1_000);
   return {
@@ -77,6 +91,7 @@ export function translation(from: ClientShape, to: UpstreamShape, context: Trans
       return { push: (event) => read(event).flatMap(write), end: () => [] };
     },
     error: (status, answer) => translatedError(from, status, answer),
+    plan,
   };
 }
 

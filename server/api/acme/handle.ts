@@ -3,7 +3,7 @@ import { freshNonce } from '#server/domain/acme/nonces.ts';
 import { AcmeProblem, malformed } from '#server/domain/acme/problem.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { env } from '#server/platform/env.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { type Edge, edgeOf } from '../edge.ts';
 import { isTooOften } from '../public-certificates.ts';
 import { json, secured, type Wire } from '../respond.ts';
@@ -34,7 +34,7 @@ export async function handleAcme(req: Request, edge: Edge | null = edgeOf(req.he
     wire = await answer(req, { directory, target, url, ctx: contextOf(directory, asked) });
   } catch (error) {
     const problem = asProblem(error);
-    if (problem.status >= 500) log.error({ err: problem.more.cause ?? problem, request_id: edge.request_id }, 'ACME request failed');
+    if (problem.status >= 500) logFailure(problem.more.cause ?? problem, edge.request_id, 'ACME request failed');
     wire = problemWire(problem);
   }
   const headers = directory && target ? { ...wire.headers, ...protocolHeaders(directory, target, wire, asked.now) } : wire.headers;

@@ -1,5 +1,5 @@
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { type Edge, edgeOf } from '../edge.ts';
 import { managementFailure } from '../envelope.ts';
 import { bodyOf, parseJsonObject } from '../input.ts';
@@ -15,7 +15,7 @@ export async function handleAgents(req: Request, edge: Edge | null = edgeOf(req.
     wire = await answer(req, edge, now);
   } catch (error) {
     const refusal = asRefusal(error);
-    if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: edge.request_id }, 'a call of an agent failed');
+    logFailure(refusal, edge.request_id, 'a call of an agent failed');
     const revoked = refusal.type === 'agent_revoked' ? { revoked: true } : {};
     wire = json(refusal.status, { ...managementFailure(refusal, edge.request_id), ...revoked }, refusalHeaders(refusal));
   }

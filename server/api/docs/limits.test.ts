@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { MESSAGE_SHAPE as AI_SHAPE } from '#server/ai/json.ts';
-import { LARGEST_PROGRAM } from '#server/ai/patterns/linear-pattern.ts';
+import { LARGEST as LARGEST_PROGRAM } from '#server/ai/patterns/compile.ts';
 import { MOST_WORDS } from '#server/ai/pii/recognizer.ts';
 import { MOST_WORK as MOST_CHECKING } from '#server/ai/schema/check.ts';
 import { SCHEMA_LIMITS } from '#server/ai/schema/shape.ts';

@@ -7,7 +7,7 @@ import { isObject, type Params, type RpcRequest, readMessage } from '#server/mcp
 import { ownResult } from '#server/mcp/results.ts';
 import { ArgumentProblem, toolRequest } from '#server/mcp/tool-operation.ts';
 import { type Era, negotiate, SUPPORTED_VERSIONS } from '#server/mcp/versions.ts';
-import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { authenticate } from '../authenticate.ts';
 import { type Edge, edgeOf } from '../edge.ts';
 import { handle, type Plane } from '../handle.ts';
@@ -36,7 +36,7 @@ export async function serveManagementMcp(req: Request, edge: Edge | null = edgeO
     wire = await answer(req, edge);
   } catch (error) {
     const refusal = asRefusal(error);
-    if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: edge.request_id }, 'a management MCP call failed');
+    logFailure(refusal, edge.request_id, 'a management MCP call failed');
     wire = failure(refusal, edge.request_id);
     if (refusal.status === 401) wire.headers['www-authenticate'] = challenge(req);
   }

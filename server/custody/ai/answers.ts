@@ -49,9 +49,9 @@ export async function nearestAnswer(
   return best && keptAnswer(space, agent, best.key);
 }
 
-/** Keeps an answer, in place of one that was there. A key that can't be used keeps nothing. */
-export async function keepAnswer(space: Space, agent: Keeper, { key, near }: AnswerPlace, answer: unknown, until: Date): Promise<void> {
-  await write(space, agent, key, null, Buffer.from(JSON.stringify(answer)), until);
+/** Keeps an answer, as JSON, in place of one that was there. A key that can't be used keeps nothing. */
+export async function keepAnswer(space: Space, agent: Keeper, { key, near }: AnswerPlace, answer: string, until: Date): Promise<void> {
+  await write(space, agent, key, null, Buffer.from(answer), until);
   if (!near) return;
   const vector = Buffer.from(near.vector.buffer, near.vector.byteOffset, near.vector.byteLength);
   // A question's row is found by its scope alone; its key only has to be its own.

@@ -1,6 +1,7 @@
 import type { Oauth2Config } from '#server/kernel/oauth2-providers.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { type OutboundHttp, openHttp } from '#server/platform/connect/http.ts';
+import { documentIn } from '#server/platform/connect/json-document.ts';
 import { TokenFault } from '#server/platform/connect/oauth2.ts';
 import type { TlsMaterial } from '#server/platform/http-out/connector.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
@@ -109,11 +110,9 @@ function read(status: number, body: Buffer, host: string): GrantedTokens {
 
 /** JSON, or the form that some providers answer whatever was asked for. */
 function parsed(body: Buffer): Record<string, unknown> | undefined {
+  const document = documentIn(body);
+  if (document) return document;
   const text = body.toString('utf8').trim();
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return /^[\x21-\x3c\x3e-\x7e]+=[\x21-\x7e]*$/.test(text) ? Object.fromEntries(new URLSearchParams(text)) : undefined;
-  }
+  const isForm = !'{["'.includes(text.charAt(0)) && /^[\x21-\x3c\x3e-\x7e]+=[\x21-\x7e]*$/.test(text);
+  return isForm ? Object.fromEntries(new URLSearchParams(text)) : undefined;
 }

@@ -64,7 +64,7 @@ let line: Promise<unknown> = Promise.resolve();
 function searcher(secrets: Secrets, shortest: number): (bytes: Buffer, most: number) => Steps<Found[] | null> {
   let known: Fragments[] | undefined;
   return function* (bytes, most) {
-    if (most < Number.POSITIVE_INFINITY && lengthOf(secrets) > MOST_SECRET) return null;
+    if (most < Number.POSITIVE_INFINITY && isTooMuchToFind(secrets)) return null;
     known ??= yield* fragmentsOf(secrets, shortest);
     const fragments = known;
     const least = Math.min(...fragments.map(({ length }) => length));
@@ -104,6 +104,9 @@ export const redactedMark = (secret: string): string => `[redacted:secret:${secr
 /** Fragments of one length, by a hash of their characters; `maybe` says of most stretches at once that they are none. */
 type Fragments = { length: number; names: Map<number, string>; maybe: Uint8Array };
 type Place = [from: number, to: number, name: string];
+
+/** Whether the values are so long together that no text can be searched for them. */
+export const isTooMuchToFind = (secrets: Secrets): boolean => lengthOf(secrets) > MOST_SECRET;
 
 /** Of different values. */
 function lengthOf(secrets: Secrets): number {

@@ -90,7 +90,7 @@ export async function refreshServer(ctx: Ctx, { id, pin }: { id: string; pin: bo
 }
 
 /** A statement with a long list of tools would hold the process while it is written. */
-const CREATED_AT_ONCE = 50;
+const TOOLS_AT_ONCE = 50;
 
 /** Keeps what a probe found, and raises what is news about approved tools. A probe that failed leaves the tools as they were. */
 async function storeProbe(tx: Tx, ctx: Ctx, row: ServerRow, { protocol, tools }: Judged): Promise<{ found: number; changed: number }> {
@@ -106,6 +106,7 @@ async function storeProbe(tx: Tx, ctx: Ctx, row: ServerRow, { protocol, tools }:
   const seen = new Set<string>();
   const news: DomainEvent[] = [];
   const created: Prisma.mcp_toolsCreateManyInput[] = [];
+  const updated: SeenAgain[] = [];
   let changed = 0;
   for (const { tool, hash, poison } of tools) {
     seen.add(tool.name);
@@ -131,19 +132,16 @@ async function storeProbe(tx: Tx, ctx: Ctx, row: ServerRow, { protocol, tools }:
     }
     const differs = known.upstream_hash !== definition.upstream_hash;
     if (!differs && known.discovered) continue;
-    await tx.mcp_tools.update({
-      where: { id: known.id, ...own(ctx) },
-      data: { ...definition, discovered: true, ...(differs && known.upstream_hash !== null ? { changed_at: ctx.now } : {}) },
-      select: { id: true },
-    });
+    updated.push({ id: known.id, tool, hash, poison: poison.length > 0 ? poison : null, changed: differs && known.upstream_hash !== null });
     if (differs && known.pinned_hash !== null && known.pinned_hash !== definition.upstream_hash) {
       changed++;
       news.push(eventOf('ai.mcp.tool_changed', row, tool.name, { pinned_hash: known.pinned_hash, hash: definition.upstream_hash }));
     }
     if (poison.length > 0 && differs) news.push(eventOf('ai.mcp.tool_poisoning', row, tool.name, { rules: poison }));
   }
-  for (let from = 0; from < created.length; from += CREATED_AT_ONCE)
-    await tx.mcp_tools.createMany({ data: created.slice(from, from + CREATED_AT_ONCE) });
+  for (let from = 0; from < created.length; from += TOOLS_AT_ONCE)
+    await tx.mcp_tools.createMany({ data: created.slice(from, from + TOOLS_AT_ONCE) });
+  for (let from = 0; from < updated.length; from += TOOLS_AT_ONCE) await update(tx, ctx, updated.slice(from, from + TOOLS_AT_ONCE));
   await tx.mcp_tools.updateMany({
     where: { ...own(ctx), mcp_server_id: row.id, discovered: true, tool_name: { notIn: [...seen] } },
     data: { discovered: false },
@@ -151,6 +149,15 @@ async function storeProbe(tx: Tx, ctx: Ctx, row: ServerRow, { protocol, tools }:
   await raise(tx, ctx, news);
   return { found: seen.size, changed };
 }
+
+/** A tool that has a row and was found anew, or with another definition. */
+type SeenAgain = { id: string; tool: Tool; hash: string; poison: string[] | null; changed: boolean };
+
+const update = (tx: Tx, ctx: Ctx, tools: readonly SeenAgain[]): Promise<number> =>
+  tx.$executeRaw`update mcp_tools t set upstream_tool = s.tool, upstream_hash = s.hash, poisoning = s.poison, discovered = true, updated_at = ${ctx.now},
+      changed_at = case when s.changed then ${ctx.now} else t.changed_at end
+    from jsonb_to_recordset(${JSON.stringify(tools)}::jsonb) as s (id uuid, tool jsonb, hash text, poison jsonb, changed boolean)
+    where t.id = s.id and t.tenant_id = ${ctx.tenant_id}::uuid and t.sandbox = ${ctx.sandbox}`;
 
 /** What is known stays known when the upstream is away. */
 const merged = (before: Partial<McpProtocol>, now: McpProtocol) =>

@@ -187,6 +187,39 @@ test('a definition that changes after it was approved shows as changed until it 
   assert.equal((await made(w.live, 'mcp_servers.tools.update', { ...ref, pinned_hash: tool.upstream_hash })).pin_state, 'pinned');
 });
 
+test('a long list of tools that all change is written in a few statements, each tool with its own definition', async () => {
+  const w = await workspace();
+  const upstream = await ProtectedUpstream.start();
+  upstream.open = true;
+  const tools = (text: string) =>
+    Array.from({ length: 200 }, (_, i) => ({ name: `tool_${i}`, description: `${text} ${i}`, inputSchema: { type: 'object' } }));
+  upstream.tools = tools('first');
+  const server = await registering(w, { upstream_url: upstream.url, allowed_tools: ['tool_7'] });
+  await made(w.live, 'mcp_servers.refresh', { id: server.id, pin: true });
+  upstream.tools = tools('second').slice(0, 199);
+  await made(w.live, 'mcp_servers.refresh', { id: server.id });
+  const where = { where: { mcp_server_id: server.id } };
+  const rows = await db().mcp_tools.findMany(where);
+  for (const { tool_name, upstream_tool, discovered, changed_at } of rows) {
+    const i = Number(tool_name.slice(5));
+    const { description } = upstream_tool as { description: string };
+    assert.deepEqual([description, discovered, changed_at !== null], i < 199 ? [`second ${i}`, true, true] : ['first 199', false, false]);
+  }
+  assert.equal(
+    (await made(w.live, 'mcp_servers.tools.list', { id: server.id })).find(
+      ({ tool_name: name }: { tool_name: string }) => name === 'tool_7',
+    )?.pin_state,
+    'changed',
+  );
+  const [{ statements } = { statements: 0 }] = await db().$queryRaw<
+    { statements: number }[]
+  >`select count(distinct cmin::text)::int as statements from mcp_tools where mcp_server_id = ${server.id}::uuid and discovered`;
+  assert.equal(statements, 4, 'rows that one statement wrote have one command number');
+  upstream.tools = tools('second');
+  await made(w.live, 'mcp_servers.refresh', { id: server.id });
+  assert.equal((await db().mcp_tools.findMany(where)).filter(({ discovered }) => discovered).length, 200, 'one that is found again');
+});
+
 test('tools whose texts can not be judged now stay as they were, and the refresh says so', async () => {
   const w = await workspace();
   const upstream = await ProtectedUpstream.start();

@@ -12,7 +12,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { loosened } from '#server/kernel/loosening.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { grouped } from '#server/kernel/numbers.ts';
-import { compileRules, RuleProblem } from '#server/mcp/argument-rules.ts';
+import { assertRules, RuleProblem } from '#server/mcp/argument-rules.ts';
 import { parameterHeaderProblem, templateProblem } from '#server/mcp/tool-operation.ts';
 import { env } from '#server/platform/env.ts';
 import { pinStateOf } from './pin-state.shared.ts';
@@ -227,7 +227,7 @@ export async function checkTool(
   before: string | null = null,
 ): Promise<void> {
   try {
-    compileRules(argument_rules ?? []);
+    await assertRules(argument_rules ?? []);
   } catch (error) {
     if (error instanceof RuleProblem)
       throw new Refusal('validation_error', `argument_rules.${error.index}.${error.member}: ${error.message}`);

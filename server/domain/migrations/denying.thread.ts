@@ -1,4 +1,5 @@
-import { linearPattern, UnsupportedPattern } from '#server/ai/patterns/linear-pattern.ts';
+import { UnsupportedPattern } from '#server/ai/patterns/compile.ts';
+import { linearPattern } from '#server/ai/patterns/linear-pattern.ts';
 import type { Pattern } from './denylist.shared.ts';
 
 export type Entry = { name: string; ref: string; tags: Readonly<Record<string, string>> };

@@ -4,7 +4,7 @@ import type { Asked, Response, Verified } from './saml.thread.ts';
 
 const FILE = 'server/domain/sso/saml.thread.ts';
 /** Of the largest response that is let through, on a machine that is busy with other work. */
-const MS = 5_000;
+export const MS = 5_000;
 
 /** `verifySamlResponse` on a thread. `from` is who posted it: whoever floods a connection waits behind themselves. @throws SamlRefused, what `onThread` throws when it's busy */
 export async function verifiedResponse(response: Response, from: string): Promise<SamlIdentity> {

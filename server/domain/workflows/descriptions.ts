@@ -13,7 +13,11 @@ export const descriptions: Descriptions = {
   about:
     'A workflow is a graph of steps that a trigger starts: a call, a schedule, an event of a route, or a person. Steps call routes and URLs, send mail, decide, repeat and wait. Runs are asynchronous: start one, then ask for it or receive its event.',
   operations: {
-    'workflows.list': { description: 'Lists the workflows of this space.', success: 'A page of workflows.' },
+    'workflows.list': {
+      description:
+        'Lists the workflows of this space. The definitions of a page have at most 2 MiB together: those behind that are `null`, and `meta.warnings` says so. Get such a workflow alone, or ask for smaller pages.',
+      success: 'A page of workflows.',
+    },
     'workflows.create': {
       description:
         'Creates a workflow. A definition that can’t be published is stored all the same, and `enabled` is `false` in the answer, with `disabled_reason: "invalid_definition"` and the first problem in `meta.warnings`: it is a draft. Use `POST /workflows/validate` to learn what is missing.',
@@ -61,6 +65,7 @@ export const descriptions: Descriptions = {
     description: 'Your description of the workflow.',
     definition:
       'The graph: `nodes` and `edges`. At most 512 KiB and 200 nodes. Members we don’t know are kept. Placeholders are filled in values, never in names of members.',
+    'ListedWorkflow.definition': 'The graph: `nodes` and `edges`. `null` when it is left out of a page of large ones.',
     trigger_config: 'Replaces the configuration of the trigger node inside `definition`.',
     environment: 'Name of the environment that route steps use, unless they name another. `null` for the default one.',
     enabled: 'Whether its own trigger (webhook, schedule or event) starts runs.',

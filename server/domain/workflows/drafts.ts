@@ -8,6 +8,7 @@ import { pageOf } from '#server/kernel/page.ts';
 import { pagedRows } from '#server/platform/lists/paged.ts';
 import { listUses, mayWrite, problemsHere } from './acceptance.ts';
 import { graphOf } from './definition.shared.ts';
+import { definitionsOfPage } from './page-definitions.ts';
 import { isPublishable } from './publishable.shared.ts';
 import type { PublishWorkflow, SaveDraft, VersionRef, WorkflowVersions } from './schema.ts';
 import { changed, changeWorkflow } from './service.ts';
@@ -93,15 +94,17 @@ export const listVersions = (ctx: Ctx, { id, ...asked }: z.output<typeof Workflo
       total,
       [{ version: 'desc' }],
       (window) => tx.workflow_versions.findMany({ where, ...window, select: { id: true } }),
-      (ids) => tx.workflow_versions.findMany({ where: { ...own(ctx), id: { in: ids } } }),
+      (ids) => tx.workflow_versions.findMany({ where: { ...own(ctx), id: { in: ids } }, omit: { definition: true } }),
     );
+    const ids = versions.map((one) => one.id);
+    const definitions = await definitionsOfPage(tx, ctx, 'workflow_versions', ids);
     const names = await namesOf(
       tx,
       versions.map(({ created_by }) => created_by),
     );
     return pageOf(
       versions.map((one) => ({
-        ...{ version: one.version, definition: one.definition as Record<string, unknown>, note: one.note, created_at: one.created_at },
+        ...{ version: one.version, definition: definitions.get(one.id) ?? null, note: one.note, created_at: one.created_at },
         ...{ created_by: names(one.created_by), live: one.version === row.version },
       })),
       total,

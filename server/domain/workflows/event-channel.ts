@@ -1,13 +1,14 @@
 import type { Attempt, Channel } from '#server/domain/deliveries/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { inTransaction, type Tx } from '#server/kernel/database.ts';
+import { Refusal } from '#server/kernel/errors.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { configOf, isRecord, triggerOf, triggerTypeOf } from './definition.shared.ts';
 import { newMeter } from './expressions/meter.shared.ts';
 import { member } from './expressions/reference.shared.ts';
-import { OPERATORS, type Operator, satisfies } from './expressions/rules.shared.ts';
+import { type Matcher, OPERATORS, type Operator, satisfies } from './expressions/rules.shared.ts';
 import { uuidOf } from './nodes/email.ts';
 import { matchesPattern } from './nodes/matching.ts';
 import { runsBehind } from './nodes/request-ids.ts';
@@ -29,7 +30,7 @@ export const workflowChannel = (): Channel => ({
     const trigger = triggerOf(workflow.definition);
     const config = trigger ? configOf(trigger).proxyEventConfig : undefined;
     // Calls that its own runs make start it again for ever; those of others do when they lead back to it.
-    if (origin.includes(workflow.id) || origin.length > MOST_DEEP || !matches(config, attempt.event.data)) return { result: 'delivered' };
+    if (origin.includes(workflow.id) || origin.length > MOST_DEEP || !(await matches(config, attempt))) return { result: 'delivered' };
     const { id, type, occurred_at, data } = attempt.event;
     await startAutomatically(ctx, workflow, {
       ...{ id: uuidOf(`workflow ${workflow.id} event ${id}`), trigger_type: 'proxy_event', label: type, chain: origin },
@@ -71,19 +72,24 @@ const FIELDS: Record<string, readonly string[]> = {
   origin: ['response', 'origin'],
 };
 
-/** All conditions of the trigger; a malformed one holds for nothing. */
-export function matches(config: unknown, data: Record<string, unknown>): boolean {
+/** All conditions of the trigger; a malformed one holds for nothing. @throws Refusal dependency_unavailable while too many texts are searched: then the event is delivered again */
+async function matches(config: unknown, { tenant_id, event: { data } }: Attempt): Promise<boolean> {
   const conditions = isRecord(config) && Array.isArray(config.conditions) ? config.conditions : [];
-  const meter = newMeter();
-  return conditions.every((condition) => {
+  const evaluation = {
+    meter: newMeter(),
+    matches: (...[pattern, text, meter]: Parameters<Matcher>) => matchesPattern(pattern, text, meter, tenant_id),
+  };
+  for (const condition of conditions) {
     const { field, operator, value } = isRecord(condition) ? condition : {};
     const path = FIELDS[String(field)];
     if (!path || !OPERATORS.some((one) => one === operator)) return false;
     try {
-      return satisfies(path.reduce<unknown>(member, data), operator as Operator, value, { matches: matchesPattern, meter });
+      if (!(await satisfies(path.reduce<unknown>(member, data), operator as Operator, value, evaluation))) return false;
     } catch (err) {
+      if (err instanceof Refusal) throw err;
       log.warn({ err }, 'a condition of an event trigger could not be evaluated and does not hold');
       return false;
     }
-  });
+  }
+  return true;
 }

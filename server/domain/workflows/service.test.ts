@@ -183,6 +183,35 @@ test('a draft is live only when it is published, and whoever saved meanwhile is 
   await assert.rejects(made(ada, 'workflows.restore', { id, n: '7' }), { type: 'not_found' });
 });
 
+test('the definitions of a page have 2 MiB together, and the others are left out with a warning', async () => {
+  const w = await workspace();
+  const owner = w.member('owner');
+  const large = (n: number) => ({ nodes: [], edges: [], note: `${n} ${'x'.repeat(500 * 1024)}` });
+  for (let n = 0; n < 6; n++) await made(owner, 'workflows.create', { name: `flow ${n}`, definition: large(n) });
+  const ctx = w.member('owner');
+  const listed = await made(ctx, 'workflows.list', { sort: 'name', order: 'asc', per_page: 100 });
+  assert.deepEqual(
+    listed.map(({ name, definition }: Record<string, unknown>) => [name, definition === null]),
+    [0, 1, 2, 3, 4, 5].map((n) => [`flow ${n}`, n > 3]),
+  );
+  assert.match(
+    String(ctx.warnings),
+    /^2 definitions are left out, as null.*2 MiB together\. Get one workflow, or ask for smaller pages\.$/,
+  );
+  assert.deepEqual(listed[3].definition, large(3));
+  const { id } = listed[0];
+  for (let n = 1; n < 6; n++) await made(owner, 'workflows.update', { id, definition: large(n) });
+  const of = w.member('owner');
+  const versions = await made(of, 'workflows.versions', { id, per_page: 100 });
+  assert.deepEqual(
+    versions.map((one: Record<string, unknown>) => one.definition === null),
+    [false, false, false, false, true, true],
+  );
+  assert.equal(of.warnings.length, 1);
+  const [alone] = await made(w.member('owner'), 'workflows.versions', { id, page: 6, per_page: 1 });
+  assert.deepEqual([alone.version, alone.definition], [1, large(0)]);
+});
+
 test('a copy and an import are off, and an export names secrets without their values', async () => {
   const w = await workspace();
   const owner = w.member('owner');

@@ -12,6 +12,7 @@ import { pageOf } from '#server/kernel/page.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { followWorkflow, forgetReferences, mayWrite, problemsHere, requirePublishable } from './acceptance.ts';
 import { type Definition, graphOf, type TriggerType, triggerTypeOf, withTriggerConfig } from './definition.shared.ts';
+import { definitionsOfPage } from './page-definitions.ts';
 import { firstError, isPublishable } from './publishable.shared.ts';
 import { syncSubscription } from './schedules.ts';
 import type { CreateWorkflow, ListWorkflows, UpdateWorkflow, Workflow } from './schema.ts';
@@ -27,8 +28,13 @@ export const listWorkflows = (ctx: Ctx, { enabled, trigger_type, ...query }: z.o
         trigger_type !== undefined && { where: (bind) => `trigger_type = ${bind(trigger_type, 'text')}` },
       ],
     });
-    const rows = await tx.workflows.findMany({ where: { ...own(ctx), id: { in: ids } } });
-    return pageOf(inOrder(ids, rows).map(shown), total, query);
+    const rows = await tx.workflows.findMany({ where: { ...own(ctx), id: { in: ids } }, omit: { definition: true } });
+    const definitions = await definitionsOfPage(tx, ctx, 'workflows', ids);
+    const listed = inOrder(ids, rows).map((row) => ({
+      ...shown({ ...row, definition: null }),
+      definition: definitions.get(row.id) ?? null,
+    }));
+    return pageOf(listed, total, query);
   });
 
 export const getWorkflow = (ctx: Ctx, { id }: { id: string }) => read(ctx, async (tx) => shown(await workflowById(tx, ctx, id)));

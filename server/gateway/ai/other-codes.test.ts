@@ -122,10 +122,10 @@ test('monthly_limit_exceeded and rate_limited of the workspace, which its routes
   assert.match(limited.headers['retry-after'] ?? '', /^[1-9]\d*$/);
 });
 
-test('output_schema_violation: an output schema that no longer runs is named with its problem', async () => {
+test('output_schema_unavailable: an output schema that no longer runs is named with its problem, and nothing is sent', async () => {
   const pattern = '[a-z]'.repeat(3_000);
   const { ask } = await setUp({ output_schema: { properties: { sku: { pattern } } } });
-  const answer = await refused(ask(), 'output_schema_violation');
+  const answer = await refused(ask(), 'output_schema_unavailable');
   assert.match(answer.body, /output schema of this agent can't be run: the pattern at \/properties\/sku\/pattern is longer than/);
 });
 

@@ -42,9 +42,12 @@ const OWNED = ownQuery(
 );
 
 /** Notes what an answer hands out, before the caller has it. An object that couldn't be noted is nobody's. */
-export async function noteObjects(call: AiCall, answer: unknown): Promise<void> {
+export const noteObjects = (call: AiCall, answer: unknown): Promise<void> =>
+  noteIds(call, keepsObjects(call) ? handedOut(answer) : [], textAt(answer, 'id'));
+
+/** The same of an answer that was read elsewhere; `own` is the ID of the answer itself. */
+export async function noteIds(call: AiCall, ids: readonly string[], own: string | undefined): Promise<void> {
   const { agent, principal } = call.state;
-  const ids = keepsObjects(call) ? handedOut(answer) : [];
   if (ids.length === 0 || !agent || !principal) return;
   const { tenant, sandbox } = call.snapshot;
   const charged = call.state.background ? call.state.charges.at(-1) : undefined;
@@ -57,7 +60,7 @@ export async function noteObjects(call: AiCall, answer: unknown): Promise<void> 
     ids.map((id) => digest(id)),
     new Date(call.receivedAt + KEPT_MS),
     charged === undefined ? null : JSON.stringify(backgroundCharge(call, charged)),
-    digest(textAt(answer, 'id') ?? ''),
+    digest(own ?? ''),
   ];
   try {
     await ownSql().query({ name: 'ai-note-objects', text: NOTE, values });
@@ -75,7 +78,7 @@ const NOTE = `with own as materialized (
   on conflict (tenant_id, sandbox, agent_id, hash) do update set expires_at = excluded.expires_at`;
 
 /** Shapes whose provider keeps something. */
-const keepsObjects = (call: AiCall): boolean => ['openai-responses', 'openai-stored', 'anthropic'].includes(detectedOf(call).shape);
+export const keepsObjects = (call: AiCall): boolean => ['openai-responses', 'openai-stored', 'anthropic'].includes(detectedOf(call).shape);
 
 /** The same for a stream: events pass at once, and what they hand out is noted as it passes. */
 export function notingStage(call: AiCall): Stage | null {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { type Duplex, duplexPair } from 'node:stream';
+import type { Pace } from '#server/platform/http-out/request-out.ts';
 import type { Caller } from '../snapshot/model.ts';
 import type { SpaceSnapshot } from '../snapshot/slices.ts';
 import { newCall } from './call.ts';
@@ -24,6 +25,8 @@ export type InProcessRequest = {
   readonly timeoutMs: number;
   /** More of the body is not read. */
   readonly maxBytes: number;
+  /** Paces the reading of the answer. */
+  readonly pace?: Pace | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The signature of whoever sent it was verified: its upstream is told. */
   readonly verified?: boolean;
@@ -92,7 +95,7 @@ function serve(pipeline: Pipeline, req: IncomingMessage, res: GatewayResponse, a
 
 function exchange(
   socket: Duplex,
-  { method, target, headers, body, host, timeoutMs, maxBytes, signal }: InProcessRequest,
+  { method, target, headers, body, host, timeoutMs, maxBytes, pace, signal }: InProcessRequest,
 ): Promise<InProcessAnswer | null> {
   return new Promise((resolve) => {
     const settle = (answer: InProcessAnswer | null) => {
@@ -114,6 +117,7 @@ function exchange(
     const req = request({ createConnection: () => socket as never, method, path: target, headers: all, setHost: false }, (res) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
+      const readsOn = pace?.(() => res.resume());
       const answer = (cut: boolean) => {
         const { statusCode: status = 0, headers: received } = res;
         settle({
@@ -129,6 +133,7 @@ function exchange(
         chunks.push(chunk.subarray(0, room));
         bytes += chunk.length;
         if (bytes > maxBytes) answer(true);
+        else if (readsOn?.(bytes) === false) res.pause();
       });
       res.on('end', () => answer(false));
       res.on('error', stop);

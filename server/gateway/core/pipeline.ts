@@ -1,4 +1,6 @@
+import { asRefusal } from '#server/kernel/errors.ts';
 import { log } from '#server/platform/log.ts';
+import { logFailure } from '#server/platform/log-failure.ts';
 import { type SpanSink, spanSink } from '#server/platform/telemetry/spans.ts';
 import type { Call } from './call.ts';
 import { type CallMeter, callMeter } from './call-meter.ts';
@@ -124,12 +126,18 @@ export class Pipeline {
   }
 
   #fail(call: Call, error: unknown): void {
-    log.error({ err: error, request_id: call.requestId }, 'a call failed');
+    logFailure(error, call.requestId, 'a call failed');
     if (call.res.headersSent) {
       call.res.destroy();
       call.error = 'internal_error';
       this.#over(call);
-    } else this.refuse(call, refused('internal_error', 'Something went wrong on our side.'));
+      return;
+    }
+    const { type, message } = asRefusal(error);
+    this.refuse(
+      call,
+      type === 'dependency_unavailable' ? refused(type, message) : refused('internal_error', 'Something went wrong on our side.'),
+    );
   }
 
   #callerGone(call: Call): void {

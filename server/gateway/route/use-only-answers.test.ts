@@ -197,3 +197,25 @@ function rawAnswer(text: string): Promise<string> {
     socket.on('error', reject);
   });
 }
+
+test('a call whose hidden secrets no answer can be searched for is refused before the upstream acts, with the reason and what to do', async () => {
+  const long = await shareSecret({ production: 'v'.repeat(1_100_000) });
+  await makeRoute(long.recipient, 'long', upstream.url, { body_placeholders: 'all' });
+  const { text } = await long.recipient.key();
+  await served(running, long.recipient);
+  const before = upstream.seen.length;
+  answer = (_, res) => res.end('done');
+  const headers = { 'content-type': 'application/json' };
+  const got = await ask(running.port, long.recipient.tenant.slug, '/long', {
+    key: text,
+    method: 'POST',
+    headers,
+    body: '{"a":"{{secret:ALIAS}}"}',
+  });
+  assert.equal(got.status, 424);
+  assert.match(
+    got.body,
+    /for use only and that hold more than 1 MiB together, for which no answer can be searched\. Use fewer or shorter ones/,
+  );
+  assert.equal(upstream.seen.length, before, 'nothing was sent');
+});

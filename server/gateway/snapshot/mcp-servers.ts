@@ -1,5 +1,5 @@
 import { parseTemplate, type Template } from '#server/domain/templates/grammar.ts';
-import { type ArgumentRule, type CompiledRules, compileRules } from '#server/mcp/argument-rules.ts';
+import type { ArgumentRule } from '#server/mcp/argument-rules.ts';
 import type { ToolOperation } from '#server/mcp/tool-operation.ts';
 import { defineSlice, OF_SPACE } from './slice.ts';
 
@@ -102,8 +102,7 @@ export type McpTool = {
   /** The only definition that is served (`toolHash`); null serves any. */
   readonly pinnedHash: string | null;
   readonly needsApproval: boolean;
-  /** Compiled at first use. */
-  readonly rules: CompiledRules;
+  readonly rules: readonly ArgumentRule[];
   /** USD * 10^9 of one call. */
   readonly priceNano: number;
 };
@@ -187,7 +186,6 @@ function guardrailOf(row: ServerRow): McpServer['guardrail'] {
 }
 
 function compileTool(row: ToolRow): McpTool {
-  let rules: CompiledRules | undefined;
   return {
     id: row.id,
     name: row.tool_name,
@@ -198,10 +196,7 @@ function compileTool(row: ToolRow): McpTool {
     operation: row.operation,
     pinnedHash: row.pinned_hash,
     needsApproval: row.approval === 'required',
-    get rules() {
-      rules ??= compileRules(row.argument_rules);
-      return rules;
-    },
+    rules: row.argument_rules,
     priceNano: Math.round(row.price_nano),
   };
 }

@@ -1,10 +1,11 @@
-import { type Find, type Found, masked, patientFinder, type Secrets } from '#server/custody/redaction/redaction.ts';
+import { type Find, type Found, isTooMuchToFind, masked, patientFinder, type Secrets } from '#server/custody/redaction/redaction.ts';
 import { ScrubbedText } from '#server/custody/redaction/scrubbed-text.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { UpstreamHandler } from '#server/platform/http-out/upstream-call.ts';
 import type { AnswerScrub, ScrubbedHandler, ScrubbedSource } from '../core/answer-edit.ts';
 import type { Call } from '../core/call.ts';
+import { type Refused, refused } from '../core/refusal.ts';
 import { fieldOf, isAlwaysStreamed, OF_THE_BODY } from '../core/upstream-response.ts';
 import { codingsOf, decompressed } from './content-codings.ts';
 import type { Resolution } from './resolution.ts';
@@ -28,11 +29,25 @@ const answerScrub =
       hidesAll ? 'the secrets that the call sends' : 'a secret that is shared with this workspace for use only',
     );
 
-/** Has the answer scrubbed, and asks the upstream for one that can be. */
-export function scrubAnswer(call: Pick<Call, 'wholeAnswer' | 'scrub'>, resolution: Resolution): void {
-  if (resolution.useOnly.size === 0) return;
+/**
+ * Has the answer scrubbed, and asks the upstream for one that can be. Refuses what no answer can be searched for, before the upstream acts on a call whose
+ * answer nobody would see.
+ */
+export function scrubAnswer(call: Pick<Call, 'wholeAnswer' | 'scrub'>, resolution: Resolution): Refused | undefined {
+  if (resolution.useOnly.size === 0) return undefined;
   call.wholeAnswer = true;
   call.scrub = answerScrub(resolution);
+  return tooMuchHidden(resolution);
+}
+
+/** Also for what a signature added to the values. */
+export function tooMuchHidden({ useOnly, hidesAll }: Resolution): Refused | undefined {
+  if (!isTooMuchToFind(useOnly)) return undefined;
+  const which = hidesAll ? 'that its stored answer must not show' : 'that are shared with this workspace for use only';
+  return refused(
+    'template_invalid',
+    `The call sends secrets ${which} and that hold more than 1 MiB together, for which no answer can be searched. Use fewer or shorter ones in one call.`,
+  );
 }
 
 type Head = { status: number; headers: HeaderList; reason: string };

@@ -3,6 +3,7 @@ import type { Refused } from '../core/refusal.ts';
 import type { Runtime } from '../core/runtime.ts';
 import type { CallConfig, UpstreamSigning } from '../snapshot/model.ts';
 import type { Resolution } from '../templates/resolution.ts';
+import { tooMuchHidden } from '../templates/scrubbed-answer.ts';
 import type { TemplateCall } from '../templates/template-call.ts';
 import { signAws } from './aws.ts';
 import { bearerToken } from './bearer-token.ts';
@@ -24,7 +25,7 @@ export function sign(
   const done = (one: Signed | Refused): Refused | undefined => {
     if (!('code' in one) && resolution.useOnly.has(nameOf(call, signing.auth)))
       for (const [name, text] of one.credentials) resolution.useOnly.set(name, text);
-    return attach(call, one);
+    return attach(call, one) ?? tooMuchHidden(resolution);
   };
   return made instanceof Promise ? made.then(done) : done(made);
 }

@@ -1,10 +1,13 @@
 import { RouteOrder } from '#server/domain/workflows/route-order.schema.ts';
+import { openInFlight, type Transfer } from '#server/platform/in-flight.ts';
 import { actingCaller } from '../core/acting-caller.ts';
 import type { InProcess } from '../core/in-process.ts';
 import type { Order } from '../core/orders.ts';
 import type { Runtime } from '../core/runtime.ts';
 
 const MOST_BYTES = 5 * 1024 * 1024;
+/** Of the answers of all these calls in memory, until the worker has them. */
+const MOST_IN_FLIGHT = 128 * 1024 * 1024;
 
 /**
  * Calls of routes that nodes of workflows make: through the route plane in this process, with everything that holds for its calls, in the name of the workflow,
@@ -13,6 +16,7 @@ const MOST_BYTES = 5 * 1024 * 1024;
  * only some addresses, lets in none.
  */
 export function workflowRequests(runtime: Runtime, routes: InProcess, baseHost: string): Order {
+  const inFlight = openInFlight(MOST_IN_FLIGHT);
   return {
     async take(given) {
       const parsed = RouteOrder.safeParse(given);
@@ -26,6 +30,7 @@ export function workflowRequests(runtime: Runtime, routes: InProcess, baseHost: 
       const [snapshot, otherSpace] = test ? [entry.test, entry.live] : [entry.live, entry.test];
       const { workflow_id: id, callers: subjects } = order;
       const caller = actingCaller({ id, label: `workflow ${id}`, subjects });
+      let transfer: Transfer | undefined;
       const answer = await routes.send({
         ...{ snapshot, otherSpace, caller, method: order.method, target: order.target, body: order.body },
         headers: [
@@ -40,10 +45,16 @@ export function workflowRequests(runtime: Runtime, routes: InProcess, baseHost: 
         requestId: order.request_id,
         timeoutMs: order.timeout_ms,
         maxBytes: MOST_BYTES,
+        pace: (resume) => {
+          transfer = inFlight.begin(order.body?.length ?? 0, resume);
+          return transfer.received;
+        },
       });
-      if (answer === null) return { status: 200, body: { answer: null } };
+      const sent = () => transfer?.done();
+      if (answer === null) return { status: 200, body: { answer: null }, sent };
       const headers = Object.fromEntries(Object.entries(answer.headers).filter(([, value]) => value !== undefined));
-      return { status: 200, body: { answer: { status: answer.status, headers, body: answer.body.toString('base64'), cut: answer.cut } } };
+      const body = answer.body.toString('base64');
+      return { status: 200, body: { answer: { status: answer.status, headers, body, cut: answer.cut } }, sent };
     },
     serves: () => false,
   };

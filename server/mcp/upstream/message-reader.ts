@@ -4,7 +4,7 @@ import { Refusal } from '#server/kernel/errors.ts';
 import { type Reply, upstreamFault } from './reply.ts';
 
 /** What one message of an upstream's may be made of; its size has a bound on the wire. */
-export const MESSAGE_SHAPE = { levels: 100, values: 100_000 };
+export const MESSAGE_SHAPE = { levels: 100, values: 100_000, members: 50_000 };
 /** Messages of an upstream's before the answer to one request. */
 const MOST_MESSAGES = 10_000;
 /** Longer ones have turns of the event loop of their own. */

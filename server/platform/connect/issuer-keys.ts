@@ -11,6 +11,8 @@ import { egress } from '../egress.ts';
 import { UpstreamFault } from '../http-out/faults.ts';
 import type { Resolver } from '../http-out/resolver.ts';
 import { openHttp } from './http.ts';
+import { documentIn } from './json-document.ts';
+import { isKeyList, MOST_KEYS } from './key-list.ts';
 
 // The signing keys of issuers whose workload tokens somebody trusts (interface rules 21 §4.6.3, 50 §6.9): OpenID Connect Discovery through the guarded
 // transport. Only issuers of a binding are ever asked, and no issuer more often than the times below say, whoever presents tokens.
@@ -23,7 +25,6 @@ const REFETCH_MS = 30_000;
 /** An issuer that failed is left alone this long. */
 const FAILED_MS = 10_000;
 const MOST_ISSUERS = 1_000;
-const MOST_KEYS = 200;
 
 /** Why an issuer's keys can't be had. The message is ours: what an issuer answers may hold anything. */
 export class IssuerFault extends Error {
@@ -128,10 +129,9 @@ async function fetchKeys(resolver: Resolver, issuer: string): Promise<IssuerKeys
       ...{ timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, signal: deadline },
     });
     if (status >= 500 || status === 429) throw new IssuerFault('issuer_unreachable', `${host} didn't answer.`);
-    const value: unknown = status === 200 ? parsed(body) : undefined;
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw new IssuerFault('issuer_misconfigured', `${host} has no OpenID Connect documents at this issuer.`);
-    return value as Record<string, unknown>;
+    const document = status === 200 ? documentIn(body) : undefined;
+    if (!document) throw new IssuerFault('issuer_misconfigured', `${host} has no OpenID Connect documents at this issuer.`);
+    return document;
   };
   try {
     const metadata = await json(`${issuer.endsWith('/') ? issuer.slice(0, -1) : issuer}/.well-known/openid-configuration`);
@@ -140,8 +140,8 @@ async function fetchKeys(resolver: Resolver, issuer: string): Promise<IssuerKeys
     if (typeof metadata.jwks_uri !== 'string')
       throw new IssuerFault('issuer_misconfigured', `The discovery document of ${host} names no keys.`);
     const { keys } = await json(metadata.jwks_uri);
-    if (!Array.isArray(keys) || keys.length > MOST_KEYS)
-      throw new IssuerFault('issuer_misconfigured', `The key set of ${host} is malformed.`);
+    if (!isKeyList(keys))
+      throw new IssuerFault('issuer_misconfigured', `The key set of ${host} must be a list of at most ${MOST_KEYS} keys.`);
     return issuerKeys(keys);
   } catch (error) {
     if (error instanceof IssuerFault) throw error;
@@ -164,13 +164,5 @@ async function assertCallable(resolver: Resolver, address: string): Promise<void
 
 const blocked = (host: string) =>
   new IssuerFault('issuer_blocked', `${host} can't be called from here: issuers must have a public address and use https.`);
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
 
 const hostOf = (issuer: string): string => URL.parse(issuer)?.host ?? issuer;

@@ -2,6 +2,7 @@ import * as oauth from 'oauth4webapi';
 import { Sensitive } from '#server/crypto/sensitive.ts';
 import { UpstreamFault } from '../http-out/faults.ts';
 import type { OutboundHttp } from './http.ts';
+import { documentIn } from './json-document.ts';
 
 // OAuth towards the authorization server of an MCP server (MCP authorization, revision 2025-11-25): discovery by RFC 9728 and RFC 8414, registration by RFC 7591,
 // authorization code with PKCE and a resource indicator. oauth4webapi speaks the protocol; every request goes out through the guarded transport.
@@ -165,7 +166,7 @@ export async function register(
     headers: { 'content-type': 'application/json', accept: 'application/json' },
     body: JSON.stringify(metadata),
   });
-  const document = answer.status === 201 || answer.status === 200 ? parsedObject(answer.body) : null;
+  const document = answer.status === 201 || answer.status === 200 ? documentIn(answer.body) : undefined;
   const { client_id, client_secret, token_endpoint_auth_method } = document ?? {};
   if (typeof client_id !== 'string' || client_id === '' || client_id.length > 512)
     throw new ConnectFault(
@@ -280,16 +281,7 @@ async function request(http: OutboundHttp, { tenant, space }: Place, asked: Aske
 /** The document at an address; null when there is none. */
 async function json(http: OutboundHttp, place: Place, url: string): Promise<Record<string, unknown> | null> {
   const { status, body } = await request(http, place, { url, headers: { accept: 'application/json' } });
-  return status === 200 ? parsedObject(body) : null;
-}
-
-function parsedObject(body: Buffer): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
+  return (status === 200 && documentIn(body)) || null;
 }
 
 const list = (value: unknown): string[] => (Array.isArray(value) ? value.filter((one) => typeof one === 'string').slice(0, 100) : []);

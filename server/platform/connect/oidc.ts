@@ -4,6 +4,8 @@ import type { Sensitive } from '#server/crypto/sensitive.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { UpstreamFault } from '../http-out/faults.ts';
 import type { OutboundHttp } from './http.ts';
+import { documentIn } from './json-document.ts';
+import { isKeyList, MOST_KEYS } from './key-list.ts';
 
 // OpenID Connect as a relying party: authorization code with PKCE and a nonce. openid-client speaks the protocol; every request goes out through the
 // guarded transport, and the identity token is verified by its signature as well, not by the connection that it came over alone.
@@ -158,25 +160,21 @@ async function fetchDocuments(http: OutboundHttp, provider: OidcProvider, now: D
     if (typeof metadata[endpoint] !== 'string' || !/^https?:$/.test(URL.parse(metadata[endpoint])?.protocol ?? ''))
       throw new OidcFault('misconfigured', `The discovery document of ${host} has no usable ${endpoint}.`);
   const keys = (await json(http, provider, String(metadata.jwks_uri))) as unknown as Keys;
-  if (!Array.isArray(keys.keys)) throw new OidcFault('misconfigured', `The key set of ${host} is malformed.`);
+  if (!isKeyList(keys.keys))
+    throw new OidcFault(
+      'misconfigured',
+      `The key set of ${host} must be a list of at most ${MOST_KEYS} keys. Remove those no longer in use.`,
+    );
   return { metadata, keys, fetched: now.getTime() };
 }
 
 async function json(http: OutboundHttp, provider: OidcProvider, url: string): Promise<Record<string, unknown>> {
   const { status, body } = await http.request({ ...boundsOf(provider), url, headers: { accept: 'application/json' } });
   if (status >= 500 || status === 429) throw unreachable(provider);
-  const value: unknown = status === 200 ? parsed(body) : undefined;
-  if (typeof value !== 'object' || value === null)
+  const document = status === 200 ? documentIn(body) : undefined;
+  if (!document)
     throw new OidcFault('misconfigured', `${hostOf(provider)} has no OpenID Connect documents at this issuer. Check the issuer.`);
-  return value as Record<string, unknown>;
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  return document;
 }
 
 function configuration(http: OutboundHttp, provider: OidcProvider, metadata: client.ServerMetadata): client.Configuration {

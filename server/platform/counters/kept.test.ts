@@ -5,10 +5,9 @@ import { processState, renewProcessState } from '#server/kernel/process-state.ts
 import { sql } from '#server/platform/sql.ts';
 import { windowCounter } from '#server/platform/window-counter.ts';
 import { ownDatabase } from '#server/testing/database.ts';
-import { until } from '#server/testing/until.ts';
 import { type Counters, openCounters, type Rule, type Verdict } from '../counters.ts';
 import { flushStandings, MOST_KEPT, noteStanding, owe, remembered, takeOwed } from './kept.ts';
-import { withoutRedis as skip, startRedis } from './redis.fixture.ts';
+import { joined, withoutRedis as skip, startRedis, waitForStore } from './redis.fixture.ts';
 
 // Limits of a day outlive what counts them: Redis, a gateway's memory, PostgreSQL's unlogged tables.
 
@@ -47,45 +46,58 @@ for (const [kind, burst] of [
     assert.equal(await admitted(await open(undefined, 1), rule, 12), 3);
   });
 
-  test(`a ${kind} of a day goes on where Redis lost it`, { skip }, async () => {
+  test(`a ${kind} of a day goes on where Redis lost it`, { skip }, async (t) => {
     const server = await startRedis();
-    const [a, b] = [await open(server.url, 2), await open(server.url, 2)];
+    const [a, b] = [await joined(await open(server.url, 2)), await joined(await open(server.url, 2))];
+    const patience = waitForStore(t);
     const rule = daily(`redis-${kind}`, 20, burst === null ? null : 20);
     assert.equal((await admitted(a, rule, 4)) + (await admitted(b, rule, 6)), 10);
     await server.stop();
+    patience.noLonger();
     assert.equal(await admitted(a, rule, 30), 5, 'alone, its share of what is left');
     await startRedis(server.port);
-    await until(async () => (await take(a, { ...rule, key: `probe-${kind}` })).limit === 20);
+    for (const counters of [a, b]) await joined(counters);
+    waitForStore(t);
     assert.equal(await admitted(a, rule, 30), 5, 'and then of all what it had not admitted meanwhile');
     assert.equal(await admitted(b, rule, 30), 0);
   });
 
-  test(`a ${kind} of a day outlives Redis and its gateways together`, { skip }, async () => {
+  test(`a ${kind} of a day outlives Redis and its gateways together`, { skip }, async (t) => {
     const server = await startRedis();
     const rule = daily(`both-${kind}`, 10, burst);
-    assert.equal(await admitted(await open(server.url, 2), rule, 8), 8);
+    const before = await joined(await open(server.url, 2));
+    const patience = waitForStore(t);
+    assert.equal(await admitted(before, rule, 8), 8);
     await restart();
     await server.stop();
-    const { url } = await startRedis();
-    assert.equal(await admitted(await open(url, 2), rule, 10), 2);
+    patience.noLonger();
+    const after = await joined(await open((await startRedis()).url, 2));
+    waitForStore(t);
+    assert.equal(await admitted(after, rule, 10), 2);
   });
 
   for (const gateways of [1, 2])
-    test(`what was kept of a ${kind} of a day counts although it is read late, with ${gateways} gateways`, async () => {
+    test(`what was kept of a ${kind} of a day counts although it is read late, with ${gateways} gateways`, async (t) => {
+      let patience = waitForStore(t);
       const rule = daily(`late-${kind}-${gateways}`, 10, burst);
       assert.equal(await admitted(await open(undefined, gateways), rule, 7), 7);
       await restart();
       await sql().query('truncate rate_states');
+      patience.noLonger();
       const client = await sql().connect();
       await client.query('begin; lock table kept_rates in access exclusive mode');
       const counters = await open(undefined, gateways);
+      patience = waitForStore(t, { butFirst: 1 }); // for what is locked
       assert.equal(await admitted(counters, rule, 1), 1, 'a call does not wait for it');
       await client.query('commit');
       client.release();
+      patience.noLonger();
+      waitForStore(t);
       assert.equal(await admitted(counters, rule, 12), 3);
     });
 
-  test(`a ${kind} of a day outlives a crash of the database that counts it`, async () => {
+  test(`a ${kind} of a day outlives a crash of the database that counts it`, async (t) => {
+    waitForStore(t);
     const rule = daily(`rows-${kind}`, 10, burst);
     const counters = await open(undefined, 2);
     assert.equal(await admitted(counters, rule, 6), 6);

@@ -1,14 +1,16 @@
-import { openRedis } from '../redis.ts';
+import { COUNTER_DEADLINE_MS, openRedis } from '../redis.ts';
 import { bucketVerdict, isKept, type Rule, type Standing, type Verdict, windowVerdict } from './decision.ts';
 import type { SharedCounters } from './shared.ts';
 
 // One script run per decision, so that any number of gateways share one exact count. The server's clock counts, not ours.
 // Per rule the caller sends: limit, window in ms, burst (0 for a sliding window), what it remembers of the counter (previous and current calls and the window's
-// number, or tokens, 0 and when; -1 as the last for nothing), which counts where the store has lost it, and calls that were admitted without the store. The answer is the time and two numbers a rule:
-// previous and current calls, or tokens and 0, after the decision.
+// number, or tokens, 0 and when; -1 as the last for nothing), which counts where the store has lost it, and calls that were admitted without the store. Last comes
+// the time after which nothing is counted: a store that hung takes up calls that were counted elsewhere meanwhile. The answer is the time alone then, else the
+// time and four values a rule: previous and current calls and the window's number, or tokens, 0 and when, after the decision, and whether the rule admits.
 const SCRIPT = `
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
+if now > tonumber(ARGV[#KEYS * 7 + 1]) then return { tostring(now) } end
 local states, all = {}, true
 for i, key in ipairs(KEYS) do
   local base = i * 7 - 7
@@ -63,6 +65,10 @@ export async function redisCounters(
   redis.defineCommand('takeRate', { lua: SCRIPT });
   const takeRate = Reflect.get(redis, 'takeRate') as (count: number, ...rest: (string | number)[]) => Promise<string[]>; // what defineCommand adds has no type
 
+  let clock: number | undefined;
+  /** The store's clock when whoever asks has given up, and as much again for what the estimate may lack: it lies behind by the time that answers take. */
+  const deadline = () => (clock === undefined ? Number.MAX_SAFE_INTEGER : Math.ceil(performance.now() + clock) + 2 * COUNTER_DEADLINE_MS);
+
   return {
     async take(rules, missed) {
       const { seeds, owed } = missed ?? {};
@@ -71,8 +77,12 @@ export async function redisCounters(
         const seed = seeds?.[i]?.windowMs === rule.windowMs && seeds[i]?.isBucket === (rule.burst !== null) ? seeds[i] : undefined;
         return [rule.limit, rule.windowMs, rule.burst ?? 0, seed?.a ?? 0, seed?.b ?? 0, seed?.at ?? -1, owed?.[i] ?? 0];
       });
-      const answer = await takeRate.call(redis, rules.length, ...keys, ...numbers);
+      const answer = await takeRate.call(redis, rules.length, ...keys, ...numbers, deadline());
       const now = Number(answer[0]);
+      const late = answer.length === 1;
+      const seen = now - performance.now();
+      clock = late || clock === undefined ? seen : Math.max(clock, seen);
+      if (late) throw new Error('the counter store took up a call too late, and did not count it');
       for (const [i, rule] of rules.entries())
         if (onCounted && isKept(rule)) {
           const [a, b, at] = answer.slice(1 + i * 4, 4 + i * 4).map(Number) as [number, number, number];

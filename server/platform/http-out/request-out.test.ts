@@ -88,3 +88,25 @@ test('URLs the guard would not save are not called either', async () => {
   bad.push('https://a.example/?q=\r\nX: 1', 'https://{{var:x}}.example/', 'not a url');
   for (const url of bad) await assert.rejects(send({ url }), { type: 'upstream_not_allowed' }, url);
 });
+
+test('an answer that is paced is read no further until it may be, and is whole then', async () => {
+  const port = await listen(createHttp((_, res) => void res.end('x'.repeat(4 * 1024 * 1024))));
+  let [so_far, last, paused] = [0, 0, 0];
+  const answer = await send({
+    url: `http://127.0.0.1:${port}/`,
+    maxBytes: 5 * 1024 * 1024,
+    pace: (resume) => (bytes) => {
+      assert.ok(bytes > so_far);
+      so_far = bytes;
+      if (bytes < last + 1024 * 1024) return true;
+      last = bytes;
+      paused++;
+      setImmediate(() => {
+        assert.equal(so_far, last, 'nothing came meanwhile');
+        resume();
+      });
+      return false;
+    },
+  });
+  assert.deepEqual([answer.body.length, paused >= 3], [4 * 1024 * 1024, true]);
+});

@@ -24,7 +24,15 @@ export type OutboundRequest = {
   tls?: TlsMaterial | undefined;
   identity?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** Paces the reading of the answer. */
+  pace?: Pace | undefined;
 };
+
+/**
+ * Begins an answer; what it returns is told the bytes of the body so far, and says whether to read on. If not, `resume` must be called for that. The timeout
+ * runs on.
+ */
+export type Pace = (resume: () => void) => (bytes: number) => boolean;
 
 export type OutboundResponse = {
   status: number;
@@ -55,6 +63,7 @@ export function createRequestOut(pools: UpstreamPools, settings: EgressSettings)
       let status = 0;
       let headers: OutboundResponse['headers'] = {};
       let call: UpstreamCall | undefined;
+      const readsOn = request.pace?.(() => call?.resume());
       let settled = false;
       const settle = (act: () => void) => {
         if (settled) return;
@@ -91,7 +100,10 @@ export function createRequestOut(pools: UpstreamPools, settings: EgressSettings)
             const room = maxBytes - bytes;
             bytes += lent.length;
             chunks.push(Buffer.from(lent.subarray(0, Math.max(0, room))));
-            if (lent.length <= room) return;
+            if (lent.length <= room) {
+              if (readsOn?.(bytes) === false) call?.pause();
+              return;
+            }
             if (overflow === 'fail')
               return fail(new UpstreamFault('upstream_response_too_large', `The response from ${host} exceeds ${maxBytes} bytes.`));
             finish(true);

@@ -8,6 +8,8 @@ import type { BodySink, Carrier, UpstreamCall } from './upstream-call.ts';
 
 /** Up to here copying a body is cheaper than a second buffer in the write. */
 const ONE_WRITE = 16 * 1024;
+/** Up to here copying a chunk of a body is cheaper than three buffers in the write. */
+const ONE_CHUNK = 1024;
 /** So much before the upstream hangs up an idle connection is not used any more. */
 const IDLE_MARGIN_MS = 1_000;
 
@@ -110,8 +112,14 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
       }
       return socket.write(bytes, (error) => free(bytes, error));
     }
+    const size = bytes.length.toString(16);
+    if (bytes.length <= ONE_CHUNK) {
+      const more = socket.write(`${size}\r\n${bytes.toString('latin1')}\r\n`, 'latin1');
+      freeBytes(bytes);
+      return more;
+    }
     socket.cork();
-    socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
+    socket.write(`${size}\r\n`, 'latin1');
     socket.write(bytes, (error) => free(bytes, error));
     const more = socket.write('\r\n', 'latin1');
     socket.uncork();

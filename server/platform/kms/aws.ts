@@ -2,6 +2,7 @@ import { DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-kms';
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import type { KmsPlace } from '#server/crypto/keyring.ts';
 import { processState } from '#server/kernel/process-state.ts';
+import { limitAnswers, WHERE_LIMITED } from './answer-limit.ts';
 import { type KmsBinding, KmsFailure, type KmsProvider } from './kms.ts';
 
 const clients = processState('kms-aws', () => new Map<string, KMSClient>());
@@ -35,7 +36,9 @@ export const aws: KmsProvider = {
   refusalOf(error) {
     const { name = '', $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
     const status = $metadata?.httpStatusCode;
-    if (status === undefined || status >= 500 || status === 429 || /Throttl|LimitExceeded|Timeout/.test(name)) return undefined;
+    // A status below 400 is that of an answer which couldn't be read.
+    if (status === undefined || status < 400 || status >= 500 || status === 429 || /Throttl|LimitExceeded|Timeout/.test(name))
+      return undefined;
     return name.slice(0, 60);
   },
 
@@ -59,6 +62,7 @@ function client({ config }: KmsPlace, tenantId: string): KMSClient {
   if (known) return known;
   if (clients.size >= LIMIT) aws.forget?.();
   const made = new KMSClient({ region, maxAttempts: 1, credentials: session(region, role_arn, external_id, tenantId) });
+  made.middlewareStack.add(limitAnswers, WHERE_LIMITED);
   clients.set(name, made);
   return made;
 }
@@ -67,6 +71,7 @@ function client({ config }: KmsPlace, tenantId: string): KMSClient {
 function session(region: string, roleArn: string, externalId: string | undefined, tenantId: string) {
   return async () => {
     const sts = new STSClient({ region, maxAttempts: 1 });
+    sts.middlewareStack.add(limitAnswers, WHERE_LIMITED);
     try {
       const { Credentials: given } = await sts.send(
         new AssumeRoleCommand({

@@ -4,6 +4,7 @@ import type { KmsPlace } from '#server/crypto/keyring.ts';
 import { digest, digestEquals } from '#server/crypto/tokens.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { env } from '../env.ts';
+import { answerLimitPolicy } from './answer-limit.ts';
 import { testHttpClient } from './azure-test.ts';
 import { bindingText, KmsFailure, type KmsProvider } from './kms.ts';
 
@@ -59,6 +60,7 @@ function client(place: KmsPlace, tenantId: string, version: string | null): Cryp
 const options = () => ({
   retryOptions: { maxRetries: 0 },
   redirectOptions: { maxRetries: 0 },
+  additionalPolicies: [{ policy: answerLimitPolicy, position: 'perRetry' as const }],
   ...(env.KMS_TEST_AZURE_URL === undefined ? {} : { httpClient: testHttpClient(env.KMS_TEST_AZURE_URL) }),
 });
 

@@ -4,6 +4,7 @@ import { processState } from '#server/kernel/process-state.ts';
 import { type OutboundHttp, openHttp } from '../connect/http.ts';
 import { env } from '../env.ts';
 import { UpstreamFault } from '../http-out/faults.ts';
+import { MOST_ANSWER_BYTES } from './answer-limit.ts';
 import { bindingText, KmsFailure, type KmsProvider } from './kms.ts';
 
 type Send = (request: {
@@ -118,7 +119,8 @@ function guardedSend(tenant: string, origins: readonly string[]): Send {
     if (!origins.includes(URL.parse(request.url)?.origin ?? '')) throw new KmsFailure('access_denied', 'ForeignHost');
     open.http ??= openHttp({ connections: 2, connectTimeoutMs: TIMEOUT_MS });
     try {
-      return await open.http.request({ ...request, method: 'POST', tenant, space: 'live', timeoutMs: TIMEOUT_MS });
+      const bounds = { timeoutMs: TIMEOUT_MS, maxBytes: MOST_ANSWER_BYTES };
+      return await open.http.request({ ...request, ...bounds, method: 'POST', tenant, space: 'live' });
     } catch (error) {
       throw error instanceof UpstreamFault ? Object.assign(new Error(error.message, { cause: error }), { code: error.type }) : error;
     }

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 // What the SDKs of the three clouds say to their services, answered on loopback: the exchanges follow the published REST references. Keys are real for
 // Azure (RSA); the others hand out a handle and remember the plaintext and what it was bound to.
 
-export type Mood = 'ok' | 'disabled' | 'denied' | 'down' | 'redirects';
+/** `floods`: answers as it should, with more behind it than anybody asked for. */
+export type Mood = 'ok' | 'disabled' | 'denied' | 'down' | 'redirects' | 'floods';
 export type KmsServer = {
   url: string;
   /** What the key answers from now on. */
@@ -18,6 +19,8 @@ export type KmsServer = {
   seen: { externalId?: string; role?: string; context?: unknown; principal?: string; aad?: string };
   close(): Promise<void>;
 };
+
+const FLOOD_BYTES = 8 * 1024 * 1024;
 
 type Held = { plaintext: string; bound: string };
 type Answer = { status?: number; type?: string; headers?: Record<string, string>; body: unknown };
@@ -55,7 +58,8 @@ export async function startKmsServer(port = 0): Promise<KmsServer> {
       return void response.writeHead(307, { location: `${kms.url}/elsewhere` }).end();
     const { status = 200, type = 'application/json', headers = {}, body: answer } = route(request, body);
     response.writeHead(status, { 'content-type': type, ...headers });
-    response.end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+    response.write(typeof answer === 'string' ? answer : JSON.stringify(answer));
+    response.end(kms.mood === 'floods' && !request.url?.startsWith('/computeMetadata/') ? ' '.repeat(FLOOD_BYTES) : '');
   }
 
   function route(request: IncomingMessage, body: string): Answer {

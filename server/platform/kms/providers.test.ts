@@ -81,6 +81,19 @@ for (const [name, place] of Object.entries(places)) {
     kms.mood = 'ok';
     await probeKms(place, tenantId);
   });
+
+  test(`${name}: an answer longer than any of a KMS is read no further, of the exchange and of the key`, async () => {
+    for (const warm of [false, true]) {
+      await forgetKmsSessions();
+      const tenantId = randomUUID();
+      kms.mood = 'ok';
+      if (warm) await probeKms(place, tenantId);
+      kms.mood = 'floods';
+      await assert.rejects(probeKms(place, tenantId), { name: 'KmsFailure', reason: 'unreachable' });
+    }
+    kms.mood = 'ok';
+    await probeKms(place, randomUUID());
+  });
 }
 
 test('aws: the role is assumed with the external ID, once per session, and each call names the workspace', async () => {

@@ -1,6 +1,6 @@
 import type { Done, Job, Outcome } from '#server/ai/detectors/job.ts';
 import { BudgetExceeded } from '#server/ai/patterns/budget.ts';
-import { UnsupportedPattern } from '#server/ai/patterns/linear-pattern.ts';
+import { UnsupportedPattern } from '#server/ai/patterns/compile.ts';
 import { HeldTooLong } from '#server/ai/pii/text-stream.ts';
 import { onThread, work } from '#server/platform/threads/pool.ts';
 

@@ -59,3 +59,11 @@ test('nothing is claimed about a body that was cut or cannot be read', () => {
   for (const body_encoding of ['base64', 'withheld'])
     assert.equal(verdict({ kind: 'body', contains: 'data' }, { body_encoding }), 'unknown');
 });
+
+test('an answer of the largest size and any depth is judged', () => {
+  const levels = (256 * 1024) / 2 - 10;
+  const body = `{"data":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+  assert.equal(verdict({ kind: 'json', path: 'data', equals: '[]' }, { body }), 'fails');
+  assert.equal(verdict({ kind: 'json', path: 'data.0.0', equals: '[]' }, { body }), 'fails');
+  assert.equal(verdict({ kind: 'json', path: 'data', equals: '1' }, { body: `{"data":[${'1,'.repeat(levels)}1]}` }), 'fails');
+});

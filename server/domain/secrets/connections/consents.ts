@@ -221,7 +221,7 @@ async function finish(person: PersonCtx, row: StateRow, ctx: Ctx, code: string, 
   } catch (error) {
     if (!(error instanceof TokenFault)) throw error;
     log.warn(
-      { request_id: person.request_id, secret_id: row.secret_id, code: error.code ?? error.kind },
+      { request_id: person.request_id, secret_id: row.secret_id, fault: error.code ?? error.kind },
       'a consent could not be exchanged',
     );
   }

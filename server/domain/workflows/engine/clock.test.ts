@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { db } from '#server/platform/db.ts';
+import { keyring } from '#server/platform/keys.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
@@ -47,6 +49,36 @@ test('a run older than 35 days ends', async () => {
     await until(async () => (await executionOf(id)).wakes_at?.getTime() !== before, 'it went on');
   }
   assert.deepEqual([(await ended(id)).status, (await executionOf(id)).error_code], ['failed', 'execution_timeout']);
+});
+
+test('a run of a sealed workspace waits for its key, and ends at 35 days with the reason', async () => {
+  ahead = 0;
+  const { live, tenant } = await workspace();
+  const definition = definitionOf({ wait: ['delay', { amount: 30, unit: 'days' }] }, ['trigger>wait']);
+  const id = await started(live, await stored(live, definition));
+  const cancelled = await started(live, await stored(live, definition));
+  for (const one of [id, cancelled]) await until(async () => (await executionOf(one)).status === 'waiting', 'it waits');
+  await db().tenant_master_keys.updateMany({ where: { tenant_id: tenant.id }, data: { wrapped_key: null } });
+  keyring().evict(tenant.id);
+  const woken = async (one: string, days: number) => {
+    ahead = days * DAY;
+    const before = (await executionOf(one)).wakes_at?.getTime();
+    await until(async () => (await executionOf(one)).wakes_at?.getTime() !== before, 'it was looked at');
+  };
+  await woken(id, 30.1);
+  await until(async () => (await executionOf(id)).status === 'waiting', 'it waits for the key');
+  await db().workflow_executions.update({ where: { id: cancelled }, data: { status: 'cancelling', locked_until: new Date(0) } });
+  assert.equal((await ended(cancelled)).status, 'cancelled', 'one that is to be cancelled is, without its values');
+  await woken(id, 35.1);
+  const { status, error_code, error_message } = await ended(id);
+  assert.deepEqual([status, error_code], ['failed', 'execution_timeout']);
+  assert.match(String(error_message), /older than 35 days.*the key of the workspace, which is unavailable: restore the key, then retry/);
+  const rows = await db().workflow_node_executions.findMany({ where: { execution_id: id } });
+  assert.deepEqual(
+    rows.filter((row) => row.status === 'running' || row.status === 'pending'),
+    [],
+  );
+  assert.equal(await db().workflow_timers.count({ where: { execution_id: id } }), 0);
 });
 
 test('a delay until a time waits for it, one that is past is over at once, and one beyond 30 days fails', async () => {

@@ -19,6 +19,9 @@ export type Held = {
 };
 export type Tools = { pool: pg.Pool; owner: string; meter: Meter; room: Room; clock: () => Date };
 
+/** A node that ended. `applied` is called once its result counts as what the execution holds. */
+export type Ended = { key: string; result: NodeResult; applied: () => void };
+
 export type Drive = {
   held: Held;
   tools: Tools;
@@ -26,7 +29,7 @@ export type Drive = {
   value: ExecutionValue;
   timers: Map<string, Timer>;
   /** In flight, by the key of their run. */
-  tasks: Map<string, Promise<{ key: string; result: NodeResult }>>;
+  tasks: Map<string, Promise<Ended>>;
   dirty: Set<Run>;
   operations: number;
   /** The size of every output. */
@@ -64,7 +67,7 @@ export function frameOf(path: string): Frame {
   }, ROOT);
 }
 
-export function callOf(drive: Drive, node: WorkflowNode, run: Run, frame: Frame): NodeCall {
+export function callOf(drive: Drive, node: WorkflowNode, run: Run, frame: Frame, pace?: NodeCall['pace']): NodeCall {
   const { execution } = drive.held;
   const { tenant_id, sandbox, id, workflow_id, chain, authorities, plan } = execution;
   const place =
@@ -90,5 +93,6 @@ export function callOf(drive: Drive, node: WorkflowNode, run: Run, frame: Frame)
     idempotencyKey: `wf_${id}_${node.id}_${place}`,
     now: drive.tools.clock(),
     signal: drive.inFlight.signal,
+    pace,
   };
 }

@@ -1,13 +1,13 @@
 import { newId } from '#server/kernel/ids.ts';
 import { log } from '#server/platform/log.ts';
 import { configOf, graphOf, type NodeStatus, type WorkflowNode } from '../definition.shared.ts';
-import { runNode } from '../nodes/kinds.ts';
-import { faultOf, type NodeFault, type NodeResult } from '../nodes/node-call.ts';
+import type { NodeResult } from '../nodes/node-call.ts';
 import { structureOf } from '../structure.shared.ts';
-import { callOf, type Drive, frameOf, type Held, hold, inputBytes, type Tools } from './drive-state.ts';
-import { finish, write } from './ending.ts';
+import { type Drive, type Ended, frameOf, type Held, hold, inputBytes, type Tools } from './drive-state.ts';
+import { finish, finishUnopened, write } from './ending.ts';
 import { advance, type Frame, fail, inputOf, keyOf, openGraph, openLoop, put, putTrigger, type Run, type Step } from './graph.ts';
 import { isOver, MOST_STATE, MOST_VALUES, OVER } from './json-size.ts';
+import { launch } from './launch.ts';
 import { failureOf, resume } from './resume.ts';
 import { type ExecutionValue, kept, MOST_INPUTS, openValue } from './values.ts';
 
@@ -59,8 +59,12 @@ async function open(held: Held, tools: Tools): Promise<Drive | null> {
     if (execution.resumed || execution.retry_of !== null) for (const changed of await resume(drive)) settled(drive, changed);
   } catch (error) {
     clearTimeout(drive.clockOut);
-    // A workspace that sealed its key goes on when it opens it again: the lease runs out, and counts as no loss.
     log.warn({ err: error, execution_id: execution.id }, 'an execution could not be opened');
+    if (drive.stop) {
+      await finishUnopened(drive, error);
+      return null;
+    }
+    // A workspace that sealed its key goes on when it opens it again, until the run is too old: the lease runs out, and counts as no loss.
     await tools.pool.query(
       "update workflow_executions set status = 'waiting', wakes_at = now() + interval '5 minutes', locked_by = null where id = $1 and locked_by = $2 and status = 'running'",
       [execution.id, tools.owner],
@@ -97,7 +101,7 @@ function limitTime(drive: Drive): void {
   };
   drive.clockOut = setTimeout(timedOut, Math.max(0, left));
   if (drive.tools.clock().getTime() - execution.created_at.getTime() > LONGEST_LIFE_MS)
-    drive.stop ??= { status: 'failed', code: 'execution_timeout', message: 'The run is older than 35 days.' };
+    drive.stop ??= { status: 'failed', code: 'execution_timeout', message: 'The run is older than 35 days, the limit.' };
   if (execution.lost >= LOST_TOO_OFTEN)
     drive.stop ??= { status: 'failed', code: 'worker_lost', message: 'Three workers were lost while they ran it.' };
   if (execution.status === 'cancelling') drive.held.cancel();
@@ -160,11 +164,11 @@ async function somethingEnded(drive: Drive): Promise<void> {
   const ended = await Promise.race([...tasks.values(), ...(drive.stop ? [] : [woken])]);
   clearTimeout(alarm);
   if (drive.held.abandoned.signal.aborted) return;
-  if (ended) apply(drive, ended.key, ended.result);
+  if (ended) apply(drive, ended);
   // What ended at the same moment is written together.
   for (const [key, task] of [...tasks]) {
     const also = await Promise.race([task, null]);
-    if (also && tasks.has(key)) apply(drive, key, also.result);
+    if (also && tasks.has(key)) apply(drive, also);
   }
 }
 
@@ -218,33 +222,13 @@ function interrupted(drive: Drive): string[] {
     .map(([key]) => key);
 }
 
-function launch(drive: Drive, key: string): void {
-  const run = drive.graph.runs.get(key) as Run;
-  const node = drive.graph.structure.nodes.get(run.node_id) as WorkflowNode;
-  const call = callOf(drive, node, run, frameOf(run.path));
-  const task = (async (): Promise<{ key: string; result: NodeResult }> => {
-    try {
-      const result = await runNode(call);
-      return {
-        key,
-        result: result ?? { status: 'failed', fault: { code: 'invalid_config', message: `There is no type "${node.type}".` } },
-      };
-    } catch (error) {
-      return { key, result: { status: 'failed', fault: faultOf(error) ?? ours(drive, node, error) } };
-    }
-  })();
-  drive.tasks.set(key, task);
-}
-
-/** A fault that isn't the definition's: aborted, or a bug. */
-function ours(drive: Drive, node: WorkflowNode, error: unknown): NodeFault {
-  if (drive.inFlight.signal.aborted) return { code: drive.stop?.code ?? 'cancelled', message: drive.stop?.message ?? 'The run ended.' };
-  log.error({ err: error, execution_id: drive.held.execution.id, node_type: node.type }, 'a node failed for a reason of ours');
-  return { code: 'invalid_config', message: 'The node could not be run.' };
+function apply(drive: Drive, { key, result, applied }: Ended): void {
+  applyResult(drive, key, result);
+  applied();
 }
 
 /** What a node's run came to. */
-function apply(drive: Drive, key: string, result: NodeResult): void {
+function applyResult(drive: Drive, key: string, result: NodeResult): void {
   const { graph, tools } = drive;
   drive.tasks.delete(key);
   const run = graph.runs.get(key) as Run;

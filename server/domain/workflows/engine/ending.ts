@@ -1,10 +1,11 @@
+import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
 import { EVENT_LIFE_MS, sealPayload } from '#server/domain/events/service.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { log } from '#server/platform/log.ts';
 import { titleOf, type WorkflowNode } from '../definition.shared.ts';
 import { type Drive, frameOf } from './drive-state.ts';
 import { outcomeOf, type Run } from './graph.ts';
-import { type Claimed, type Commit, commit, type End } from './store.ts';
+import { type Claimed, type Commit, commit, type End, endRuns } from './store.ts';
 import { kept, type SealedValue, sealValue } from './values.ts';
 
 export async function finish(drive: Drive, unlocked = false): Promise<void> {
@@ -45,6 +46,22 @@ export async function finish(drive: Drive, unlocked = false): Promise<void> {
       [held.execution.id, tools.owner],
     );
   await write(drive, end);
+}
+
+/** Ends a run whose values can't be opened, such as of a workspace that is sealed: what it did stays as it was written. */
+export async function finishUnopened(drive: Drive, cause: unknown): Promise<void> {
+  const { held, tools, stop, graph } = drive;
+  const why =
+    cause instanceof TenantKeyUnavailable
+      ? 'It waited for the key of the workspace, which is unavailable: restore the key, then retry the run.'
+      : 'Its values could not be opened.';
+  if (stop?.status === 'failed') drive.stop = { ...stop, message: `${stop.message} ${why}` };
+  // Nothing is sealed again.
+  graph.runs.clear();
+  drive.dirty.clear();
+  drive.value = { input: null };
+  await endRuns(tools.pool, held.execution.id, tools.owner, tools.clock());
+  await finish(drive);
 }
 
 /** The data of workflow.execution.* (interface rule 60 §3.1): no input or output of any node. */

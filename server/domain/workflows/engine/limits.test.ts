@@ -204,3 +204,28 @@ test('outputs that are six times as long as JSON are cut without being written o
   const length = JSON.stringify(a?.output).split('\\u0001').length - 1;
   assert.ok(length > 40_000 && length < 44_000, String(length));
 });
+
+test('rows of a server go on as the JSON body of the next request: 250 of 300 members', async () => {
+  const w = await workspace();
+  const rows = Array.from({ length: 250 }, (_, n) => Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`field_${i}`, n + i])));
+  let sent = '';
+  const server = await listen(
+    createServer((req, res) => {
+      req.on('data', (chunk: Buffer) => {
+        sent += chunk;
+      });
+      req.on('end', () => res.setHeader('content-type', 'application/json').end(req.method === 'GET' ? JSON.stringify(rows) : '{}'));
+    }),
+  );
+  const request = (method: string, more: object = {}): [string, Record<string, unknown>] => [
+    'http_request',
+    { method, url: `http://127.0.0.1:${server}/`, ...more },
+  ];
+  const definition = definitionOf({ a: request('GET'), b: request('POST', { body: { rows: '{{a.body}}' }, bodyType: 'json' }) }, [
+    'trigger>a',
+    'a>b',
+  ]);
+  const execution = await ended(await started(w.test, await stored(w.test, definition)));
+  assert.deepEqual([execution.status, execution.error_message], ['completed', null]);
+  assert.deepEqual(JSON.parse(sent), { rows });
+});

@@ -247,6 +247,14 @@ const COMMIT = `
     where $16::uuid is not null and exists (select from event_subscriptions s where s.tenant_id = m.tenant_id and s.sandbox = m.sandbox and s.enabled and s.event_types @> array[$17::text]))
   select status from mine`;
 
+/** Ends the runs of nodes that are in progress, of an execution that this worker has and is about to end. */
+export const endRuns = (pool: pg.Pool, id: string, owner: string, now: Date) =>
+  pool.query(
+    `update workflow_node_executions n set status = 'cancelled', completed_at = $3 from workflow_executions e
+     where e.id = $1 and e.locked_by = $2 and n.execution_id = e.id and n.status in ('running', 'pending')`,
+    [id, owner, now],
+  );
+
 /** Keeps what this worker has. @returns how each stands; one that is missing was taken over */
 export async function renew(pool: pg.Pool, owner: string, ids: readonly string[]): Promise<Map<string, ExecutionStatus>> {
   const { rows } = await pool.query<{ id: string; status: ExecutionStatus }>({

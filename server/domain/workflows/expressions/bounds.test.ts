@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { unordered } from '#server/ai/patterns/hostile.fixture.ts';
 import { neverBlocks } from '#server/testing/loop-probe.ts';
 import { matchesPattern } from '../nodes/matching.ts';
 import { holds, parseCondition } from './condition.shared.ts';
+import { jsonOf } from './filters.shared.ts';
 import { FILTERED, HOSTILE, inLittleMemory, isTooLarge, repeated, SECOND, scope } from './hostile.fixture.ts';
 import { newMeter, TooLarge } from './meter.shared.ts';
 import { OPERATORS, satisfies } from './rules.shared.ts';
@@ -68,35 +70,55 @@ test('rules that compare large values a thousand times end, as a router can have
       OPERATORS.map((operator, i) => {
         const meter = newMeter();
         const right = [SECOND[name], 'x', 5][i % 3];
-        return repeatedly(1_000, () => satisfies(left, operator, right, { matches: () => false, meter }));
+        return repeatedly(1_000, () => satisfies(left, operator, right, { matches: async () => false, meter }));
       }),
     ),
   ));
 
+const WORST = '[ab]*a[ab]{16}$';
+/** Patterns whose automaton has a new state at every character, or that take long to compile. */
 const PATTERNS = [
-  '(a|b)*a(a|b){300}$',
-  '(a|b)*a(a|b){30}$',
-  '(?:[ab]{1,40}b){10}$',
-  '(a+)+$',
-  '^(?:(a)|(b))*$',
-  `(?i)${'\\pL'.repeat(160)}`,
+  ...['(a|b)*a(a|b){300}$', '(a|b)*a(a|b){30}$', WORST, '(?:[ab]{1,40}b){10}$', '(a+)+$', '^(?:(a)|(b))*$'],
+  ...[
+    `(?i)${'\\pL'.repeat(60)}`,
+    `(?i)${'\\pL'.repeat(160)}`,
+    `(?i)[${'B-\u{1e942}'.repeat(120)}]`,
+    `${'[ab]'.repeat(120)}$`,
+    '[ab]*a[ab]{4}$',
+  ],
 ];
-test('patterns with endless states of their automaton are charged before they search', () => {
-  const text = Array.from({ length: 64 * 1024 }, (_, i) => (((i * i * 2_654_435_761) >>> 7) & 1 ? 'a' : 'b')).join('');
-  return bounded(
-    PATTERNS.flatMap((pattern) =>
-      [16, 1_000, 8_000, 64 * 1024].map((length) => {
-        const [meter, searched] = [newMeter(), text.slice(0, length)];
-        return repeatedly(1_000, () => matchesPattern(pattern, searched, meter));
-      }),
-    ),
-  );
+const search = (pattern: string, text: string, meter = newMeter()) => matchesPattern(pattern, text, meter, 'workspace');
+
+test('patterns with endless states of their automaton are searched without blocking, or refused with the next step', async () => {
+  await neverBlocks(async () => {
+    for (const pattern of PATTERNS)
+      for (const length of [16, 200, 1_000, 8_000, ...(pattern === WORST ? [256 * 1024] : [])])
+        await search(pattern, unordered(length)).catch((error: Error) =>
+          assert.match(
+            `${error}`,
+            /^TooLarge: this pattern takes too long to search \d+ characters|^LinearMismatch: the pattern takes too long to compile/,
+          ),
+        );
+  });
 });
 
-test('a text that is too long for a pattern is refused with the number that is not', () => {
-  const search = (length: number) => matchesPattern('"status":\\s*"(failed|error)"', 'a'.repeat(length), newMeter());
-  assert.equal(search(20_000), false);
-  assert.throws(() => search(64 * 1024), /^TooLarge: this pattern can search at most 2\d{4} characters of text: make/);
+test('searches of one step together have a limit, and each small one has a turn of its own', async () => {
+  const meter = newMeter();
+  await neverBlocks(() => Promise.all(Array.from({ length: 60 }, () => search(WORST, unordered(700), meter))));
+  meter.searching = 0;
+  await assert.rejects(search('a', 'a', meter), /^TooLarge: the patterns of this step take longer than 10 seconds.*use fewer/);
+});
+
+test('an ordinary pattern searches 256 KiB of text and more, as often as a step has such rules', async () => {
+  const text = `${'"id": 12345, "status": "completed", '.repeat(20_000)}"status": "failed"`;
+  const meter = newMeter();
+  for (const [pattern, found] of [
+    ['"status":\\s*"(failed|error)"', true],
+    ['(?i)\\b(refused|declined by [a-z]{2,12})\\b', false],
+  ] as const)
+    for (const length of [27_001, 256 * 1024, text.length])
+      assert.equal(await search(pattern, text.slice(-length), meter), found, `${pattern} in ${length}`);
+  await assert.rejects(search('a', 'a'.repeat(1024 * 1024 + 1)), /^LinearMismatch: a pattern can search at most 1 MiB of text: use a part/);
 });
 
 test('what an ordinary step does is far from the bounds', async () => {
@@ -104,9 +126,8 @@ test('what an ordinary step does is far from the bounds', async () => {
   const meter = newMeter();
   const value = { all: '{{orders.body}}', count: '{{orders.body | length}}', first: 'Hello {{orders.body[0].city | upper}}' };
   await neverBlocks(async () => evaluateValue(value, { scope: () => ({ body: orders }), hash: String, meter }));
-  for (let n = 0; n < 50; n++) assert.equal(matchesPattern('^order-[0-9]+$', `order-${n}`, meter), true);
-  assert.equal(matchesPattern('\\bfailed\\b', 'all is well. '.repeat(2_000), newMeter()), false);
-  assert.ok(meter.left > 4_000_000, String(meter.left));
+  for (let n = 0; n < 50; n++) assert.equal(await search('^order-[0-9]+$', `order-${n}`, meter), true);
+  assert.ok(meter.left > 4_000_000 && meter.searching > 9_900, JSON.stringify(meter));
 });
 
 test('a reference alone is passed and not charged as if it was written', () => {
@@ -118,6 +139,14 @@ test('a reference alone is passed and not charged as if it was written', () => {
   assert.deepEqual([value.one === orders, value.again === orders, value.count], [true, true, 250]);
   assert.ok(meter.left > 7_990_000, String(meter.left));
 });
+
+test('a list of 250 rows of 300 members each can be written, as the body of a request is', async () => {
+  const meter = newMeter();
+  const written = await neverBlocks(async () => jsonOf(HOSTILE.rows, meter));
+  assert.equal((JSON.parse(written) as unknown[]).length, 250);
+  assert.throws(() => jsonOf(members(75_000), newMeter()), TooLarge, 'one object of as many members takes several times as long');
+});
+const members = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`name${i}`, i]));
 
 test('a fault says what was over and what the limit is', () => {
   const fault = (template: unknown) => {

@@ -1,5 +1,5 @@
 import { asNumber, keysOf } from './filters.shared.ts';
-import { COST, charge, type Meter } from './meter.shared.ts';
+import { COST, charge, costOfMembers, type Meter } from './meter.shared.ts';
 import { Cursor, expected, type Reference, readLiteral, readReference, resolve, type Scope, SyntaxProblem } from './reference.shared.ts';
 
 // Expressions of conditions: literals, references without braces, === !== < > <= >= && || !, parentheses, and includes, startsWith and endsWith of a
@@ -186,6 +186,6 @@ export function sameJson(left: unknown, right: unknown, meter: Meter, depth = 0)
   }
   if (keysOf(left, meter).length !== keysOf(right, meter).length) return false;
   const [a, b] = [Object.entries(left), right as Record<string, unknown>];
-  charge(meter, a.length * COST.member);
+  charge(meter, costOfMembers(a.length));
   return a.every(([name, value]) => Object.hasOwn(b, name) && sameJson(value, b[name], meter, depth + 1));
 }

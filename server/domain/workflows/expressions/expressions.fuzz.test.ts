@@ -195,8 +195,8 @@ test('a secret is a part that evaluation only masks, whatever filters or quotes 
   );
 });
 
-test('operators of rules compare as JSON, and numbers with numeric texts', () => {
-  const matches = (pattern: string, text: string) => new RegExp(pattern).test(text);
+test('operators of rules compare as JSON, and numbers with numeric texts', async () => {
+  const matches = async (pattern: string, text: string) => new RegExp(pattern).test(text);
   for (const [left, operator, right, result] of [
     [5, 'equals', '5', true],
     ['5', 'equals', 5, true],
@@ -229,7 +229,7 @@ test('operators of rules compare as JSON, and numbers with numeric texts', () =>
     ['x', 'in', [], false],
   ] as const)
     assert.equal(
-      satisfies(left, operator, right, { matches, meter: newMeter() }),
+      await satisfies(left, operator, right, { matches, meter: newMeter() }),
       result,
       `${JSON.stringify(left)} ${operator} ${JSON.stringify(right)}`,
     );

@@ -1,5 +1,5 @@
 import { isRecord } from '../definition.shared.ts';
-import { assertShort, COST, charge, chargeWhole, type Meter } from './meter.shared.ts';
+import { assertShort, COST, charge, chargeWhole, costOfMembers, type Meter } from './meter.shared.ts';
 
 /** What a placeholder may do to its value (interface rule 62 §3.2). */
 export type FilterCall = { name: FilterName; args: Argument[] };
@@ -61,7 +61,7 @@ export function jsonOf(value: unknown, meter: Meter): string {
 
 export function keysOf(value: object, meter: Meter): string[] {
   const keys = Object.keys(value);
-  charge(meter, keys.length * COST.member);
+  charge(meter, costOfMembers(keys.length));
   return keys;
 }
 

@@ -27,6 +27,8 @@ export const HOSTILE: Record<string, unknown> = {
   object: members(20_000, (i) => `name${i}`),
   names: members(20_000, (i) => `${'n'.repeat(200)}${i}`),
   escaped: members(2_000, (i) => `${'\u0001'.repeat(500)}${i}`),
+  rows: times(250, () => members(300, (i) => `field_${i}`)),
+  unlike: times(150, (row) => members(500, (i) => `f${row}_${i}`)),
   deep: JSON.parse(`${'['.repeat(600)}${']'.repeat(600)}`),
 };
 export const SECOND = structuredClone(HOSTILE);

@@ -7,12 +7,19 @@ export class TooLarge extends Error {
 export const MOST_TEXT = 5 * 1024 * 1024;
 /** What the evaluation of one node may look at and make. A unit is some nanoseconds, so that all of them stay under 50 ms whatever the shape is. */
 export const MOST_WORK = 8_000_000;
-/** Units of an item, a member, a step, a piece of a text, a character that is escaped or converted, and one of a template that is parsed. Others count 1. */
-export const COST = { item: 40, member: 120, step: 20, piece: 12, escape: 8, parse: 5 } as const;
+/**
+ * Units of an item, a member, a step, a piece of a text, a character that is escaped or converted, and one of a template that is parsed. Others count 1.
+ * A member of an object that has many is looked up in a table, which takes three times as long.
+ */
+export const COST = { item: 40, member: 50, memberOfMany: 120, step: 20, piece: 12, escape: 8, parse: 5 } as const;
+const MANY = 512;
+export const costOfMembers = (count: number): number => count * (count > MANY ? COST.memberOfMany : COST.member);
 
-/** What is left of the work that one node may be. Everything is charged before it's done. */
-export type Meter = { left: number };
-export const newMeter = (): Meter => ({ left: MOST_WORK });
+/** Milliseconds that the patterns of one node may search. */
+const MOST_SEARCHING = 10_000;
+/** What is left of the work that one node may be. Everything is charged before it's done, but searches on threads, which have a deadline. */
+export type Meter = { left: number; searching: number };
+export const newMeter = (): Meter => ({ left: MOST_WORK, searching: MOST_SEARCHING });
 
 /** @throws TooLarge */
 export function charge(meter: Meter, units: number): void {
@@ -39,7 +46,7 @@ export function chargeWhole(meter: Meter, value: unknown, times = 1): void {
     const isList = Array.isArray(part);
     if (isList) charge(meter, part.length * COST.item * times);
     const names = isList ? [] : Object.keys(part);
-    charge(meter, names.length * COST.member * times);
+    charge(meter, costOfMembers(names.length) * times);
     for (const name of names) chargeText(meter, name, times);
     for (const item of isList ? part : Object.values(part))
       if (typeof item === 'string' || typeof item === 'object') open.push({ value: item, depth: depth + 1 });

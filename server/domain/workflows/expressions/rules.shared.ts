@@ -25,7 +25,7 @@ export type Operator = (typeof OPERATORS)[number];
 export const UNARY: ReadonlySet<string> = new Set<Operator>(['exists', 'not_exists', 'is_empty']);
 
 /** Whether a text has a match of a pattern (RE2). The runtime's own: pages don't evaluate. */
-export type Matcher = (pattern: string, text: string, meter: Meter) => boolean;
+export type Matcher = (pattern: string, text: string, meter: Meter) => Promise<boolean>;
 
 /** One rule of a condition over evaluated sides (interface rule 62 §3.1): a number and a numeric text compare as numbers. */
 export function satisfies(
@@ -33,7 +33,7 @@ export function satisfies(
   operator: Operator,
   right: unknown,
   { matches, meter }: { matches: Matcher; meter: Meter },
-): boolean {
+): boolean | Promise<boolean> {
   switch (operator) {
     case 'equals':
       return equal(left, right, meter);

@@ -56,8 +56,8 @@ export function answerOf({ status, headers, body, truncated }: OutboundResponse,
 }
 
 /** Of JSON that a server answers with. */
-const ANSWER_SHAPE = { levels: 200, values: 300_000 };
-const SHAPE_PROBLEM = `the answer has more than ${ANSWER_SHAPE.values.toLocaleString('en-US')} members and items, or more than ${ANSWER_SHAPE.levels} levels, the limits: ask the server for less at once`;
+const ANSWER_SHAPE = { levels: 200, values: 300_000, members: 100_000 };
+const SHAPE_PROBLEM = `the answer has more than ${ANSWER_SHAPE.values.toLocaleString('en-US')} members and items, more than ${ANSWER_SHAPE.members.toLocaleString('en-US')} different names and containers, or more than ${ANSWER_SHAPE.levels} levels, the limits: ask the server for less at once`;
 
 /** @throws TooLarge */
 function valueOfBody(body: Buffer, type: string, truncated: boolean): unknown {

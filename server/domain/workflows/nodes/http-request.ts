@@ -52,6 +52,7 @@ export const httpRequest: NodeKind = async (call) => {
       redirects: followRedirects === true ? REDIRECTS : 0,
       credentials: built.secretHeaders,
       signal: call.signal,
+      pace: call.pace?.(built.body?.length ?? 0),
     });
     return resultOf(call, built, await scrubbedAnswer(answer, secrets));
   } catch (error) {

@@ -1,6 +1,8 @@
-import { RE2JS } from 're2js';
-import { linearPattern, UnsupportedPattern } from '#server/ai/patterns/linear-pattern.ts';
-import { charge, type Meter, MOST_WORK, TooLarge } from '../expressions/meter.shared.ts';
+import { compilePattern, searchWork, UnsupportedPattern } from '#server/ai/patterns/compile.ts';
+import type { Search, Searched } from '#server/ai/patterns/search.thread.ts';
+import { nextSlice } from '#server/kernel/slices.ts';
+import { onThread, WorkTooLarge, WorkTooSlow, work } from '#server/platform/threads/pool.ts';
+import { type Meter, TooLarge } from '../expressions/meter.shared.ts';
 
 /** A pattern that isn't accepted, or a text that is too long for one. */
 export class LinearMismatch extends Error {
@@ -8,29 +10,47 @@ export class LinearMismatch extends Error {
 }
 
 const LONGEST_PATTERN = 500;
-const LONGEST_TEXT = 64 * 1024;
-/** Units of work: compiling a character of a pattern, or of one that names Unicode classes, and a character of the text for each instruction of the pattern. */
-const COSTS = { compile: 1_000, classes: 10_000, instruction: 10 } as const;
-const UNICODE_CLASS = /\\[pP]/;
+const LONGEST_TEXT = 1024 * 1024;
+const SEARCH = work<Search, Searched>('server/ai/patterns/search.thread.ts');
+/** Of one search. An ordinary pattern takes a mebibyte of text some tens of milliseconds. */
+const MS = 5_000;
+/** Microseconds of a search that is done here, in a turn of the loop of its own. */
+const MOST_HERE = 5_000;
+/** Of one workspace: as many as its runs can have steps in progress on a worker. */
+const MOST_WAITING = 250;
 
-/** Whether a text has a match of a pattern, in time linear in both (RE2). The work is charged before it's done. @throws LinearMismatch, TooLarge */
-export function matchesPattern(pattern: string, text: string, meter: Meter): boolean {
+/**
+ * Whether a text has a match of a pattern, in time linear in both (RE2); `owner` is the workspace. What may take longer than 5 ms runs on a thread.
+ * @throws LinearMismatch, TooLarge when it takes too long, or all searches of the step do, Refusal dependency_unavailable when too many wait
+ */
+export async function matchesPattern(pattern: string, text: string, meter: Meter, owner: string): Promise<boolean> {
   if (pattern.length > LONGEST_PATTERN) throw new LinearMismatch(`a pattern can have at most ${LONGEST_PATTERN} characters`);
-  if (text.length > LONGEST_TEXT) throw new LinearMismatch('a pattern can search at most 64 KiB of text');
-  charge(meter, pattern.length * (UNICODE_CLASS.test(pattern) ? COSTS.classes : COSTS.compile));
+  if (text.length > LONGEST_TEXT) throw new LinearMismatch('a pattern can search at most 1 MiB of text: use a part of it');
+  if (meter.searching <= 0)
+    throw new TooLarge('the patterns of this step take longer than 10 seconds to search, the limit: use fewer or simpler ones');
+  const most = searchWork(pattern, text.length);
+  if (most > MOST_HERE) return onOtherThread(pattern, text, meter, owner);
+  meter.searching -= most / 1_000;
+  await nextSlice();
   try {
-    linearPattern(pattern); // refuses look-around, back-references and programs that are too large
-    const engine = RE2JS.compile(pattern);
-    const each = engine.programSize() * COSTS.instruction;
-    const most = Math.floor(MOST_WORK / each);
-    if (text.length > most && text.length * each > meter.left)
-      throw new TooLarge(
-        `this pattern can search at most ${most} characters of text: make the pattern shorter, or search a part of the text`,
-      );
-    charge(meter, text.length * each);
-    return engine.test(text);
+    return compilePattern(pattern).test(text);
   } catch (error) {
-    if (error instanceof UnsupportedPattern) throw new LinearMismatch(`the pattern ${error.message}`);
+    if (error instanceof UnsupportedPattern) throw unsupported(error.message);
     throw error;
   }
 }
+
+async function onOtherThread(pattern: string, text: string, meter: Meter, owner: string): Promise<boolean> {
+  const searched = await onThread(SEARCH, { pattern, text }, { owner, ms: MS, most: MOST_WAITING }).catch((error: unknown) => {
+    if (error instanceof WorkTooSlow || error instanceof WorkTooLarge)
+      throw new TooLarge(
+        `this pattern takes too long to search ${text.length} characters of text: make the pattern simpler, or search a part of the text`,
+      );
+    throw error;
+  });
+  if ('problem' in searched) throw unsupported(searched.problem);
+  meter.searching -= searched.ms;
+  return searched.found;
+}
+
+const unsupported = (problem: string) => new LinearMismatch(`the pattern ${problem}`);

@@ -1,6 +1,7 @@
 import { digest } from '#server/crypto/tokens.ts';
 import type { Authority } from '#server/domain/authorities/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
+import type { Pace } from '#server/platform/http-out/request-out.ts';
 import type { ExecutionError, WorkflowNode } from '../definition.shared.ts';
 import { asText } from '../expressions/filters.shared.ts';
 import { type Meter, TooLarge } from '../expressions/meter.shared.ts';
@@ -32,6 +33,8 @@ export type NodeCall = {
   idempotencyKey: string;
   now: Date;
   signal: AbortSignal;
+  /** Counts what a request has in flight, beside its body of so many bytes; undefined where nothing is counted. */
+  pace?: ((sent: number) => Pace) | undefined;
   /** In the test of a single node, messages go to whoever tests. */
   own?: { email: string | null; phone: string | null };
 };

@@ -21,7 +21,13 @@ export const routeRequest: NodeKind = async (call) => {
   if (reach.problem !== null) return failed('route_forbidden', forbidden(reach.problem), { input: shown });
   let answer: Answer;
   try {
-    answer = parsed(await askGateway({ ...order, callers: reach.callers } satisfies RouteOrder, '/workflow-requests'));
+    answer = parsed(
+      await askGateway(
+        { ...order, callers: reach.callers } satisfies RouteOrder,
+        '/workflow-requests',
+        call.pace?.(order.body?.length ?? 0),
+      ),
+    );
   } catch (error) {
     if (!(error instanceof Refusal) || call.signal.aborted) throw error;
     return failed('network', 'The gateway is not responding.', { input: shown, retry: { reason: 'network', afterMs: 0 } });

@@ -1,39 +1,32 @@
 import { isAiCode } from '#server/ai/codes.ts';
-import { ANSWER_SHAPE, isObject, parsedJson } from '#server/ai/json.ts';
+import { parsedJson } from '#server/ai/json.ts';
 import { errorMessage } from '#server/ai/providers/serve.ts';
 import type { Adapter } from '#server/ai/shapes/adapter.ts';
 import { adapterOf } from '#server/ai/shapes/adapters.ts';
-import { usageOfHeaders } from '#server/ai/shapes/bedrock-invoke.ts';
 import type { WaitingStage } from '#server/ai/stream/event.ts';
 import { hiddenUsage } from '#server/ai/stream/hidden-usage.ts';
 import { toolGuard } from '#server/ai/stream/tool-guard.ts';
 import { usageMeter } from '#server/ai/stream/usage-meter.ts';
-import type { Translation } from '#server/ai/translate/translation.ts';
-import { estimatedUsage, noUsage } from '#server/ai/usage/usage.ts';
-import { patientRedactor, redactor } from '#server/custody/redaction/redaction.ts';
-import { type JsonShape, jsonShapeSteps } from '#server/kernel/bounded-text.ts';
+import { patientRedactor } from '#server/custody/redaction/redaction.ts';
 import { redactCredentials } from '#server/kernel/credential-patterns.ts';
-import { paced } from '#server/kernel/slices.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
-import { log } from '#server/platform/log.ts';
 import type { Runtime } from '../../core/runtime.ts';
 import { fieldOf } from '../../core/upstream-response.ts';
 import { type AiRefused, aiRefusal } from '../../governance/envelope.ts';
 import { type AiCall, detectedOf } from '../ai-call.ts';
-import { keep, keeps, recorder } from '../cache/keep.ts';
-import { settleBackground } from '../money/background.ts';
+import { keep, recorder } from '../cache/keep.ts';
 import { charge } from '../money/record.ts';
-import { noteObjects, notingStage } from '../stored-objects.ts';
+import { notingStage } from '../stored-objects.ts';
 import type { Answered } from '../upstream/ask.ts';
 import { AnswerTooLarge } from '../upstream/attempt.ts';
 import type { CallerGone } from '../upstream/caller.ts';
 import { refusalOfFault } from '../upstream/fault.ts';
-import { ASK_AGAIN, type Judged, judged, judgeWhole, schemaJudge } from './judge.ts';
+import { ASK_AGAIN, type Judged, judged, schemaJudge } from './judge.ts';
 import { relay } from './stream.ts';
+import { whole } from './unstreamed.ts';
+import { sentTo } from './used.ts';
 import { sendWhole } from './whole.ts';
 
-const MIB = 1024 * 1024;
-const LARGEST_ANSWER = 64 * MIB;
 const LARGEST_ERROR = 64 * 1024;
 
 /** Step 17: what the provider answered, on its way to the caller. Undefined when the answer was sent. */
@@ -138,87 +131,6 @@ async function streamed(call: AiCall, runtime: Runtime, caller: CallerGone, foun
   }
 }
 
-/** What was sent, for an estimate. */
-function sentTo({ requestBytes, state: { adapter, body } }: AiCall): { textBytes: number; images: number } {
-  return { textBytes: requestBytes, images: body && adapter ? adapter.images(body) : 0 };
-}
-
-async function whole(call: AiCall, runtime: Runtime, found: Answered): Promise<Judged> {
-  const { attempt, outgoing, candidate, resolution } = found;
-  const { status, headers } = attempt;
-  const contentType = fieldOf(headers, 'content-type') ?? 'application/octet-stream';
-  let bytes: Buffer;
-  try {
-    bytes = await attempt.collect(LARGEST_ANSWER, (held) => runtime.bodies.hold(call, call.requestBytes + held));
-  } catch (error) {
-    charge(call, candidate.provider, outgoing.model, estimatedUsage(sentTo(call), 0));
-    if (error instanceof UpstreamFault) return { ...refusalOfFault(error), upstreamStatus: status };
-    if (error instanceof AnswerTooLarge)
-      return aiRefusal('upstream_invalid_response', "The provider's answer is too long.", { upstreamStatus: status });
-    throw error;
-  }
-  const theirs = adapterOf(outgoing.way.shape);
-  // Only a file, speech and a transcript may be something else: whatever else isn't JSON would pass all that looks at answers.
-  const { shape } = outgoing.way;
-  const free = shape === 'openai-audio' || shape === 'openai-stored';
-  const transcript = shape === 'openai-audio' && /^text\//i.test(contentType);
-  const parsed = transcript
-    ? { text: bytes.toString('utf8') }
-    : !free || isJson(contentType)
-      ? await answerJson(bytes, detectedOf(call).operation === 'embeddings' ? VECTORS : ANSWER_SHAPE)
-      : undefined;
-  charge(call, candidate.provider, outgoing.model, usageOf(call, theirs, parsed, found, bytes));
-  if (parsed === undefined && (!free || isJson(contentType)))
-    return aiRefusal('upstream_invalid_response', "The provider's answer is not JSON, or has too many members.", {
-      upstreamStatus: status,
-    });
-  let body = bytes;
-  /** As the provider gave it, in the caller's shape. */
-  let answered: unknown;
-  if (theirs && parsed !== undefined) {
-    if (detectedOf(call).storedId !== undefined) await settleBackground(call, parsed, theirs.usage(parsed));
-    await noteObjects(call, parsed);
-    const copy = keeps(call) ? structuredClone(parsed) : undefined;
-    const { verdict, changed } = await judgeWhole(call, theirs, parsed);
-    if (verdict === ASK_AGAIN) return verdict;
-    if (verdict) return { ...verdict, upstreamStatus: status };
-    if (copy !== undefined)
-      answered = outgoing.translation === null ? copy : parsedJson(translatedBack(outgoing.translation, copy)?.toString() ?? '');
-    if (outgoing.translation !== null) {
-      const back = translatedBack(outgoing.translation, parsed);
-      if (back === undefined)
-        return aiRefusal('upstream_invalid_response', "The provider's answer could not be read.", { upstreamStatus: status });
-      body = back;
-    } else if (changed) body = Buffer.from(transcript ? (parsed as { text: string }).text : JSON.stringify(parsed));
-  }
-  call.origin = 'upstream';
-  sendWhole(call, { status, contentType, headers, body: withoutSecrets(body, resolution.secrets) }, resolution.secrets.values());
-  if (answered !== undefined) await keep(call, answered, resolution.secrets.values());
-  return undefined;
-}
-
-/** Vectors are long lists of numbers, which take less time each. */
-const VECTORS: JsonShape = { ...ANSWER_SHAPE, values: 8_000_000 };
-
-export async function answerJson(bytes: Buffer, most: JsonShape = ANSWER_SHAPE): Promise<unknown> {
-  const text = bytes.toString('utf8');
-  try {
-    await paced(jsonShapeSteps(text, most), text.length);
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function translatedBack(translation: Translation, answer: unknown): Buffer | undefined {
-  try {
-    return Buffer.from(JSON.stringify(translation.answer(answer)));
-  } catch (error) {
-    log.warn({ err: error }, 'an answer could not be translated');
-    return undefined;
-  }
-}
-
 /** What a stream goes through: the tools and the content first, what the caller hadn't asked for last. */
 function stagesFor(call: AiCall, theirs: Adapter): WaitingStage[] {
   const { agent, controls, hidesUsage, warnings } = call.state;
@@ -237,25 +149,3 @@ function stagesFor(call: AiCall, theirs: Adapter): WaitingStage[] {
 
 /** Judges the text of a stream that is sent only after it was judged whole. */
 const collectedJudge = (call: AiCall) => async (text: string) => judged(await call.state.controls?.collected(text, schemaJudge(call)));
-
-function usageOf(call: AiCall, theirs: Adapter, parsed: unknown, { attempt, outgoing }: Answered, bytes: Buffer) {
-  if (detectedOf(call).operation === 'count_tokens' || detectedOf(call).storedId !== undefined) return noUsage;
-  const counted = parsed === undefined ? undefined : theirs.usage(parsed);
-  if (counted !== undefined) return counted;
-  const ofHeaders = outgoing.way.shape === 'bedrock-invoke' ? usageOfHeaders(headersOf(attempt)) : undefined;
-  if (ofHeaders !== undefined) return ofHeaders;
-  // A failed call without a count costs nothing, whatever its status says (interface rule 51 §9.3).
-  if (isObject(parsed) && (isObject(parsed.error) || typeof parsed.error === 'string')) return noUsage;
-  return estimatedUsage(sentTo(call), bytes.length);
-}
-
-const headersOf = ({ headers }: Answered['attempt']): Record<string, string> =>
-  Object.fromEntries(headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1] as string]] : [])));
-
-const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json\b/i.test(contentType);
-
-/** An answer that holds our credential is changed, and no other. */
-export function withoutSecrets(bytes: Buffer, secrets: ReadonlyMap<string, string>): Buffer {
-  for (const secret of secrets.values()) if (secret.length >= 6 && bytes.includes(secret)) return redactor(secrets)(bytes);
-  return bytes;
-}

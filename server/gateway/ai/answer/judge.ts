@@ -1,4 +1,5 @@
-import type { Adapter } from '#server/ai/shapes/adapter.ts';
+import type { Adapter, FinishReason } from '#server/ai/shapes/adapter.ts';
+import type { AnswerView } from '../../governance/controls/call-controls.ts';
 import { type AiRefused, aiRefusal } from '../../governance/envelope.ts';
 import { type AiCall, detectedOf } from '../ai-call.ts';
 
@@ -50,10 +51,16 @@ export async function judgeWhole(call: AiCall, theirs: Adapter, answer: unknown)
   const blocked = allowed === null ? [] : theirs.blockTools(answer, (name) => allowed.has(name));
   if (controls === null) return { verdict: undefined, changed: blocked.length > 0 };
   const before = textOf(theirs, answer);
+  const view = { texts: () => theirs.answerTexts(answer), text: () => theirs.answerText(answer) };
+  const verdict = await judgeView(call, view, theirs.finish(answer));
+  return { verdict, changed: blocked.length > 0 || textOf(theirs, answer) !== before };
+}
+
+/** The same over an answer that was read elsewhere. */
+export async function judgeView(call: AiCall, answer: AnswerView, finish: FinishReason | undefined): Promise<Judged> {
   // What calls tools isn't the final answer yet.
-  const judge = theirs.finish(answer) === 'tool_calls' ? undefined : schemaJudge(call);
-  const refusal = await controls.answer(theirs, answer, judge);
-  return { verdict: judged(refusal), changed: blocked.length > 0 || textOf(theirs, answer) !== before };
+  const judge = finish === 'tool_calls' ? undefined : schemaJudge(call);
+  return judged(await call.state.controls?.answer(answer, judge));
 }
 
 const textOf = (theirs: Adapter, answer: unknown): string =>

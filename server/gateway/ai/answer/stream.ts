@@ -1,12 +1,12 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AiCode } from '#server/ai/codes.ts';
 import type { StreamGrammar } from '#server/ai/shapes/adapter.ts';
 import type { Wire } from '#server/ai/stream/event.ts';
 import { endStages, MalformedFrame, type StreamEvent, throughStages, type WaitingStage } from '#server/ai/stream/event.ts';
 import { streamReader } from '#server/ai/stream/reader.ts';
-import type { Waits } from '#server/ai/stream/steps.ts';
+import { ready, type Steps, taken, type Waits } from '#server/ai/stream/steps.ts';
 import type { UsageMeter } from '#server/ai/stream/usage-meter.ts';
 import { streamWriter } from '#server/ai/stream/writer.ts';
+import { nextSlice, SLICE_MS } from '#server/kernel/slices.ts';
 import type { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import { log } from '#server/platform/log.ts';
 import type { Runtime } from '../../core/runtime.ts';
@@ -20,9 +20,11 @@ import type { Judged } from './judge.ts';
 
 const SILENCE_MS = 15_000;
 /** Bytes of a stream that is judged whole. */
-const MOST_HELD = 8 * 1024 * 1024;
-/** Bytes of held events that are sent in a turn of the loop. */
-const A_TURN = 64 * 1024;
+const MOST_HELD = 16 * 1024 * 1024;
+/** What an event takes beside its bytes. */
+const EVENT_BYTES = 200;
+/** Held events that are sent before the clock is looked at. */
+const AT_ONCE = 64;
 
 export type RelayPlan = {
   attempt: Attempt;
@@ -74,6 +76,8 @@ class Relay implements AnswerSink {
   /** Events of a stream that is judged whole, and the text in them. */
   readonly #held: StreamEvent[] = [];
   #heldBytes = 0;
+  /** Milliseconds of work since the last rest. */
+  #spent = 0;
   #text = '';
   #unwatch: () => void = () => undefined;
   #silence: NodeJS.Timeout | undefined;
@@ -98,24 +102,41 @@ class Relay implements AnswerSink {
 
   data(lent: Buffer): void {
     if (this.#over) return;
-    try {
-      // Events are views of these bytes, and stages may keep them.
-      this.#pass(this.#reader.push(Buffer.from(lent)));
-      this.#count();
-    } catch (error) {
-      this.#broken(error);
-    }
+    // Events are views of these bytes, and stages may keep them.
+    const bytes = Buffer.from(lent);
+    this.#inOrder(() => taken(this.#read(bytes)));
   }
 
   end(): void {
-    if (this.#over) return;
-    try {
-      const last = this.#reader.end();
-      if (last) this.#pass([last]);
-      this.#inOrder(() => this.#last());
-    } catch (error) {
-      this.#broken(error);
+    this.#inOrder(() => taken(this.#readLast()));
+  }
+
+  /** The events that these bytes complete, with rests: a few bytes make an event, so that many come at once. */
+  *#read(bytes: Buffer): Steps<void> {
+    const events = this.#reader.push(bytes)[Symbol.iterator]();
+    for (;;) {
+      const began = performance.now();
+      const { done, value } = events.next();
+      if (done || this.#over) break;
+      if (value.length > 0) yield* ready(this.#pass(value));
+      this.#spent += performance.now() - began;
+      yield* this.#rest();
     }
+    this.#count();
+  }
+
+  /** Others have their turn when this stream took a slice. */
+  *#rest(): Steps<void> {
+    if (this.#spent < SLICE_MS) return;
+    yield* ready(nextSlice());
+    this.#spent = 0;
+  }
+
+  *#readLast(): Steps<void> {
+    if (this.#over) return;
+    const last = this.#reader.end();
+    if (last) yield* ready(this.#pass([last]));
+    yield* ready(this.#last());
   }
 
   #last(): Waits<void> {
@@ -149,20 +170,24 @@ class Relay implements AnswerSink {
       this.#resolve(verdict);
       return;
     }
-    let passed = 0;
-    for (const event of this.#held) {
-      passed += event.raw?.length ?? 0;
-      this.#send(await throughStages(this.#plan.stages, [event]));
-      if (passed < A_TURN) continue;
-      passed = 0;
-      await nextTurn();
+    for (let from = 0; from < this.#held.length && !this.#over; from += AT_ONCE) {
+      const began = performance.now();
+      this.#send(await throughStages(this.#plan.stages, this.#held.slice(from, from + AT_ONCE)));
+      this.#spent += performance.now() - began;
+      await taken(this.#rest());
     }
     await this.#finish();
   }
 
   /** Takes a step after those that wait. */
   #inOrder(step: () => Waits<void>): void {
-    const done = this.#waiting === null ? step() : this.#waiting.then(step);
+    let done: Waits<void>;
+    try {
+      done = this.#waiting === null ? step() : this.#waiting.then(step);
+    } catch (error) {
+      this.#broken(error);
+      return;
+    }
     if (!(done instanceof Promise)) return;
     if (this.#waiting === null) this.#pause();
     const settled = done
@@ -186,12 +211,14 @@ class Relay implements AnswerSink {
   fault(fault: UpstreamFault): void {
     if (this.#over) return;
     this.#call.errorDetail = fault.type;
-    // What came after the last event of a whole answer doesn't matter.
-    if (this.#plan.meter.complete()) this.end();
-    else this.#inOrder(() => this.#fail(fault.type === 'upstream_timeout' ? 'upstream_timeout' : undefined));
+    this.#inOrder(() => {
+      // What came after the last event of a whole answer doesn't matter.
+      if (this.#plan.meter.complete()) return taken(this.#readLast());
+      this.#fail(fault.type === 'upstream_timeout' ? 'upstream_timeout' : undefined);
+    });
   }
 
-  #pass(events: readonly StreamEvent[]): void {
+  #pass(events: readonly StreamEvent[]): Waits<void> {
     const { meter, stages, grammar, native } = this.#plan;
     for (const event of events) {
       meter.see(event);
@@ -207,11 +234,10 @@ class Relay implements AnswerSink {
     }
     if (this.#plan.collected) for (const event of events) this.#hold(event);
     else if (stages.length === 0) this.#send(events);
-    else
-      this.#inOrder(() => {
-        const passed = throughStages(stages, events);
-        return passed instanceof Promise ? passed.then((last) => this.#send(last)) : this.#send(passed);
-      });
+    else {
+      const passed = throughStages(stages, events);
+      return passed instanceof Promise ? passed.then((last) => this.#send(last)) : this.#send(passed);
+    }
   }
 
   /** What is kept of a stream counts like a body: beyond the workspace's share it ends. */
@@ -223,7 +249,7 @@ class Relay implements AnswerSink {
   }
 
   #hold(event: StreamEvent): void {
-    this.#heldBytes += event.raw?.length ?? 0;
+    this.#heldBytes += EVENT_BYTES + (event.raw?.length ?? 0);
     if (this.#heldBytes > MOST_HELD) throw new MalformedFrame('the answer is too long to be judged whole');
     for (const { kind, text } of this.#plan.grammar.deltas(event)) if (kind === 'text') this.#text += text;
     this.#held.push(event);

@@ -3,6 +3,7 @@ import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from '#server/platform/http-out/upstream-call.ts';
 import type { Pool } from '#server/platform/http-out/upstream-pool.ts';
 import type { AnswerFlow, ScrubbedHandler } from '../../core/answer-edit.ts';
+import { CollectedAnswer } from './collected-answer.ts';
 
 /** Takes the body of an answer. `data` lends its bytes; `end` or `fault` comes last, once. */
 export type AnswerSink = { data(bytes: Buffer): void; end(): void; fault(fault: UpstreamFault): void };
@@ -54,19 +55,18 @@ export class Attempt implements UpstreamHandler {
   /** The whole body. @throws UpstreamFault, or AnswerTooLarge beyond `most` bytes or when `mayHold` says no */
   collect(most: number, mayHold: (bytes: number) => boolean): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      const pieces: Buffer[] = [];
-      let bytes = 0;
+      const collected = new CollectedAnswer();
       this.take({
         data: (piece) => {
-          bytes += piece.length;
+          const bytes = collected.length + piece.length;
           if (bytes > most || !mayHold(bytes)) {
             this.abort();
             reject(new AnswerTooLarge());
             return;
           }
-          pieces.push(Buffer.from(piece));
+          collected.add(piece);
         },
-        end: () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, bytes)),
+        end: () => resolve(collected.whole()),
         fault: reject,
       });
     });

@@ -90,8 +90,8 @@ export async function prepare(call: AiCall, runtime: Runtime, candidate: Candida
     // A secret that can't sign is no credential.
     if (unsigned) return refusalOf(unsigned, 'upstream_credential_unavailable');
   }
-  scrubAnswer(call, resolution);
-  return resolution;
+  const hidden = scrubAnswer(call, resolution);
+  return hidden ? refusalOf(hidden) : resolution;
 }
 
 /**

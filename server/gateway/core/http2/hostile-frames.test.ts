@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import test from 'node:test';
 import { parseNetworks } from '#server/platform/http-out/networks.ts';
 import { neverBlocks } from '#server/testing/loop-probe.ts';
+import { until } from '#server/testing/until.ts';
 import { createListener, inspectHead } from '../listener.ts';
 import { listen } from '../raw-client.fixture.ts';
 import {
@@ -31,12 +32,15 @@ import { openHttp2 } from './http2-door.ts';
 // of it is served.
 
 const served: string[] = [];
+/** Paths of all calls that began, whether they came to an end or not. */
+const begun: string[] = [];
 let names: string[] = [];
 const server = createListener({ onRequest: () => undefined });
 openHttp2(server, {
   trustedProxies: parseNetworks(['127.0.0.1']),
   onRequest(req, res) {
     const head = inspectHead(req);
+    begun.push(req.url ?? '');
     let body = '';
     req.on('data', (bytes) => {
       body += bytes;
@@ -246,9 +250,46 @@ const reset = (stream: number) => frame(RST_STREAM, 0, stream, uint32(8));
 const streams = (count: number, bytes: (stream: number) => Buffer | readonly Buffer[]) =>
   Buffer.concat(Array.from({ length: count }, (_, i) => bytes(2 * i + 1)).flat());
 
-test('streams that are reset as soon as they are opened cost little, are not served, and end the connection (CVE-2023-44487)', async () => {
+test('streams that are reset as soon as they are opened cost little, and end the connection (CVE-2023-44487)', async () => {
   const flood = streams(10_000, (stream) => [asked(request('/bad'), whole, stream), reset(stream)]);
   const results = await neverBlocks(() => Promise.all(Array.from({ length: 3 }, () => send(flood))));
   assert.deepEqual(results, ['ended', 'ended', 'ended']);
-  assert.deepEqual(served.splice(0), []);
+  // How a flood is cut into reads is the kernel's choice: a stream whose reset comes in a later read was not reset yet.
+  served.splice(0);
 });
+
+test('a stream whose reset is in the packet that opened it is never begun', async () => {
+  begun.splice(0);
+  const socket = connect(port, '127.0.0.1');
+  const packets = packetsTo(socket);
+  await packets.answered(Buffer.concat([Buffer.from(PREFACE), frame(SETTINGS, 0, 0)]));
+  for (let i = 0; i < 40; i++)
+    await packets.answered(
+      Buffer.concat(
+        [0, 1, 2].map((j) => 2 * (3 * i + j) + 1).flatMap((stream) => [asked(request('/reset'), whole, stream), reset(stream)]),
+      ),
+    );
+  await packets.answered(asked(request('/after'), whole, 301));
+  await until(() => begun.includes('/after'), 'the good request is begun');
+  assert.ok(!begun.includes('/reset'));
+  socket.destroy();
+  served.splice(0);
+});
+
+/** Sends one packet at a time: each is read, as its PING is answered, before the next is sent, so that none is cut or joined with another. */
+function packetsTo(socket: Socket): { answered(bytes: Buffer): Promise<void> } {
+  let got = Buffer.alloc(0);
+  let pings = 0;
+  socket.setNoDelay();
+  socket.on('data', (more: Buffer) => {
+    got = Buffer.concat([got, more]);
+  });
+  const acknowledged = () => framesOf(got).frames.filter(({ type, flags }) => type === PING && flags === ACK).length;
+  return {
+    async answered(bytes) {
+      socket.write(Buffer.concat([bytes, frame(PING, 0, 0, Buffer.alloc(8))]));
+      pings++;
+      await until(() => acknowledged() === pings, 'the packet was read');
+    },
+  };
+}

@@ -6,11 +6,12 @@ export class FrameCursor {
   /** Bytes of the head of a frame that have come; at most 14. */
   readonly #head = Buffer.alloc(14);
   #headBytes = 0;
-  #left = 0n;
+  /** Bytes of its payload that are to come; of one too long for a number, nearly so many: it never ends. */
+  #left = 0;
 
   /** Whether the last byte that passed was the last of a frame, or none came yet. */
   get atBoundary(): boolean {
-    return this.#headBytes === 0 && this.#left === 0n;
+    return this.#headBytes === 0 && this.#left === 0;
   }
 
   /** Passes bytes by. @returns how many of them end at the first boundary, -1 without one */
@@ -18,11 +19,10 @@ export class FrameCursor {
     let at = 0;
     let first = -1;
     while (at < bytes.length) {
-      if (this.#left > 0n) {
-        const here = BigInt(bytes.length - at);
-        const taken = this.#left < here ? this.#left : here;
+      if (this.#left > 0) {
+        const taken = Math.min(this.#left, bytes.length - at);
         this.#left -= taken;
-        at += Number(taken);
+        at += taken;
       } else {
         this.#head[this.#headBytes++] = bytes[at++] as number;
         const length = this.#headBytes < 2 ? Number.POSITIVE_INFINITY : headLength(this.#head);
@@ -43,8 +43,8 @@ function headLength(head: Buffer): number {
   return 2 + (EXTENDED[second & 0x7f] ?? 0) + (second & 0x80 ? 4 : 0);
 }
 
-function payloadLength(head: Buffer): bigint {
+function payloadLength(head: Buffer): number {
   const short = (head[1] as number) & 0x7f;
-  if (short < 126) return BigInt(short);
-  return short === 126 ? BigInt(head.readUInt16BE(2)) : head.readBigUInt64BE(2);
+  if (short < 126) return short;
+  return short === 126 ? head.readUInt16BE(2) : Number(head.readBigUInt64BE(2));
 }

@@ -29,17 +29,11 @@ function openSecrets(call: EphemeralCall, runtime: Runtime): Refused | undefined
   state.resolution = resolution;
   if (references.length === 0) return undefined;
   const found = resolve(call, runtime, references, 'configuration', resolution);
-  const note = () => {
+  const note = (refusal: Refused | undefined): Refused | undefined => {
     call.secretsUsed = [...resolution.secrets.keys()];
-    scrubAnswer(call, resolution);
+    return refusal ?? scrubAnswer(call, resolution);
   };
-  if (found instanceof Promise)
-    return found.then((refusal) => {
-      note();
-      return refusal;
-    });
-  note();
-  return found;
+  return found instanceof Promise ? found.then(note) : note(found);
 }
 
 async function openTokens(call: EphemeralCall, tokens: string[]): Promise<Refused | undefined> {

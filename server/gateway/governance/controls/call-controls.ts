@@ -4,7 +4,7 @@ import { type OutputSchema, outputSchema, type SchemaFault } from '#server/ai/sc
 import { InvalidSchema } from '#server/ai/schema/shape.ts';
 import type { Adapter, TextRef, TextRole } from '#server/ai/shapes/adapter.ts';
 import type { WaitingStage } from '#server/ai/stream/event.ts';
-import { ready, type Steps, taken } from '#server/ai/stream/steps.ts';
+import { ready, type Steps, taken, type Waits } from '#server/ai/stream/steps.ts';
 import { workspaceCanary } from '#server/crypto/canary.ts';
 import { withoutMarkers as cutMarkers } from '#server/custody/ai/detectors/canary.ts';
 import type { PooledPii, PooledStream } from '#server/custody/ai/detectors/pii.ts';
@@ -39,6 +39,13 @@ export type ControlledCall = {
   onPlain?: ((body: JsonObject) => void) | undefined;
 };
 
+/** An answer as the controls see it, wherever it was read. */
+export type AnswerView = {
+  texts: () => readonly TextRef[];
+  /** The assistant's text of the first choice, as it is by then. */
+  text: () => Waits<string>;
+};
+
 /** What the log says of the controls. */
 export type ControlReport = { firewall: string[]; pii: Record<string, number>; guardrail: string | null };
 
@@ -55,7 +62,7 @@ export type CallControls = {
   /** What doesn't fit the output schema of the agent, of the assistant's text before it is restored. */
   schemaFaults: (answer: string) => readonly SchemaFault[];
   /** Takes markers out of an answer, asks the guardrail, and replaces and restores values, in this order. The schema is judged between, by `judge`. */
-  answer: (adapter: Adapter, answer: unknown, judge?: (text: string) => AiRefused | undefined) => Promise<AiRefused | undefined>;
+  answer: (answer: AnswerView, judge?: (text: string) => AiRefused | undefined) => Promise<AiRefused | undefined>;
   /** Whether a stream must be collected and judged whole by `collected` before anything of it leaves. */
   collects: boolean;
   /** Judges what was collected of a stream, by its assistant's text. */
@@ -146,21 +153,21 @@ export async function openControls(call: ControlledCall, adapter: Adapter, body:
     report: () => ({ ...report, pii: counted(pii) }),
     leaked: () => told,
     schemaFaults: (text) => schema?.faults(text) ?? [],
-    async answer(theirs, answer, judge) {
+    async answer(answer, judge) {
       try {
-        const refs = codes.length === 0 ? [] : theirs.answerTexts(answer);
+        const refs = codes.length === 0 ? [] : answer.texts();
         const clean = await withoutMarkers(textsOf(refs), codes, owner);
         if (clean.leaked) {
           tellLeak();
           if (blocksLeaks) return aiRefusal('canary_leak', 'The answer repeats the system prompt, so it was withheld.');
           setAll(refs, clean.texts);
         }
-        const unfit = judge?.(theirs.answerText(answer));
+        const unfit = judge?.(await answer.text());
         if (unfit) return unfit;
-        const guarded = asksAnswers ? await guard('response', await messagesOf(theirs.answerTexts(answer), codes, owner)) : undefined;
+        const guarded = asksAnswers ? await guard('response', await messagesOf(answer.texts(), codes, owner)) : undefined;
         if (guarded) return guarded;
         const session = pii;
-        if (session) await replace(theirs.answerTexts(answer), session.answer);
+        if (session) await replace(answer.texts(), session.answer);
         return undefined;
       } catch (error) {
         return refusalOf(error);
@@ -272,7 +279,7 @@ function schemaOf(schema: object): Promise<OutputSchema> {
 function refusalOf(error: unknown): AiRefused {
   // Whoever manages the agent can mend it, and learns here what is wrong with it.
   if (error instanceof InvalidSchema)
-    return aiRefusal('output_schema_violation', `The output schema of this agent can't be run: ${error.message}. Change the schema.`, {
+    return aiRefusal('output_schema_unavailable', `The output schema of this agent can't be run: ${error.message}. Change the schema.`, {
       cause: error,
     });
   const code = error instanceof ControlFailed ? error.code : 'internal_error';

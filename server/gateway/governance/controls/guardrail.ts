@@ -64,7 +64,7 @@ export async function askGuardrail(
   } catch (error) {
     // Only what went wrong: a URL may hold a credential.
     log.warn(
-      { request_id: question.requestId, fault: error instanceof UpstreamFault ? error.type : (error as Error).name },
+      { request_id: question.requestId, agent_id: agent.id, fault: error instanceof UpstreamFault ? error.type : (error as Error).name },
       'a guardrail gave no verdict',
     );
     return { action: 'failed' };
@@ -97,9 +97,11 @@ function newest(all: GuardrailQuestion['messages']) {
   const messages: GuardrailQuestion['messages'][number][] = [];
   let room = MOST_TEXT;
   for (const message of [...all].reverse()) {
-    const bytes = Buffer.byteLength(message.text);
+    // A character takes a byte at least: of a text of megabytes no more is looked at than there is room for.
+    const end = Buffer.from(message.text.slice(-room - 1));
+    const bytes = end.length;
     if (bytes > room) {
-      const rest = Buffer.from(message.text)
+      const rest = end
         .subarray(bytes - room)
         .toString('utf8')
         .replace(/^\ufffd+/, '');

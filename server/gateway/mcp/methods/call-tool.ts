@@ -1,7 +1,6 @@
 import { uuidV7 } from '#server/crypto/random.ts';
 import { approval } from '#server/custody/mcp/approvals.ts';
 import { noteToolCalled } from '#server/custody/mcp/tools.ts';
-import { violated } from '#server/mcp/argument-rules.ts';
 import { argumentFaults } from '#server/mcp/arguments.ts';
 import type { Envelope } from '#server/mcp/envelope.ts';
 import { fault, isFault, type RpcFault } from '#server/mcp/errors.ts';
@@ -14,6 +13,7 @@ import type { ANSWERED } from '../../core/plane.ts';
 import type { Runtime } from '../../core/runtime.ts';
 import { watchStream } from '../../governance/watch.ts';
 import { AnswerStream, answerFault, gone } from '../answer.ts';
+import { brokenRule } from '../argument-rules.ts';
 import { cancelable } from '../cancellation.ts';
 import { callRoute } from '../collection.ts';
 import { type Controls, controlsOf, shownArguments } from '../controls.ts';
@@ -115,7 +115,8 @@ async function judge(
       },
     );
   const { row } = offer;
-  const broken = row ? violated(row.rules, given) : null;
+  const broken = row ? await brokenRule(row.rules, given, { characters: text.length, owner: call.snapshot.tenant.id }) : null;
+  if (broken && isFault(broken)) return broken;
   if (broken)
     return fault('argument_rule', `A rule of this workspace forbids these arguments (${broken.op} at ${broken.path}).`, {
       data: { rule: broken },

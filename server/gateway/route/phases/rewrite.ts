@@ -150,7 +150,7 @@ function* bothViews(call: RouteCall, config: CallConfig, resolution: Resolution,
   return { written, masked: 'code' in masked ? undefined : masked };
 }
 
-function applied(call: RouteCall, runtime: Runtime, config: CallConfig, resolution: Resolution, { written, masked }: Views): undefined {
+function applied(call: RouteCall, runtime: Runtime, config: CallConfig, resolution: Resolution, { written, masked }: Views): Result {
   const { secrets, shown } = resolution;
   const { test } = call.state;
   if (shown && test) {
@@ -165,9 +165,9 @@ function applied(call: RouteCall, runtime: Runtime, config: CallConfig, resoluti
     call.secretsUsed = [...secrets.keys()];
     if (call.capture) call.capture.secrets = secrets;
   }
-  scrubAnswer(call, resolution);
   call.state.resolution = resolution;
   if (call.connections !== null) call.renew = renewalOf(call, runtime, config, resolution);
+  return scrubAnswer(call, resolution);
 }
 
 /** A mark in a query is read more easily than its percent-encoding. */

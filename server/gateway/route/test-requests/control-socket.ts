@@ -66,7 +66,10 @@ export function createControlSocket({ pipeline, token, baseHost, handshakes, ord
     const read = await readBody(req, MAX_ORDER, () => true);
     const other = orders.get(req.url ?? '');
     if (other) {
-      const { status, body } = read.state === 'whole' ? await other.take(parsed(read.body), socket) : { status: 400, body: {} };
+      if (read.state !== 'whole') return answer(res, 400, {});
+      const { status, body, sent } = await other.take(parsed(read.body), socket);
+      if (sent && res.closed) sent();
+      else if (sent) res.once('close', sent);
       return answer(res, status, body);
     }
     const order = read.state === 'whole' ? TrialOrder.safeParse(parsed(read.body)) : undefined;

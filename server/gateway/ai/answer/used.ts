@@ -1,0 +1,26 @@
+import { isObject } from '#server/ai/json.ts';
+import type { Adapter } from '#server/ai/shapes/adapter.ts';
+import { usageOfHeaders } from '#server/ai/shapes/bedrock-invoke.ts';
+import { estimatedUsage, noUsage, type Usage } from '#server/ai/usage/usage.ts';
+import { type AiCall, detectedOf } from '../ai-call.ts';
+import type { Answered } from '../upstream/ask.ts';
+
+/** What was sent, for an estimate. */
+export function sentTo({ requestBytes, state: { adapter, body } }: AiCall): { textBytes: number; images: number } {
+  return { textBytes: requestBytes, images: body && adapter ? adapter.images(body) : 0 };
+}
+
+/** What a whole answer used, by what was read of it: what the provider counted, or an estimate. */
+export function usageOf(call: AiCall, theirs: Adapter, parsed: unknown, { attempt, outgoing }: Answered, bytes: Buffer): Usage {
+  if (detectedOf(call).operation === 'count_tokens' || detectedOf(call).storedId !== undefined) return noUsage;
+  const counted = parsed === undefined ? undefined : theirs.usage(parsed);
+  if (counted !== undefined) return counted;
+  const ofHeaders = outgoing.way.shape === 'bedrock-invoke' ? usageOfHeaders(headersOf(attempt)) : undefined;
+  if (ofHeaders !== undefined) return ofHeaders;
+  // A failed call without a count costs nothing, whatever its status says (interface rule 51 §9.3).
+  if (isObject(parsed) && (isObject(parsed.error) || typeof parsed.error === 'string')) return noUsage;
+  return estimatedUsage(sentTo(call), bytes.length);
+}
+
+const headersOf = ({ headers }: Answered['attempt']): Record<string, string> =>
+  Object.fromEntries(headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1] as string]] : [])));

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { assertJsonShape } from './bounded-text.ts';
+
+const SHAPE = { levels: 8, values: 300_000, members: 50_000 };
+const rows = (name: (row: number) => string, count: number): string =>
+  JSON.stringify(
+    Array.from({ length: count / 10 }, (_, row) => Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`${name(row)}${i}`, i]))),
+  );
+
+test('names that come again are counted as values, and new ones as what costs the most', () => {
+  assertJsonShape(
+    rows(() => 'name', 200_000),
+    SHAPE,
+  );
+  assertJsonShape(
+    rows((row) => `name ${row} `, 40_000),
+    SHAPE,
+  );
+  assert.throws(
+    () =>
+      assertJsonShape(
+        rows((row) => `name ${row} `, 60_000),
+        SHAPE,
+      ),
+    /50000 members/,
+  );
+});
+
+test('names of one length and of escapes are told apart', () => {
+  const numbered = (prefix: string) =>
+    `{${Array.from({ length: 60_000 }, (_, i) => `"${prefix}${String(100_000 + i).slice(1)}":1`).join(',')}}`;
+  for (const prefix of ['\\u00', 'ab']) assert.throws(() => assertJsonShape(numbered(prefix), SHAPE), /50000 members/);
+});
+
+test('what a text says inside strings counts for nothing', () => {
+  assertJsonShape(JSON.stringify({ text: '{"a":[1,2],"b":'.repeat(50_000) }), { levels: 1, values: 2 });
+});
