@@ -80,6 +80,9 @@ export const commands = {
   },
 } as const satisfies Record<string, Command>;
 
+/** Commands that may be the first thing done with an installation; any other one would only work on a new, empty one by mistake. */
+export const CREATES: ReadonlySet<keyof typeof commands> = new Set(['create-tenant']);
+
 export type Given = { readonly [F in Flag]?: (typeof options)[F]['type'] extends 'boolean' ? boolean : string };
 
 /** Runs a command whose flags were judged. Rejects with a Refusal, or with an Error in words for the operator. */

@@ -30,7 +30,7 @@ function admin(args: string[], settings: Record<string, string> = {}, input = ''
   return { status, stdout, stderr };
 }
 
-test('a command that wraps keys refuses a root key that is not this database’s, and makes no key file beside it', async () => {
+test('every command refuses a root key that is not this database’s, and makes no key file beside it', async () => {
   const w = await workspace();
   const file = path.join(directory, 'lost.key');
   const keys = () => db().tenant_master_keys.count();
@@ -40,7 +40,11 @@ test('a command that wraps keys refuses a root key that is not this database’s
     { MASTER_KEY_B64: randomBytes(32).toString('base64') },
   ];
   for (const wrong of settings) {
-    for (const args of [['create-tenant', '--slug', 'late'], ['rotate-tenant-key', '--slug', w.tenant.slug], ['rotate-root-key']]) {
+    for (const args of [
+      ['create-tenant', '--slug', 'late'],
+      ['create-key', '--slug', w.tenant.slug, '--space', 'test'],
+      ['list-tenants'],
+    ]) {
       const { status, stdout, stderr } = admin(args, wrong);
       assert.deepEqual([status, stdout], [1, ''], args[0]);
       assert.match(stderr, /^there is no root key: .*lost\.key does not exist|^the root key doesn.t match this database/);
@@ -78,6 +82,27 @@ test('verify-chains ends with 1 and names workspace and row when one chain does 
 test('an unknown person or workspace is named back to the operator', () => {
   assert.match(admin(['create-session', '--email', 'nobody@example.com']).stderr, /No person has the address nobody@example\.com/);
   assert.match(admin(['suspend', '--slug', 'nobody']).stderr, /No workspace has the slug nobody/);
+});
+
+test('a command on a database that takes no changes, or has no installation, says so in one line', async () => {
+  const name = new URL(process.env.DATABASE_URL as string).pathname.slice(1);
+  const w = await workspace();
+  await sql().query(`alter database "${name}" set default_transaction_read_only = on`);
+  try {
+    const { status, stdout, stderr } = admin(['suspend', '--slug', w.tenant.slug]);
+    assert.deepEqual([status, stdout], [1, '']);
+    assert.match(stderr, /^The database is read-only or a standby, so nothing was changed\. .*doctor.*\n$/);
+  } finally {
+    await sql().query('set default_transaction_read_only = off');
+    await sql().query(`alter database "${name}" reset default_transaction_read_only`);
+  }
+  const empty = `${name}_empty`;
+  await sql().query(`create database "${empty}"`);
+  const url = new URL(process.env.DATABASE_URL as string);
+  url.pathname = `/${empty}`;
+  const { status, stderr } = admin(['list-tenants'], { DATABASE_URL: url.toString() });
+  assert.equal(status, 1);
+  assert.match(stderr, /^The database of DATABASE_URL has no installation of Sallyport\..*\n$/);
 });
 
 test('what would be ignored or cannot be is refused before anything is done, in one line on standard error', async () => {

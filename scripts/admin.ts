@@ -2,8 +2,9 @@
 // They talk to the database, not to the service, so they work while it runs and while it does not.
 // --print <field> prints one field of the answer as bare text, for KEY=$(...).
 import { parseArgs } from 'node:util';
-import { type Command, commands, type Flag, options, perform } from './admin-commands.ts';
-import { failInWords } from './command.ts';
+import { parseEnv } from '../server/platform/env.ts';
+import { type Command, CREATES, commands, type Flag, options, perform } from './admin-commands.ts';
+import { failInWords, wordsOf } from './command.ts';
 import { openDatabase } from './open-database.ts';
 import { generateClient, migrate } from './schema.ts';
 
@@ -24,22 +25,21 @@ if (wrong) {
 const flags = { ...values, ...(await pipedPassword()) };
 
 // Standard output belongs to the answer, whatever the service's own LOG_LEVEL is; what goes wrong is in the answer or on standard error.
+parseEnv(process.env);
 process.env.LOG_LEVEL = 'silent';
 await generateClient();
-const database = await openDatabase();
+const database = await openDatabase({ creates: CREATES.has(command) });
 let code = 0;
 try {
   await migrate(database.url);
-  if (['create-tenant', 'rotate-tenant-key', 'rotate-root-key', 'verify-chains', 'accept-chain'].includes(command)) {
-    // These wrap keys: under a key that is not the service's they would do harm that nobody sees before the next restart.
-    const { checkRootKey } = await import('../server/domain/keys/root-check.ts');
-    await checkRootKey();
-  }
+  // Under a key that is not the service's, a command would do harm that nobody sees before the next restart.
+  const { checkRootKey } = await import('../server/domain/keys/root-check.ts');
+  await checkRootKey();
   const answer = await perform(command, flags);
   print(answer);
   if (command === 'verify-chains' && (answer as { failed: unknown[] }).failed.length > 0) code = 1;
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(wordsOf(error) ?? (error instanceof Error ? error.message : String(error)));
   code = 1;
 } finally {
   const { closeDb } = await import('../server/platform/db.ts');

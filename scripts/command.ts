@@ -5,6 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RootKeyRefused } from '../server/crypto/root-key.ts';
+import { Refusal } from '../server/kernel/errors.ts';
+import { isOurs, outageOf } from '../server/kernel/outage.ts';
 import { EnvError } from '../server/platform/env.ts';
 
 // What several scripts need to run tools on this very Node and to know whether their results are still fresh.
@@ -21,8 +23,20 @@ export class Problem extends Error {}
 
 /** Ends the process with the sentence of what the user can act on, or with the stack of anything else. */
 export function fail(error: unknown): never {
-  console.error(isInWords(error) ? error.message : error);
+  console.error(wordsOf(error) ?? error);
   process.exit(1);
+}
+
+/** What is wrong and what to do, in one sentence; undefined for a fault of ours, which needs its stack. */
+export function wordsOf(error: unknown): string | undefined {
+  if (isInWords(error)) return error.message;
+  if (error instanceof Refusal || !(error instanceof Error)) return undefined;
+  const outage = outageOf(error);
+  // A missing file and a refused connection of anything else say the same as those of a database.
+  if (outage === undefined || (outage !== 'read_only' && !isOurs(error))) return undefined;
+  if (outage === 'read_only')
+    return 'The database is read-only or a standby, so nothing was changed. Run npm run doctor to see what makes it so.';
+  return 'The database stopped responding. Check it with npm run doctor, then run the command again.';
 }
 
 /** Whether the message alone says what is wrong and what to do. */

@@ -24,7 +24,7 @@ test('a server where the user may make no role is prepared by the very words of 
   own.username = made;
   // The servers of the tests have the role already: only the membership is missing.
   const problem = await roleProblem(own.toString());
-  assert.match(problem ?? '', new RegExp(`the database user ${made} can't create the role sallyport_app. Run as a superuser: GRANT`));
+  assert.match(problem ?? '', new RegExp(`the database user ${made} can't act as the role sallyport_app. Run as a superuser: GRANT`));
   await assert.rejects(migrate(own.toString()), { message: problem });
   await asSuperuser(problem?.split('superuser: ')[1] ?? '');
   await migrate(own.toString());

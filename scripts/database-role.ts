@@ -33,8 +33,8 @@ function sentenceOf({ user, tables, makes, role, member, bare }: Found): string 
   const make = 'CREATE ROLE sallyport_app NOLOGIN;';
   const grant = `GRANT sallyport_app TO ${pg.escapeIdentifier(user)};`;
   if (!tables && (member || makes)) return undefined;
-  if (!tables)
-    return `the database user ${user} can't create the role sallyport_app. Run as a superuser: ${role ? '' : `${make} `}${grant}`;
+  if (!tables && !role) return `the database user ${user} can't create the role sallyport_app. Run as a superuser: ${make} ${grant}`;
+  if (!tables) return `the database user ${user} can't act as the role sallyport_app. Run as a superuser: ${grant}`;
   if (role && bare.length === 0)
     return member ? undefined : `the database user ${user} can't act as the role sallyport_app. Run as a superuser: ${grant}`;
   return `this database was restored without the role sallyport_app, so grants and row policies are missing. Run ${make} ${grant} Then restore it again into an empty database`;

@@ -1,21 +1,34 @@
+import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { usableFolder } from '../server/platform/private-folder.ts';
-import { alone } from './command.ts';
+import { alone, Problem } from './command.ts';
 import { type Database, startDatabase } from './database.ts';
 import { settingsOfInstallation } from './installation.ts';
+import { isNewDatabase } from './schema.ts';
 
 /**
  * For commands that run beside or without the service (seed, admin, doctor): the database of this installation, started when it is the
  * embedded one and not running, and stopped by the last command that uses it. Sets DATABASE_URL, so call it before anything reads `env`.
- * @throws Problem when these are not the settings of the service
+ * Without `creates`, there must be an installation: a mistyped setting would make an empty one.
+ * @throws Problem when these are not the settings of the service, or of any installation
  */
-export async function openDatabase(): Promise<{ url: string; release: () => Promise<void> }> {
+export async function openDatabase({ creates }: { creates: boolean }): Promise<{ url: string; release: () => Promise<void> }> {
   const { DATABASE_URL, DATA_DIR } = await settingsOfInstallation();
-  if (DATABASE_URL) return { url: DATABASE_URL, release: async () => {} };
-  usableFolder('DATA_DIR', DATA_DIR, 0o711);
+  if (DATABASE_URL) {
+    if (!creates && (await isNewDatabase(DATABASE_URL)))
+      throw new Problem(
+        'The database of DATABASE_URL has no installation of Sallyport. Correct DATABASE_URL, or start Sallyport first: npm start',
+      );
+    return { url: DATABASE_URL, release: async () => {} };
+  }
   const directory = path.join(DATA_DIR, 'postgres');
+  if (!creates && isFolderOrAbsent(DATA_DIR) && !fs.existsSync(path.join(directory, 'data/PG_VERSION')))
+    throw new Problem(
+      `There is no installation of Sallyport in ${DATA_DIR}. Set DATA_DIR or DATABASE_URL as the service does, or start it first: npm start`,
+    );
+  usableFolder('DATA_DIR', DATA_DIR, 0o711);
   const embedded = await startDatabase(directory, [`${FOR_COMMANDS}=on`]);
   const turn = path.join(directory, '.commands');
   const held = await alone(turn, async () => {
@@ -35,6 +48,9 @@ export async function openDatabase(): Promise<{ url: string; release: () => Prom
       }),
   };
 }
+
+/** Anything else is for `usableFolder` to refuse. */
+const isFolderOrAbsent = (place: string) => fs.statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? true;
 
 /** Tells a server that a command started from one that the service did, which stops its own. */
 const FOR_COMMANDS = 'sallyport.for_commands';

@@ -142,6 +142,9 @@ export async function migrationState(url: string): Promise<{ missing: string[]; 
   return { missing: wanted.filter((name) => !applied.includes(name)), unknown: applied.filter((name) => !wanted.includes(name)) };
 }
 
+/** Whether nothing was ever applied to the database, or there is none of that name. */
+export const isNewDatabase = async (url: string): Promise<boolean> => (await appliedMigrations(url)).length === 0;
+
 async function appliedMigrations(url: string): Promise<string[]> {
   const client = clientOf(url);
   try {

@@ -14,7 +14,7 @@ if (parseEnv(process.env).NODE_ENV === 'production')
   fail(new Problem("The seed creates an account with a publicly known password, so it doesn't run in production."));
 process.env.LOG_LEVEL ??= 'warn';
 await generateClient();
-const database = await openDatabase();
+const database = await openDatabase({ creates: true });
 await migrate(database.url);
 const { checkRootKey } = await import('../server/domain/keys/root-check.ts');
 await checkRootKey();

@@ -9,12 +9,13 @@ import { ownedFolder, usableFolder } from '../server/platform/private-folder.ts'
 import { addresses } from './addresses.ts';
 import { buildAgent } from './agent.ts';
 import { webBuild } from './build.ts';
-import { failInWords, isInWords, Problem } from './command.ts';
+import { failInWords, Problem, wordsOf } from './command.ts';
 import { type Database, startDatabase } from './database.ts';
 import { databaseClient } from './database-client.ts';
 import { buildElements } from './elements.ts';
 import { recordInstallation } from './installation.ts';
 import { accepts, hostBehind, publicPorts, whyNotAllFree } from './ports.ts';
+import { pricesProblem } from './prices-file.ts';
 import { elapsed, say, step } from './progress.ts';
 import { keepRunning, type RoleProcess } from './role.ts';
 import { DatabaseAway, generateClient, migrate, migrationState } from './schema.ts';
@@ -41,6 +42,8 @@ process.on('disconnect', () => void stop(0)); // who started it over a channel, 
 try {
   // Others may pass through and not look around: the database server may have to run as another account (see database.ts).
   usableFolder('DATA_DIR', env.DATA_DIR, 0o711);
+  const unpriced = pricesProblem();
+  if (unpriced !== undefined) throw new Problem(unpriced);
   await claimDataDirectory();
   const taken = await whyNotAllFree(portsHere(), env.BIND_ADDRESS);
   if (taken.length > 0) throw new Problem(taken.join('\n'));
@@ -69,7 +72,7 @@ try {
   greet(`Sallyport is ready after ${elapsed()} s.`);
 } catch (error) {
   if (stopping !== undefined) await stopping;
-  console.error(isInWords(error) ? error.message : error);
+  console.error(wordsOf(error) ?? error);
   await stop(1);
 }
 

@@ -141,8 +141,8 @@ function Fields({ recognizer, onDirty, onDone }: FieldsProps) {
         error={fieldError(form, 'pattern')}
         hint={
           kind === 'aho_corasick'
-            ? 'One word or phrase per line, at most 256 characters each. Case doesn’t matter.'
-            : 'RE2 syntax, without look-around and back-references.'
+            ? 'One word or phrase per line, at most 256 characters each and 10,000 in all, in 256 KiB. Case doesn’t matter.'
+            : 'RE2 syntax, without look-around and back-references. At most 2,000 characters, and 1,000 instructions once repetitions are written out: [0-9]{6} is about six.'
         }
       >
         <Textarea

@@ -2,12 +2,13 @@
 
 import { SearchX } from 'lucide-react';
 import { usePathname } from 'next/navigation';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { activeItem, hrefOf } from '#components/shell/navigation.ts';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { capitalize } from '#components/ui/capitalize.ts';
 import { EmptyState, ErrorCard } from '#components/ui/empty-states.tsx';
+import { withoutReason } from '#components/ui/refusal.ts';
 import { useScopeIfAny } from './provider.tsx';
 import { nextStepOf, refusalOf } from './refusal.ts';
 import { isSignedOut, SignInButton } from './sign-in-again.tsx';
@@ -44,24 +45,30 @@ export function QueryError({ query, what, actions }: { query: Asked; what: strin
   );
 }
 
-/** A failed change that no field can show. Renders nothing without an error. */
+/** A failed change that no field can show. Renders nothing without an error, and comes into sight with one: a panel's foot would hide it. */
 export function MutationError({ error }: { error: unknown }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (error) place.current?.scrollIntoView({ block: 'nearest' });
+  }, [error]);
   if (!error) return null;
   const refusal = refusalOf(error);
   return (
-    <Callout
-      tone="bad"
-      title={withoutField(refusal.message)}
-      requestId={refusal.request_id || undefined}
-      actions={<WayOut code={refusal.code} />}
-    >
-      {nextStepOf(refusal.code)}
-    </Callout>
+    <div ref={place} className="scroll-mb-28">
+      <Callout
+        tone="bad"
+        title={withoutField(refusal.message)}
+        requestId={refusal.request_id || undefined}
+        actions={<WayOut code={refusal.code} />}
+      >
+        {nextStepOf(refusal.code)}
+      </Callout>
+    </div>
   );
 }
 
-/** `avatar_upload_id: there is none` where nothing on the page has that name: it is the API's. */
-const withoutField = (message: string): string => message.replace(/^[a-z]+(?:_[a-z]+)+: (.)/, (_, first: string) => first.toUpperCase());
+/** `avatar_upload_id: there is none` where nothing on the page has that name: it is the API's, and so is a reason such as `regex_unsupported`. */
+const withoutField = (message: string): string => capitalize(withoutReason(message));
 
 /** Out of a page whose thing is gone: to the list it was opened from, by its address. */
 function NearestPage() {

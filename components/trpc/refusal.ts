@@ -55,7 +55,7 @@ const steps: Partial<Record<DashboardError['code'], string>> = {
   domain_txt_not_found: 'Compare the record with what was found, then verify again.',
   not_a_member: 'Choose another workspace in the top-left menu.',
   not_found: 'It may have been deleted or be in the other space. Go back to the list.',
-  plan_limit: 'Delete something you no longer need, or upgrade in Settings > Usage.',
+  plan_limit: 'Settings > Usage shows what your plan allows and what you use.',
   plan_feature: 'Compare plans in Settings > Usage.',
   conflict: 'Choose another name, or reload the page to see what changed.',
   in_use: 'Remove what uses it first.',

@@ -8,7 +8,7 @@ import { Select } from './select.tsx';
 
 export type PaginationProps = {
   /** Of the list's answer; undefined until there is one. */
-  meta: { page: number; per_page: number; total: number } | undefined;
+  meta: { page: number; per_page: number; total: number; total_pages?: number } | undefined;
   onPage: (page: number) => void;
   /** Where other sizes of a page are offered. */
   onPerPage?: (perPage: number) => void;
@@ -22,7 +22,7 @@ const SIZES = [SMALLEST, 50, 100];
 /** The foot of a list with numbered pages: only the count where all is on one page whatever its size, and nothing where that is all there ever is. */
 export function Pagination({ meta, onPage, onPerPage, noun }: PaginationProps) {
   // A page behind the end (an old link, or rows that were deleted since) would look like an empty list.
-  const last = meta && Math.max(1, Math.ceil(meta.total / meta.per_page));
+  const last = meta && Math.max(1, Math.min(Math.ceil(meta.total / meta.per_page), meta.total_pages ?? Infinity));
   const beyond = meta !== undefined && last !== undefined && meta.total > 0 && meta.page > last;
   useEffect(() => {
     if (beyond) onPage(last);
@@ -31,11 +31,18 @@ export function Pagination({ meta, onPage, onPerPage, noun }: PaginationProps) {
   const { page, per_page: perPage, total } = meta;
   const pages = last ?? 1;
   const from = (page - 1) * perPage + 1;
+  // The server reads no page that begins behind its deepest row, however long the list is.
+  const unreached = page >= pages && total > pages * perPage;
   return (
     <nav aria-label={`Pages of ${noun}`} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 text-ink-2 text-xs">
       <p aria-live="polite" className="figures">
         {total === 1 ? '1 of 1' : `${grouped(from)}–${grouped(Math.min(page * perPage, total))} of ${grouped(total)} ${noun}`}
       </p>
+      {unreached && (
+        <p>
+          Pages end here. Search or filter to see the other {grouped(total - pages * perPage)} {noun}.
+        </p>
+      )}
       {(page > 1 || total > Math.min(SMALLEST, perPage)) && (
         <div className="flex items-center gap-2">
           {onPerPage && (

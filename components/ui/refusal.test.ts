@@ -8,6 +8,11 @@ const fieldsOf = (message: string) => refusedFields({ type: 'validation_error', 
 test('a validation message lands on the field it begins with', () => {
   assert.deepEqual(fieldsOf('host: must be https'), { host: 'Must be https' });
   assert.deepEqual(fieldsOf('limits.per_minute: too small'), { 'limits.per_minute': 'Too small' });
+  assert.deepEqual(
+    fieldsOf('host: regex_unsupported: uses look-around'),
+    { host: 'Uses look-around' },
+    'the word for programs is left out',
+  );
   assert.deepEqual(fieldsOf('name is already taken'), { name: 'name is already taken' });
 });
 

@@ -12,7 +12,10 @@ export function refusedFields(refusal: RefusalView, isField: (name: string) => b
   const match = /^["'`]?([a-z_]\w*(?:\.\w+)*)["'`]?(:)?\s+(.+)$/is.exec(refusal.message);
   const [, path = '', colon, rest = ''] = match ?? [];
   if (path === '' || !isField(topOf(path))) return {};
-  return { [path]: colon ? capitalize(rest) : refusal.message };
+  return { [path]: colon ? capitalize(withoutReason(rest)) : refusal.message };
 }
+
+/** Without the finer reason that some refusals give programs behind the field, or first: `regex_unsupported: `. */
+export const withoutReason = (message: string): string => message.replace(/(^|: )[a-z]+(?:_[a-z]+)+: (?=.)/, '$1');
 
 const topOf = (path: string): string => path.split('.')[0] ?? '';

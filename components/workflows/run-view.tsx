@@ -13,6 +13,7 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Badge, Status } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { CopyText } from '#components/ui/copy.tsx';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
@@ -90,7 +91,7 @@ function Shown({ run, back }: { run: RunDetail; back: { href: string; label: str
         </p>
       </PageHeader>
       {run.error_code && (
-        <Callout tone="bad" title={run.error_message ?? failureOf(run.error_code)}>
+        <Callout tone="bad" title={capitalize(run.error_message ?? failureOf(run.error_code))}>
           {failureOf(run.error_code)}
         </Callout>
       )}

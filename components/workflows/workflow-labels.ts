@@ -33,6 +33,7 @@ export function stateOf({ enabled, disabled_reason, published_at }: Pick<Detail,
 } {
   if (enabled) return { state: 'ok', label: 'Enabled' };
   if (disabled_reason === 'runaway') return { state: 'blocked', label: 'Disabled: more than 600 runs a minute' };
+  if (disabled_reason === 'invalid_definition') return { state: 'off', label: 'Draft: not publishable' };
   return published_at === null ? { state: 'off', label: 'Draft' } : { state: 'off', label: 'Disabled' };
 }
 
@@ -77,7 +78,7 @@ const PROBLEMS: Record<string, string> = {
   route_forbidden: 'The people or credentials behind this run may not call the route any more.',
   invalid_config: 'The step is not set up completely.',
   loop_limit: 'The loop has more items than it may run.',
-  state_too_large: 'The values of this run became too large.',
+  state_too_large: 'The run is over a limit on the size of its values or on its work. Make them smaller, or split the step.',
   recursion_blocked: 'The workflow would have started itself again.',
   operations_quota_exceeded: 'The operations of this month are used up.',
   execution_timeout: 'The run took longer than it may.',

@@ -20,9 +20,11 @@ type Report = (what: string, finding: Finding) => void;
 export async function database(env: Env, rootKeyId: string | undefined, report: Report): Promise<void> {
   if (!env.DATABASE_URL && !fs.existsSync(path.join(env.DATA_DIR, 'postgres/data/PG_VERSION')))
     return report('Database', warn("the embedded PostgreSQL doesn't exist yet", 'Run: npm start'));
+  const toCreate = env.DATABASE_URL && (await absence(env.DATABASE_URL));
+  if (toCreate) return report('Database', toCreate);
   let release = async () => {};
   try {
-    const used = await openDatabase();
+    const used = await openDatabase({ creates: true });
     release = used.release;
     const client = databaseClient(used.url, { connectionTimeoutMillis: 5000 });
     await client.connect();
@@ -46,9 +48,12 @@ async function connected(client: pg.Client, url: string, env: Env, rootKeyId: st
   const { rows } = await client.query<Server>(SERVER);
   const took_ms = performance.now() - began;
   const [server] = rows as [Server];
+  const old = versionProblem(Number.parseInt(server.version, 10) * 10_000);
   report(
     'Database',
-    ok(`PostgreSQL ${server.version}, ${server.size}, responds in ${took_ms.toFixed(1)} ms${env.DATABASE_URL ? '' : ', embedded'}`),
+    old
+      ? bad(old, "The service doesn't start until this is fixed.")
+      : ok(`PostgreSQL ${server.version}, ${server.size}, responds in ${took_ms.toFixed(1)} ms${env.DATABASE_URL ? '' : ', embedded'}`),
   );
   for (const finding of serverFindings(server)) report('Database', finding);
   if (env.DATABASE_URL) report('Clock', clockFinding({ of: 'the database', at: server.now, took_ms }));
@@ -68,7 +73,10 @@ export type Server = {
   size: string;
   user: string;
   standby: boolean;
+  database: string;
   read_only: boolean;
+  /** Where the setting comes from, in PostgreSQL's words. */
+  read_only_by: string;
   encoding: string;
   may_create: boolean;
   foreign_tables: number;
@@ -82,6 +90,7 @@ export type Server = {
 const SERVER = `
   select current_setting('server_version') as version, clock_timestamp() as now, pg_size_pretty(pg_database_size(current_database())) as size,
     current_user as user, pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as read_only,
+    current_database() as database, (select source from pg_settings where name = 'default_transaction_read_only') as read_only_by,
     current_setting('server_encoding') as encoding, has_schema_privilege('public', 'CREATE') as may_create,
     (select count(*)::int from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not pg_has_role(c.relowner, 'USAGE')
       and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')) as foreign_tables,
@@ -95,13 +104,11 @@ const SERVER = `
 export function serverFindings(server: Server): Finding[] {
   const name = pg.escapeIdentifier(server.user);
   const found: Finding[] = [];
-  const old = versionProblem(Number.parseInt(server.version, 10) * 10_000);
-  if (old) found.push(bad(old, "The service doesn't start until this is fixed."));
   if (server.standby || server.read_only)
     found.push(
       bad(
         server.standby ? 'this server is a standby, which takes no changes' : 'transactions of this user are read-only',
-        server.standby ? 'Set DATABASE_URL to the primary.' : `Run: ALTER ROLE ${name} RESET default_transaction_read_only;`,
+        server.standby ? 'Set DATABASE_URL to the primary.' : writableAgain(server),
       ),
     );
   if (server.encoding !== 'UTF8')
@@ -137,6 +144,60 @@ export function serverFindings(server: Server): Finding[] {
       ),
     );
   return found;
+}
+
+/** What makes this server writable again, by where the setting comes from. */
+function writableAgain({ user, database, read_only_by }: Server): string {
+  const [role, base] = [pg.escapeIdentifier(user), pg.escapeIdentifier(database)];
+  const setting = 'default_transaction_read_only';
+  switch (read_only_by) {
+    case 'user':
+      return `Run: ALTER ROLE ${role} RESET ${setting};`;
+    case 'database':
+      return `Run: ALTER DATABASE ${base} RESET ${setting};`;
+    case 'database user':
+      return `Run: ALTER ROLE ${role} IN DATABASE ${base} RESET ${setting};`;
+    case 'client':
+      return `Remove ${setting} from the options of DATABASE_URL, and from PGOPTIONS.`;
+    default:
+      return `Run as a superuser: ALTER SYSTEM RESET ${setting}; SELECT pg_reload_conf(); If that changes nothing, remove ${setting} from postgresql.conf or the server's command line.`;
+  }
+}
+
+/** What to say of a database that isn't there: the first start creates it, if this user may. Undefined when it is there, or the server doesn't tell. */
+async function absence(url: string): Promise<Finding | undefined> {
+  const target = new URL(url);
+  const name = decodeURIComponent(target.pathname.slice(1));
+  if ((await failureOf(url)) !== '3D000') return undefined;
+  target.pathname = '/postgres';
+  const client = new pg.Client({ connectionString: target.toString(), connectionTimeoutMillis: 5000 });
+  const says = `the database ${name} doesn't exist yet`;
+  const byHand = `Run as a superuser: CREATE DATABASE ${pg.escapeIdentifier(name)} ENCODING 'UTF8' TEMPLATE template0`;
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ user: string; may: boolean }>(
+      'select rolname as user, rolsuper or rolcreatedb as may from pg_roles where rolname = current_user',
+    );
+    const [me] = rows;
+    if (me?.may) return warn(says, 'The first start creates it. Run: npm start');
+    return bad(`${says}, and ${me?.user} may not create it`, `${byHand} OWNER ${pg.escapeIdentifier(me?.user ?? '')};`);
+  } catch {
+    return bad(says, `${byHand};`);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** The SQLSTATE of a connection that fails with one. */
+async function failureOf(url: string): Promise<string | undefined> {
+  try {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
+    await client.connect();
+    await client.end();
+    return undefined;
+  } catch (error) {
+    return (error as { code?: string }).code;
+  }
 }
 
 async function migrations(url: string): Promise<Finding> {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import net from 'node:net';
 import test from 'node:test';
 import { parseEnv } from '../../server/platform/env.ts';
+import { freePorts } from '../ports.ts';
 import { clockFinding, pastFinding, releaseFinding } from './clock.ts';
 import { type Server, serverFindings } from './database.ts';
 import { diskOf } from './machine.ts';
+import { localAddresses, mail, ports, reachable } from './network.ts';
 import { settingsFindings } from './settings.ts';
 
 const GOOD: Server = {
@@ -12,7 +15,9 @@ const GOOD: Server = {
   size: '1 MB',
   user: 'svc',
   standby: false,
+  database: 'sallyport',
   read_only: false,
+  read_only_by: 'default',
   encoding: 'UTF8',
   may_create: true,
   foreign_tables: 0,
@@ -26,9 +31,12 @@ const GOOD: Server = {
 test('a server that the service can work with has no finding, and each of its lacks has one with the next step', () => {
   assert.deepEqual(serverFindings(GOOD), []);
   const lacks: [Partial<Server>, RegExp][] = [
-    [{ version: '14.11' }, /is PostgreSQL 14, and Sallyport needs 15/],
     [{ standby: true, read_only: true }, /standby.*primary/],
-    [{ read_only: true }, /read-only.*ALTER ROLE "svc"/],
+    [{ read_only: true, read_only_by: 'user' }, /read-only.*ALTER ROLE "svc" RESET/],
+    [{ read_only: true, read_only_by: 'database' }, /read-only.*ALTER DATABASE "sallyport" RESET/],
+    [{ read_only: true, read_only_by: 'database user' }, /read-only.*ALTER ROLE "svc" IN DATABASE "sallyport" RESET/],
+    [{ read_only: true, read_only_by: 'client' }, /read-only.*options of DATABASE_URL/],
+    [{ read_only: true, read_only_by: 'configuration file' }, /read-only.*ALTER SYSTEM RESET/],
     [{ encoding: 'SQL_ASCII' }, /SQL_ASCII.*ENCODING 'UTF8'/],
     [{ may_create: false }, /svc may not create tables.*GRANT ALL ON SCHEMA public TO "svc"/],
     [{ foreign_tables: 4 }, /4 tables belong to another user/],
@@ -41,6 +49,39 @@ test('a server that the service can work with has no finding, and each of its la
     assert.equal(found.length, 1, JSON.stringify(lack));
     assert.match(`${found[0]?.says} ${found[0]?.next}`, says);
   }
+});
+
+test('an address of this machine that leads to no port of ours is warned of', () => {
+  const warned = (settings: Record<string, string>) => localAddresses(parseEnv(settings)).map(({ says }) => says.split(' ')[0]);
+  assert.deepEqual(warned({}), []);
+  assert.deepEqual(warned({ PLANE_PORTS: 'api:4000,sandbox:4001,admin:5002', PUBLIC_ADMIN_URL: 'http://localhost:4002' }), [
+    'PUBLIC_ADMIN_URL',
+  ]);
+  assert.deepEqual(warned({ PLANE_PORTS: 'api:4000,sandbox:4001', PUBLIC_ADMIN_URL: 'http://localhost:4002' }), ['PUBLIC_ADMIN_URL']);
+  assert.deepEqual(warned({ PLANE_PORTS: 'admin:5002', PUBLIC_ADMIN_URL: 'https://admin.example.com' }), [
+    'PUBLIC_API_URL',
+    'PUBLIC_SANDBOX_API_URL',
+  ]);
+  assert.deepEqual(warned({ PLANE_PORTS: 'api:4100', SALLYPORT_ROLES: 'worker' }), []);
+});
+
+test('what the service works without is a warning when it is away', async () => {
+  const [metrics = 0, away] = await freePorts(4);
+  const taken = net.createServer();
+  await new Promise<void>((resolve) => taken.listen(metrics, '127.0.0.1', resolve));
+  const env = parseEnv({
+    METRICS_PORT: String(metrics),
+    PLANE_PORTS: `api:${metrics + 3}`,
+    SMTP_URL: `smtp://127.0.0.1:${away}`,
+    WEB_SOCKET: '/nowhere/web.sock',
+  });
+  const of = (await ports(env)).map(({ state }) => state);
+  taken.close();
+  assert.deepEqual(of, ['OK', 'WARN', 'OK', 'OK']);
+  assert.deepEqual(
+    [(await mail(env)).state, (await reachable(`redis://127.0.0.1:${away}`, 6379, 'REDIS_URL', '')).state],
+    ['WARN', 'WARN'],
+  );
 });
 
 test('a clock is judged by others and by what has already happened', () => {
@@ -58,7 +99,7 @@ test('a clock is judged by others and by what has already happened', () => {
 
 test('a disk that is nearly full, has no room for files or is none is told', () => {
   const room = { bsize: 4096, blocks: 2 ** 28, bavail: 2 ** 27, files: 2 ** 24, ffree: 2 ** 23 };
-  const state = (less: Partial<typeof room>) => diskOf('DATA_DIR', '/data', { ...room, ...less }).state;
+  const state = (less: Partial<typeof room>) => diskOf('DATA_DIR', '/data', { ...room, ...less }, 'PostgreSQL').state;
   assert.deepEqual(
     [
       state({}),

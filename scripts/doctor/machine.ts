@@ -23,18 +23,25 @@ export function disks(env: Env): Finding[] {
     const { dev } = fs.statSync(there);
     if (seen.has(dev)) return [];
     seen.add(dev);
-    return [diskOf(setting, folder, fs.statfsSync(there))];
+    return [diskOf(setting, folder, fs.statfsSync(there), stopping(setting, env, fs.statSync(nearest(env.LOG_SPILL_DIR)).dev === dev))];
   });
+}
+
+/** What stops for want of room on the disk of a folder. */
+function stopping(setting: string, { DATABASE_URL }: Env, hasJournal: boolean): string {
+  const postgres = setting === 'DATA_DIR' && DATABASE_URL === undefined ? ['PostgreSQL'] : [];
+  const own = setting === 'DATA_DIR' ? ["the gateway's copy of its configuration"] : [];
+  return [...postgres, ...own, ...(hasJournal ? ['the request-log journal'] : [])].join(' and ');
 }
 
 type Room = { bavail: number; bsize: number; blocks: number; ffree: number; files: number };
 
-/** `files` is 0 where a file system has no table of files that could be full. */
-export function diskOf(setting: string, folder: string, { bavail, bsize, blocks, ffree, files }: Room): Finding {
+/** `stops` is what can't go on without room. `files` is 0 where a file system has no table of files that could be full. */
+export function diskOf(setting: string, folder: string, { bavail, bsize, blocks, ffree, files }: Room, stops: string): Finding {
   if (blocks === 0) return bad(`${setting} ${folder} is not on a disk`, `Set ${setting} to a folder on a disk.`);
   const free = (bavail * bsize) / 2 ** 30;
   const says = `${free.toFixed(1)} GB free for ${setting} ${folder}`;
-  if (free < 0.5) return bad(says, 'PostgreSQL and the request-log journal stop when the disk is full. Free space now.');
+  if (free < 0.5) return bad(says, `When the disk is full, these stop: ${stops}. Free space now.`);
   if (files > 0 && ffree < 10_000)
     return bad(
       `${says}, but only ${ffree} more files`,

@@ -21,13 +21,37 @@ export async function ports(env: Env): Promise<Finding[]> {
         ];
   }
   const findings = await Promise.all(
-    [...publicPorts(env).map((port) => ({ port, address: env.BIND_ADDRESS })), ...metricsPorts(env)].map(async ({ port, address }) => {
-      const problem = await whyNotFree(port, address);
-      return problem ? bad(problem, 'Then start again.') : ok(`${port.port} is free on ${address}`);
-    }),
+    [...publicPorts(env).map((port) => ({ port, address: env.BIND_ADDRESS, fault: bad })), ...metricsPorts(env)].map(
+      async ({ port, address, fault }) => {
+        const problem = await whyNotFree(port, address);
+        if (problem === undefined) return ok(`${port.port} is free on ${address}`);
+        return fault(problem, fault === bad ? 'Then start again.' : "The service works without it: that process doesn't serve metrics.");
+      },
+    ),
   );
   // An address that isn't of this machine is the same problem for each port.
   return findings.filter((one, place) => findings.findIndex(({ says }) => says === one.says) === place);
+}
+
+/** Addresses on this machine that lead to a port on which nothing of ours will listen: the start prints them, and nobody answers there. */
+export function localAddresses(env: Env): Finding[] {
+  if (!env.SALLYPORT_ROLES.includes('gateway')) return [];
+  const places = { PUBLIC_API_URL: 'api', PUBLIC_SANDBOX_API_URL: 'sandbox', PUBLIC_ADMIN_URL: 'admin' } as const;
+  const one = Object.keys(env.PLANE_PORTS).length === 0;
+  return Object.entries(places).flatMap(([setting, plane]) => {
+    const { hostname, port, protocol, origin } = new URL(env[setting as keyof typeof places]);
+    if (!/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return [];
+    const listens = one ? env.PORT : env.PLANE_PORTS[plane];
+    if (listens === Number(port || (protocol === 'https:' ? 443 : 80))) return [];
+    const next = one
+      ? `PORT listens on ${listens}`
+      : listens === undefined
+        ? `PLANE_PORTS has no port for ${plane}`
+        : `PLANE_PORTS has ${plane}:${listens}`;
+    return [
+      warn(`${setting} is ${origin}, but ${next}`, `Set ${setting} to the address that browsers and callers use, or change the port.`),
+    ];
+  });
 }
 
 /** That none of them is one of calls the settings have already been judged by. */
@@ -36,6 +60,7 @@ function metricsPorts({ METRICS_PORT, METRICS_HOST, SALLYPORT_ROLES }: Env) {
   return SALLYPORT_ROLES.map((role) => ({
     port: { port: METRICS_PORT + METRICS_OFFSETS[role], setting: 'METRICS_PORT' },
     address: METRICS_HOST,
+    fault: warn,
   }));
 }
 
@@ -63,7 +88,7 @@ export async function names(env: Env): Promise<Finding[]> {
 
 export async function mail(env: Env): Promise<Finding> {
   if (!env.SMTP_URL) return warn('SMTP_URL is not set: emails are written to the log', 'Set SMTP_URL before other people sign up.');
-  return reachable(env.SMTP_URL, 25, 'SMTP_URL');
+  return reachable(env.SMTP_URL, 25, 'SMTP_URL', 'Until then, emails wait and are sent later.');
 }
 
 /** Nothing stands or falls with it: what is wrong with the file costs the countries and nothing else. */
@@ -80,11 +105,12 @@ export async function countries(file: string): Promise<Finding> {
   }
 }
 
-export async function reachable(address: string, usual: number, setting: string): Promise<Finding> {
+/** The service works without it: `meanwhile` says what doesn't. */
+export async function reachable(address: string, usual: number, setting: string, meanwhile: string): Promise<Finding> {
   const url = new URL(address);
   const port = Number(url.port) || (url.protocol === 'smtps:' ? 465 : usual);
   const open = await accepts({ host: url.hostname, port });
   return open
     ? ok(`${url.hostname}:${port} accepts connections`)
-    : bad(`${url.hostname}:${port} doesn't accept connections`, `Check ${setting} and the firewall.`);
+    : warn(`${url.hostname}:${port} doesn't accept connections`, `Check ${setting} and the firewall. ${meanwhile}`);
 }

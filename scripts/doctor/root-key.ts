@@ -25,12 +25,13 @@ export function rootKey(env: Env): { id?: string; finding: Finding } {
   }
 }
 
-/** Every tenant key is wrapped by the root key: a foreign one, or none, opens nothing. */
+/** Every tenant key is wrapped by the root key, and the keys of the service are sealed by it: a foreign one, or none, opens nothing. */
 export async function keyFits(client: pg.Client, id: string | undefined, env: Env): Promise<Finding[]> {
   const { rows: made } = await client.query("select to_regclass('public.tenant_master_keys') as there");
   if (made[0]?.there === null) return [];
   const { rows } = await client.query<{ root_key_id: string }>(
-    'select distinct root_key_id from tenant_master_keys where root_key_id is not null',
+    `select root_key_id from tenant_master_keys where root_key_id is not null
+      union select value ->> 'root_key_id' from deployment_values where sealed is not null`,
   );
   const ids = rows.map((row) => row.root_key_id);
   const previous = env.MASTER_KEY_PREVIOUS_B64 ? parseRootKey(env.MASTER_KEY_PREVIOUS_B64, 'MASTER_KEY_PREVIOUS_B64').id : undefined;

@@ -3,7 +3,7 @@ import type { Field, Operation } from '../operation.ts';
 import { paginate, paginateFeed } from '../paginate.ts';
 import { CliError } from './exit.ts';
 import { type Flags, flagOf, inputOf, RESERVED_FLAGS } from './operation-input.ts';
-import { printAnswer, printRows } from './output.ts';
+import { printAnswer, printRows, printWarnings, warningsOf } from './output.ts';
 import { type Chosen, openAnonymous, openSession } from './session.ts';
 import type { Shared } from './shared.ts';
 
@@ -95,8 +95,16 @@ async function perform(operation: Operation, args: readonly string[], flags: Fla
     sallyport.request<never[]>(operation.method, operation.path, { ...call, query: { ...call.query, ...query }, signal: terminal.signal });
   if (operation.paging && flags.all === true) {
     const rows: unknown[] = [];
-    const all = operation.paging === 'pages' ? paginate((query) => send(query) as never) : paginateFeed((query) => send(query) as never);
+    // Each once: pages of one list say the same.
+    const warnings = new Set<string>();
+    const page = async (query: Record<string, unknown>) => {
+      const answer = await send(query);
+      for (const one of warningsOf(answer)) warnings.add(one);
+      return answer;
+    };
+    const all = operation.paging === 'pages' ? paginate((query) => page(query) as never) : paginateFeed((query) => page(query) as never);
     for await (const row of all) rows.push(row);
+    printWarnings(warnings, terminal);
     printRows(rows, flags.json === true, terminal);
   } else printAnswer(await send({}), flags.json === true, terminal);
 }

@@ -3,11 +3,17 @@ import { plain, type Terminal } from './terminal.ts';
 
 /** The answer of an operation: as JSON as it came, else a table or the members of an object. Warnings go to standard error. */
 export function printAnswer(answer: Envelope, json: boolean, terminal: Terminal): void {
-  const warnings = [answer.warning, ...((answer.meta?.warnings as string[] | undefined) ?? [])];
-  for (const warning of warnings) if (warning) terminal.error(`${terminal.style.yellow('Warning:')} ${plain(warning)}`);
+  printWarnings(warningsOf(answer), terminal);
   if (json) terminal.print(jsonOf(answer, 2));
   else if (Array.isArray(answer.data)) printPage(answer.data, answer.meta, terminal);
   else printObject(answer.data, terminal);
+}
+
+export const warningsOf = (answer: Envelope): string[] =>
+  [answer.warning, ...((answer.meta?.warnings as string[] | undefined) ?? [])].flatMap((one) => one || []);
+
+export function printWarnings(warnings: Iterable<string>, terminal: Terminal): void {
+  for (const warning of warnings) terminal.error(`${terminal.style.yellow('Warning:')} ${plain(warning)}`);
 }
 
 /** JSON whose text can't steer a terminal either: the same value, with what `plain` replaces written as escapes. */

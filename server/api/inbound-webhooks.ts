@@ -1,6 +1,7 @@
 import { type Answered, receiveInbound } from '#server/domain/inbound-webhooks/receiving.ts';
 import { asRefusal, notFound, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { sizeText } from '#server/kernel/numbers.ts';
 import { db } from '#server/platform/db.ts';
 import { logFailure } from '#server/platform/log-failure.ts';
 import { edgeOf } from './edge.ts';
@@ -22,7 +23,7 @@ export async function handleInboundWebhook(
       throw new Refusal('method_not_allowed', 'Method not allowed. This path supports POST.', { headers: { allow: 'POST' } });
     const body = async () => {
       if (edge.fault === 'payload_too_large')
-        throw new Refusal('payload_too_large', `The request body must not exceed ${BODY_LIMIT} bytes.`);
+        throw new Refusal('payload_too_large', `The request body must not exceed ${sizeText(BODY_LIMIT)}.`);
       return bodyOf(req, BODY_LIMIT);
     };
     const { search } = new URL(req.url);

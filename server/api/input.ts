@@ -3,6 +3,7 @@ import { BODY_SHAPE, formFields, parseBounded, tooDeep } from '#server/kernel/bo
 import { Refusal } from '#server/kernel/errors.ts';
 import { IN_QUERY } from '#server/kernel/fields.ts';
 import { jsonText, memberText } from '#server/kernel/json-text.ts';
+import { sizeText } from '#server/kernel/numbers.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { parseLossless } from '#server/platform/lossless-json.ts';
 
@@ -16,7 +17,7 @@ export async function bodyOf(req: Request, limit = BODY_LIMIT): Promise<Uint8Arr
   try {
     for await (const chunk of req.body) {
       size += chunk.byteLength;
-      if (size > limit) throw new Refusal('payload_too_large', `The request body must not exceed ${limit} bytes.`);
+      if (size > limit) throw new Refusal('payload_too_large', `The request body must not exceed ${sizeText(limit)}.`);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -71,7 +72,7 @@ function withSource(fields: Record<string, unknown>, names: readonly string[], b
   return fields;
 }
 
-/** A JSON object of depth <= 64 and 50,000 values in UTF-8; the names that reach prototypes are dropped (interface rule 01 §9). */
+/** A JSON object of depth <= 72 and 50,000 values in UTF-8; the names that reach prototypes are dropped (interface rule 01 §9). */
 export const parseJsonObject = (body: Uint8Array): Record<string, unknown> =>
   shallow(parsedObject(body, parseBounded)) as Record<string, unknown>;
 

@@ -4,6 +4,7 @@ import { requireFeature } from '#server/domain/plans/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import type { AnyOperation, Operation } from '#server/kernel/operation.ts';
+import { type Page, type PageRequest, pageWarnings } from '#server/kernel/page.ts';
 import type { Expectation } from '#server/kernel/precondition.ts';
 import type { RawBody } from '#server/kernel/raw-body.ts';
 import { authorize } from './authorize.ts';
@@ -53,6 +54,7 @@ export async function execute<I extends z.ZodType, O extends z.ZodType>(
   const input = parsedInput(op.input, raw);
   if (op.feature) requireFeature(ctx, op.feature);
   const result: unknown = await shown(op, ctx, await confirmed(op, ctx, input, () => guarded(op, ctx, input, raw)));
+  if (op.list === 'paged') ctx.warnings.push(...pageWarnings(input as PageRequest, result as Page<unknown>));
   return { output: parsedOutput(op, ctx, result), result };
 }
 

@@ -5,6 +5,7 @@ import { refusalHeaders } from '#server/api/respond.ts';
 import { formFields, parseBounded } from '#server/kernel/bounded-text.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { sizeText } from '#server/kernel/numbers.ts';
 import { env } from '#server/platform/env.ts';
 import { logFailure } from '#server/platform/log-failure.ts';
 import { nextAuthOptions } from './next-auth.ts';
@@ -122,7 +123,7 @@ const FORM_LIMIT = 16 * 1024;
 /** The fields of a form or of a JSON object; members that are no text are not passed on. @throws Refusal invalid, payload_too_large, unsupported_media_type */
 async function formOf(req: Request): Promise<Fields> {
   const bytes = await bodyOf(req);
-  if (bytes.byteLength > FORM_LIMIT) throw new Refusal('payload_too_large', `The request body must not exceed ${FORM_LIMIT} bytes.`);
+  if (bytes.byteLength > FORM_LIMIT) throw new Refusal('payload_too_large', `The request body must not exceed ${sizeText(FORM_LIMIT)}.`);
   const type = req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   const text = new TextDecoder().decode(bytes);
   if (text === '') return {};

@@ -1,5 +1,6 @@
 import { Refusal } from './errors.ts';
 import { newId } from './ids.ts';
+import { grouped } from './numbers.ts';
 import { atOnce, STRIDE, type Steps } from './slices.ts';
 
 // What a body may be made of before a parser makes values of it: a megabyte of brackets or of names costs many times its size, in time and in memory.
@@ -9,8 +10,11 @@ import { atOnce, STRIDE, type Steps } from './slices.ts';
  * and names that were not there before.
  */
 export type JsonShape = { levels: number; values: number; members?: number };
-/** Of every JSON body. Every member, entry and container counts as a value; the longest list that an operation takes has a tenth of these. */
-export const BODY_SHAPE: JsonShape = { levels: 64, values: 50_000 };
+/**
+ * Of every JSON body. Every member, entry and container counts as a value; the longest list that an operation takes has a tenth of these. The deepest values
+ * that operations take have 64 levels, and stand within others in the body.
+ */
+export const BODY_SHAPE: JsonShape = { levels: 72, values: 50_000 };
 const MOST_FORM_FIELDS = 200;
 
 /** JSON.parse of a text that somebody else wrote. @throws Refusal validation_error when it is over its shape, SyntaxError */
@@ -80,6 +84,9 @@ export function formFields(text: string): URLSearchParams {
 export const tooDeep = (levels: number) =>
   new Refusal('validation_error', `The request body must not be nested deeper than ${levels} levels.`);
 const tooMany = (values: number) =>
-  new Refusal('validation_error', `The request body must not have more than ${values} members and list entries. Send it in parts.`);
+  new Refusal(
+    'validation_error',
+    `The request body must not have more than ${grouped(values)} members and list entries. Send it in parts.`,
+  );
 
 const [QUOTE, BACKSLASH, COMMA, COLON, BRACE, BRACE_END, BRACKET, BRACKET_END] = [34, 92, 44, 58, 123, 125, 91, 93] as const;

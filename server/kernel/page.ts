@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { grouped } from './numbers.ts';
 
 /** Rows beyond this offset are never read (interface rule 00, Limits; worked table in 01 §6.1). */
 const OFFSET_CEILING = 100_000;
@@ -53,6 +54,25 @@ export function clampPage({ page, per_page }: PageRequest, ceiling = OFFSET_CEIL
 export function pageOf<T>(rows: T[], total: number, request: PageRequest): Page<T> {
   const { page, per_page } = clampPage(request);
   return { rows, total, page, per_page, total_pages: Math.min(Math.ceil(total / per_page), lastPage(per_page)) };
+}
+
+/**
+ * What a caller must know of a page that isn't the one they asked for, for meta.warnings: numbers that were out of range, and rows that no page reaches. A
+ * client that reads pages until one is empty would read the deepest page for ever.
+ */
+export function pageWarnings(request: PageRequest, { total, page, per_page, total_pages }: Omit<Page<unknown>, 'rows'>): string[] {
+  const warnings: string[] = [];
+  if (per_page !== request.per_page)
+    warnings.push(`per_page must be between 1 and 100. This page has up to ${per_page === 1 ? '1 row' : `${per_page} rows`}.`);
+  if (request.page < 1) warnings.push('page must be at least 1. This is page 1.');
+  const unreached = total > total_pages * per_page;
+  const deepest = lastPage(per_page);
+  if (request.page > deepest || (unreached && page === deepest))
+    warnings.push(
+      `This is page ${grouped(page)}, the last one that can be read: pages reach about 100,000 rows${unreached ? `, and the list has ${grouped(total)}` : ''}. ` +
+        'Stop at meta.total_pages; narrow the list by its filters to read the others, or follow its feed by cursor where it has one.',
+    );
+  return warnings;
 }
 
 /** A page of rows that are all in memory: of lists whose number of rows has a bound of its own. */

@@ -4,6 +4,10 @@
 export const PLANS = ['free', 'starter', 'pro', 'enterprise'] as const;
 export type PlanName = (typeof PLANS)[number];
 
+/** The next step of a refusal for want of room: the largest plan has none above it, and its limits are set by who runs the service. */
+export const moreRoom = (plan: PlanName): string =>
+  plan === PLANS.at(-1) ? 'ask your operator for a higher limit' : 'move to a larger plan';
+
 const limits = <const T extends Record<string, readonly [number | null, number | null, number | null, number | null]>>(table: T) => table;
 
 export const LIMITS = limits({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { grouped } from './numbers.ts';
 
 /**
  * What zod says where a schema has no words of its own, as the rest of a sentence that starts with the field: `name: is required`. Importing
@@ -56,10 +57,10 @@ function oneOf({ values }: { values: readonly unknown[] }): string {
 function size(origin: string, bound: number, words: 'at least' | 'at most', inclusive: boolean): string {
   const unit = { string: 'character', array: 'entry', set: 'entry', map: 'entry', object: 'field', record: 'field' }[origin];
   if (unit === undefined)
-    return inclusive ? `must be ${words} ${bound}` : `must be ${words === 'at least' ? 'greater' : 'less'} than ${bound}`;
+    return inclusive ? `must be ${words} ${grouped(bound)}` : `must be ${words === 'at least' ? 'greater' : 'less'} than ${grouped(bound)}`;
   if (words === 'at least' && bound === 1) return 'must not be empty';
   const many = unit === 'entry' ? 'entries' : `${unit}s`;
-  return `must have ${words} ${bound} ${bound === 1 ? unit : many}`;
+  return `must have ${words} ${grouped(bound)} ${bound === 1 ? unit : many}`;
 }
 
 /** Alternatives that mean one thing over two transports (a flag, a number in a query) are named as that thing. */

@@ -1,3 +1,4 @@
+import { grouped } from '#server/kernel/numbers.ts';
 import { isObject, type Params } from './messages.ts';
 
 /** A text inside a message that may be read and replaced. */
@@ -17,7 +18,7 @@ export function textSlots(root: unknown): TextSlot[] {
 
 function collect(value: unknown, slots: TextSlot[], depth: number): void {
   if (typeof value !== 'object' || value === null) return;
-  if (depth > DEEPEST) throw new Error(`a value is nested more than ${DEEPEST} levels deep`);
+  if (depth > DEEPEST) throw new Error(`a value is nested more than ${grouped(DEEPEST)} levels deep`);
   const members = value as Record<string, unknown>;
   for (const key of Object.keys(members)) {
     const child = members[key];

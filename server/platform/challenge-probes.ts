@@ -2,6 +2,7 @@ import { promises as dns } from 'node:dns';
 import { type IncomingMessage, request } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { grouped } from '#server/kernel/numbers.ts';
 import { egress } from './egress.ts';
 import { env } from './env.ts';
 import { createConnect } from './http-out/connector.ts';
@@ -123,7 +124,7 @@ async function bodyOf(answer: IncomingMessage, host: string): Promise<Buffer> {
   let bytes = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new ProbeFault('too_large', `The answer of ${host} is longer than ${MOST_BYTES} bytes.`);
+    if (bytes > MOST_BYTES) throw new ProbeFault('too_large', `The answer of ${host} is longer than ${grouped(MOST_BYTES)} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -40,6 +40,15 @@ export const urlOf = (...schemes: string[]) =>
       `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
     );
 
+/** As mail headers have it: an address, alone or in angle brackets behind a name. */
+export const mailbox = z
+  .string()
+  .max(320)
+  .regex(
+    /^(?:[^<>\r\n]{0,200}<[^\s<>@,;]{1,64}@[^\s<>@,;]{1,253}>|[^\s<>@,;]{1,64}@[^\s<>@,;]{1,253})$/,
+    'must be an email address, such as Sallyport <no-reply@example.com>',
+  );
+
 /** DNS name of at most 253 characters, lower-cased. */
 export const hostName = z
   .string()

@@ -146,7 +146,7 @@ const variables = z.object({
   WEBAUTHN_RP_ID: field.hostName.optional(),
 
   SMTP_URL: field.urlOf('smtp', 'smtps').optional(),
-  MAIL_FROM: field.text.optional(),
+  MAIL_FROM: field.mailbox.optional(),
   SMS_PROVIDER_URL: field.httpUrl.optional(),
   BILLING_DRIVER: z.enum(['manual', 'stripe'], 'must be manual or stripe').default('manual'),
   DEFAULT_PLAN: z.enum(['free', 'starter', 'pro', 'enterprise'], 'must be free, starter, pro or enterprise').optional(),

@@ -98,14 +98,14 @@ for (const [path, type, size, headers = {}] of READERS)
   });
 
 test('a body is refused with what is over: levels, values or fields', async () => {
-  const [level, value, field] = [/nested deeper than 6[45] levels/, /more than 50000 members and list entries/, /more than 200 fields/];
+  const [level, value, field] = [/nested deeper than 7[23] levels/, /more than 50,000 members and list entries/, /more than 200 fields/];
   const refused = async (path: string, body: string, words: RegExp, type = 'application/json', headers = {}) => {
     const { status, text } = await post(path, type, body, headers);
     assert.deepEqual([status, words.test(text)], [400, true], `${path}: ${status} ${text.slice(0, 300)}`);
   };
   for (const path of ['/auth/login', '/v1/signup', '/admin/trpc/environments.create', '/v1/mcp/sallyport']) {
     const headers = path.startsWith('/v1/mcp') ? withKey : {};
-    await refused(path, `{"a":${'['.repeat(66)}${']'.repeat(66)}}`, level, 'application/json', headers);
+    await refused(path, `{"a":${'['.repeat(74)}${']'.repeat(74)}}`, level, 'application/json', headers);
     await refused(path, list('1', 120 * KIB), value, 'application/json', headers);
   }
   for (const path of ['/auth/magic', '/oauth/token', '/api/auth/signout']) await refused(path, '&'.repeat(200), field, FORM);

@@ -13,7 +13,7 @@ export class UnsupportedPattern extends Error {
 
 const LONGEST = 10_000;
 /** Instructions of a program once its repetitions are written out. */
-const LARGEST = 1_000;
+export const LARGEST = 1_000;
 /** By our own count, which may be three times what the compiler makes of it. */
 const MOST_WRITTEN_OUT = 3 * LARGEST;
 
@@ -33,6 +33,10 @@ export function compilePattern(source: string, flags = 0): Engine {
   try {
     engine = RE2JS.compile(source, flags);
   } catch (error) {
+    if (error instanceof RE2JSException && /repeat count/.test(error.message))
+      throw new UnsupportedPattern(
+        'repeats something more than 1,000 times, the counts of repetitions within it multiplied. Use smaller counts',
+      );
     if (error instanceof RE2JSException || error instanceof RangeError || error instanceof SyntaxError)
       throw new UnsupportedPattern(`can't be compiled (RE2 syntax): ${error.message.slice(0, 120)}`);
     throw error;

@@ -1,3 +1,4 @@
+import { grouped } from '#server/kernel/numbers.ts';
 import type { Budget } from '../patterns/budget.ts';
 import { UnsupportedPattern } from '../patterns/compile.ts';
 import { linearPattern } from '../patterns/linear-pattern.ts';
@@ -74,7 +75,7 @@ export const isSidecarKind = (kind: RecognizerKind): boolean => kind.startsWith(
 function assertWords(pattern: string): void {
   const count = wordsOf(pattern).length;
   if (count === 0) throw new UnsupportedPattern('must have at least one word');
-  if (count > MOST_WORDS) throw new UnsupportedPattern(`must have at most ${MOST_WORDS} words`);
+  if (count > MOST_WORDS) throw new UnsupportedPattern(`must have at most ${grouped(MOST_WORDS)} words`);
 }
 
 function isNear(text: string, { start, end }: { start: number; end: number }, words: readonly string[]): boolean {

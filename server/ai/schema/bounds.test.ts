@@ -109,7 +109,7 @@ test('an answer as large as one may be passes a schema of the usual kind', async
 test('a long list of words is one pattern, and a class may be long', async () => {
   const words = range(220, (i) => `SKU${1_000 + i}`);
   const { faults } = await neverBlocks(() => outputSchema({ pattern: `^(${words.join('|')})$` }));
-  assert.deepEqual([faults('"SKU1219"'), faults('"SKU1220"')], [[], [{ path: '', keyword: 'pattern' }]]);
+  assert.deepEqual([faults('"SKU1219"').length, faults('"SKU1220"').map(({ keyword }) => keyword)], [0, ['pattern']]);
   await outputSchema({ pattern: `(?i)^[${range(2_000, (i) => String.fromCodePoint(0x4e00 + i)).join('')}à-ü]+$` });
   await outputSchema({ pattern: '^[\\p{L}\\p{M}\\p{N} ._-]{1,80}$' });
 });

@@ -1,10 +1,11 @@
-import { type Fault, TooMuchWork } from './check.ts';
+import { grouped } from '#server/kernel/numbers.ts';
+import { type Fault, MOST_WORK, TooMuchWork } from './check.ts';
 import { FORMATS } from './formats.ts';
 import { preparedSchema } from './prepared.ts';
 import { faultsOf } from './run.ts';
 
-/** Where an answer doesn't fit: a JSON pointer and the keyword that says so, never a value. */
-export type SchemaFault = Pick<Fault, 'path' | 'keyword'>;
+/** Where a value doesn't fit: a JSON pointer, the keyword that says so, and why in words; never a value. */
+export type SchemaFault = Fault;
 
 export type OutputSchema = {
   /** What doesn't fit of an assistant's text, at most five; empty when it fits. One fenced block of JSON is taken out of its fence. */
@@ -17,22 +18,29 @@ export async function outputSchema(schema: object): Promise<OutputSchema> {
   return {
     faults(text) {
       const json = unfenced(text);
-      if (json.length > LONGEST_ANSWER) return [{ path: '', keyword: 'size' }];
+      if (json.length > LONGEST_ANSWER)
+        return [{ path: '', keyword: 'size', message: `must have at most ${grouped(LONGEST_ANSWER)} characters as JSON` }];
       let value: unknown;
       try {
         value = JSON.parse(json);
       } catch {
-        return [{ path: '', keyword: 'json' }];
+        return [{ path: '', keyword: 'json', message: 'must be JSON' }];
       }
       try {
-        return faultsOf(prepared, value).map(({ path, keyword }) => ({ path: path.slice(0, 200), keyword }));
+        return faultsOf(prepared, value).map((fault) => ({
+          ...fault,
+          path: fault.path.slice(0, 200),
+          message: fault.message.slice(0, 300),
+        }));
       } catch (error) {
-        if (error instanceof TooMuchWork) return [{ path: '', keyword: 'work' }];
+        if (error instanceof TooMuchWork) return [{ path: '', keyword: 'work', message: TOO_COSTLY }];
         throw error;
       }
     },
   };
 }
+
+const TOO_COSTLY = `checking it takes more than ${grouped(MOST_WORK)} steps. Send a smaller value, or use a simpler schema: fewer branches, references and patterns`;
 
 /** One JSON value, as models like to wrap it. */
 function unfenced(text: string): string {

@@ -1,3 +1,4 @@
+import { grouped } from '#server/kernel/numbers.ts';
 import { IN_PLACE, isMembers, KEYWORDS, type Kind, type Members, referred, TYPES } from './keywords.ts';
 
 /** The schema can't be used; the message says what is wrong and where, or what it has too much of. */
@@ -71,14 +72,15 @@ export function assertSchemaShape(root: unknown, depth: number = SCHEMA_LIMITS.d
     const { reference, path, from } = references[i] as (typeof references)[number];
     if (!reference.startsWith('#')) throw new InvalidSchema(`${path} must begin with #: a schema only refers to itself`);
     if (references.length > SCHEMA_LIMITS.references)
-      throw new InvalidSchema(`it has more than ${SCHEMA_LIMITS.references.toLocaleString('en')} references`);
+      throw new InvalidSchema(`it has more than ${grouped(SCHEMA_LIMITS.references)} references: write some of them out, or use fewer`);
     const target = referred(root, anchors, reference);
     if (target === undefined) throw new InvalidSchema(`${path} leads nowhere: ${reference.slice(0, 100)}`);
     targets.set(reference, target);
     from.push({ schema: target, inPlace: true });
     walk(target, reference.slice(1, 100));
   }
-  if (patterns.length > SCHEMA_LIMITS.patterns) throw new InvalidSchema(`it has more than ${SCHEMA_LIMITS.patterns} patterns`);
+  if (patterns.length > SCHEMA_LIMITS.patterns)
+    throw new InvalidSchema(`it has more than ${SCHEMA_LIMITS.patterns} patterns: use fewer, or enum and format`);
   assertBranching(root, edges);
   assertEnds(edges);
   return { root, targets, patterns };
@@ -92,7 +94,8 @@ type Edges = ReadonlyMap<unknown, readonly Edge[]>;
 function assertSize(root: unknown, most: number): void {
   let values = 0;
   const count = (value: unknown, depth: number): void => {
-    if (++values > SCHEMA_LIMITS.values) throw new InvalidSchema(`it has more than ${SCHEMA_LIMITS.values.toLocaleString('en')} values`);
+    if (++values > SCHEMA_LIMITS.values)
+      throw new InvalidSchema(`it has more than ${grouped(SCHEMA_LIMITS.values)} values: leave out what the check doesn't need`);
     if (typeof value !== 'object' || value === null) return;
     if (depth >= most) throw new InvalidSchema(`it must be at most ${most} levels deep`);
     for (const member of Object.values(value)) count(member, depth + 1);
@@ -114,7 +117,9 @@ function assertBranching(root: unknown, edges: Edges): void {
     for (const next of edges.get(schema) ?? []) {
       sum += count(next.schema, way + 1);
       if (sum > SCHEMA_LIMITS.branching)
-        throw new InvalidSchema(`one value is held against more than ${SCHEMA_LIMITS.branching.toLocaleString('en')} schemas`);
+        throw new InvalidSchema(
+          `one value is held against more than ${grouped(SCHEMA_LIMITS.branching)} schemas once every reference is written out: use fewer branches and references`,
+        );
     }
     open.delete(schema);
     known.set(schema, sum);
@@ -140,7 +145,10 @@ function assertEnds(edges: Edges): void {
 }
 
 function assertWay(way: number): void {
-  if (way > SCHEMA_LIMITS.way) throw new InvalidSchema(`a way through its references is longer than ${SCHEMA_LIMITS.way} schemas`);
+  if (way > SCHEMA_LIMITS.way)
+    throw new InvalidSchema(
+      `a way through its references is longer than ${SCHEMA_LIMITS.way} schemas: let them lead to each other more directly`,
+    );
 }
 
 const isCount = (value: unknown): boolean => typeof value === 'number' && Number.isInteger(value) && value >= 0;

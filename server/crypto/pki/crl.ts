@@ -1,3 +1,4 @@
+import { grouped } from '#server/kernel/numbers.ts';
 import { ECDSA_SHA256, type Issuer, signed } from './authority.ts';
 import { context, enumerated, integer, sequence, time } from './der.ts';
 import { authorityKeyId, EXTENSION, extension } from './extensions.ts';
@@ -31,7 +32,7 @@ export const MOST_ENTRIES = 100_000;
 
 /** The list in DER, version 2, its entries in the given order. @throws RangeError beyond MOST_ENTRIES. */
 export function certificateRevocationList({ issuer, number, thisUpdate, nextUpdate, entries }: CrlRequest): Buffer {
-  if (entries.length > MOST_ENTRIES) throw new RangeError(`a CRL holds at most ${MOST_ENTRIES} certificates`);
+  if (entries.length > MOST_ENTRIES) throw new RangeError(`a CRL holds at most ${grouped(MOST_ENTRIES)} certificates`);
   return signed(
     sequence(
       integer(1),

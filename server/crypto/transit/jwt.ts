@@ -1,5 +1,6 @@
 import { invalid } from '#server/kernel/errors.ts';
 import { type JwtAlgorithm, type JwtFault, KEY_TYPES, type KeyType, MAX_CLAIMS_BYTES, MAX_TOKEN_LENGTH } from '#server/kernel/key-types.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { type CompactJws, compactJws, jsonObject, parseCompactJws, signingInput } from '../compact-jws.ts';
 import { kidOf, parseKid } from './key-ids.ts';
 import { assertKeyTypeCan, type Material } from './material.ts';
@@ -36,7 +37,7 @@ export async function signJwt(
 
 function withTimes(given: Claims, ttl: number | undefined, now: number): Claims {
   if (Buffer.byteLength(JSON.stringify(given)) > MAX_CLAIMS_BYTES)
-    throw invalid('claims', `must be at most ${MAX_CLAIMS_BYTES} bytes as JSON`);
+    throw invalid('claims', `must be at most ${grouped(MAX_CLAIMS_BYTES)} bytes as JSON`);
   for (const name of ['exp', 'nbf', 'iat'])
     if (Object.hasOwn(given, name) && !Number.isSafeInteger(given[name]))
       throw invalid(`claims.${name}`, 'must be whole seconds since 1970');

@@ -5,6 +5,7 @@ import { effectiveLimit } from '#server/custody/plan-limits.ts';
 import type { AuditEntry } from '#server/kernel/audit-entry.ts';
 import type { HotCtx } from '#server/kernel/context.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
+import { moreRoom } from '#server/kernel/plan-limits.ts';
 import { takeFromMonth } from '#server/platform/monthly-meter.ts';
 import { countUse } from '../counts.ts';
 import { keyById, type UsableKey, versionOf } from '../keys.ts';
@@ -147,7 +148,7 @@ export async function withinMonth(ctx: HotCtx, n: number): Promise<void> {
   if (!allowed)
     throw new Refusal(
       'plan_limit',
-      `The ${ctx.plan} plan allows ${limit} detokenizations a month, and ${used} were made. Move to a larger plan.`,
+      `The ${ctx.plan} plan allows ${limit} detokenizations a month, and ${used} were made. Wait for the next month or ${moreRoom(ctx.plan)}.`,
     );
 }
 

@@ -1,5 +1,6 @@
 import { type HotCtx, keyBehind } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { moreRoom } from '#server/kernel/plan-limits.ts';
 
 /** A token as tokenize answers it (interface rule 42 §1.2). */
 export type IssuedToken = {
@@ -22,7 +23,7 @@ export const vaultDisabled = () => new Refusal('vault_disabled', 'This vault is 
 export function overLimit(ctx: HotCtx, limit: number, used: number): Refusal {
   return new Refusal(
     'plan_limit',
-    `The ${ctx.plan} plan allows ${limit} vault tokens in this space, and ${used} already ${used === 1 ? 'exists' : 'exist'}. Delete some or move to a larger plan.`,
+    `The ${ctx.plan} plan allows ${limit} vault tokens in this space, and ${used} already ${used === 1 ? 'exists' : 'exist'}. Delete some or ${moreRoom(ctx.plan)}.`,
   );
 }
 

@@ -10,6 +10,7 @@ import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { directoryBase, directoryUrl } from './directory.ts';
 import type { AcmeAccountRef, CreateAcmeAccount, ListAcmeAccounts } from './schema.ts';
@@ -46,7 +47,7 @@ export async function createAcmeAccount(ctx: Ctx, { name, role: roleRef, label, 
           'ACME is served below the public URL of a root, and this one is not published. Set publish to true first.',
         );
       if ((await tx.acme_accounts.count({ where: { ...own(ctx), role_id: role.id } })) >= MOST_ACCOUNTS)
-        throw new Refusal('conflict', `A role has at most ${MOST_ACCOUNTS} ACME accounts. Delete those that are no longer used.`);
+        throw new Refusal('conflict', `A role has at most ${grouped(MOST_ACCOUNTS)} ACME accounts. Delete those that are no longer used.`);
       const id = newId();
       const expires_at = await endWithin(tx, ctx, new Date(ctx.now.getTime() + ttl_seconds * 1_000));
       const minter = minterOf(ctx);

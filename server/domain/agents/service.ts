@@ -14,6 +14,7 @@ import { allowsMore, allowsMoreAddresses, type Looser, loosened, turnedOff } fro
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { wholeList } from '#server/kernel/page.ts';
+import { moreRoom } from '#server/kernel/plan-limits.ts';
 import { env } from '#server/platform/env.ts';
 import { snippetsOf } from './installing.ts';
 import { agentMinted } from './letters.ts';
@@ -94,7 +95,7 @@ async function withinAgents(tx: Tx, ctx: Ctx): Promise<void> {
   if ((await countOf(tx, ctx, 'agents')) < 1) return;
   throw new Refusal(
     'plan_limit',
-    `The ${ctx.plan} plan allows 1 agent in Test, and 1 already exists. Revoke it or move to a larger plan.`,
+    `The ${ctx.plan} plan allows 1 agent in Test, and 1 already exists. Revoke it or ${moreRoom(ctx.plan)}.`,
     {
       status: 402,
     },

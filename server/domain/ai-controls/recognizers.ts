@@ -12,6 +12,7 @@ import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { loosened } from '#server/kernel/loosening.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { pageOf } from '#server/kernel/page.ts';
 import { env } from '#server/platform/env.ts';
 import { pagedRows } from '#server/platform/lists/paged.ts';
@@ -125,12 +126,17 @@ export async function assertCompiles(
 ): Promise<void> {
   assertKind({ kind, pattern });
   const problem = await problemOf({ recognizer: { name, kind, pattern, context_words, confidence, action, format } }, tenant_id);
-  if (problem) throw invalid('pattern', problem.kind === 'unsupported' ? `regex_unsupported: ${problem.message}` : problem.message);
+  if (problem)
+    throw invalid(
+      'pattern',
+      problem.kind === 'unsupported' && kind === 'regex' ? `regex_unsupported: ${problem.message}` : problem.message,
+    );
 }
 
 function assertKind({ kind, pattern }: Pick<RecognizerSettings, 'kind' | 'pattern'>): void {
   if (isSidecarKind(kind)) throw invalid('kind', 'sidecar_unavailable: this deployment has no Presidio sidecar. Use regex or aho_corasick');
-  if (kind === 'regex' && pattern.length > LONGEST_PATTERN) throw invalid('pattern', `must be at most ${LONGEST_PATTERN} characters long`);
+  if (kind === 'regex' && pattern.length > LONGEST_PATTERN)
+    throw invalid('pattern', `must be at most ${grouped(LONGEST_PATTERN)} characters long`);
 }
 
 /** Judged only where a list is written: what is stored runs on. @throws Refusal validation_error */

@@ -121,6 +121,25 @@ test('patterns that no linear-time engine runs are refused, naming the rule, and
       { type: 'validation_error', message: /heuristics\[0\]\.pattern: regex_unsupported/ },
       pattern,
     );
+  const refused: [string, string, RegExp][] = [
+    [
+      'regex',
+      '(?:a{1,30}){1,30}(?:b{1,30}){1,30}',
+      /^pattern: regex_unsupported: is too large: it becomes more than 1,000 instructions .* Use smaller/,
+    ],
+    [
+      'regex',
+      '(a{1,100}){1,100}',
+      /^pattern: regex_unsupported: is too large: it becomes more than 1,000 instructions .* Use smaller counts/,
+    ],
+    ['regex', 'a{1001}', /^pattern: regex_unsupported: repeats something more than 1,000 times, .* Use smaller counts/],
+    ['aho_corasick', 'a\n'.repeat(10_001), /^pattern: must have at most 10,000 words/],
+  ];
+  for (const [kind, pattern, message] of refused)
+    await assert.rejects(made(w.live, 'ai_controls.pii_recognizers.create', { name: 'large', kind, pattern }), {
+      type: 'validation_error',
+      message,
+    });
   await assert.rejects(made(w.live, 'ai_controls.pii_recognizers.create', { name: 'bad', kind: 'regex', pattern: '(a)\\1' }), {
     type: 'validation_error',
     message: /regex_unsupported/,

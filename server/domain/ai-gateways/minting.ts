@@ -11,6 +11,7 @@ import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { type AgentRow, agentById, creatorOf, type GatewayRow, gatewayById } from './store.ts';
 import {
   DEFAULT_TTL_SECONDS,
@@ -137,7 +138,7 @@ async function assertRoom(tx: Tx, ctx: Ctx, gateway_id: GatewayRow['id']): Promi
     where: { ...own(ctx), gateway_id, revoked_at: null, oneshot_consumed_at: null, expires_at: { gt: ctx.now } },
   });
   if (live >= MOST_LIVE_TOKENS)
-    throw new Refusal('conflict', `A gateway can have at most ${MOST_LIVE_TOKENS} tokens that can be used. Revoke some first.`);
+    throw new Refusal('conflict', `A gateway can have at most ${grouped(MOST_LIVE_TOKENS)} tokens that can be used. Revoke some first.`);
 }
 
 /** Addresses in their one spelling, and no member that is undefined: signed as it is stored. */

@@ -15,6 +15,7 @@ import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { canonicalOrigins } from '#server/kernel/page-origins.ts';
+import { moreRoom } from '#server/kernel/plan-limits.ts';
 import { takeFromMonth } from '#server/platform/monthly-meter.ts';
 import { type ClientTokenAction, MAX_TTL_SECONDS, type MintClientToken } from './schema.ts';
 
@@ -153,6 +154,6 @@ async function takeMint(ctx: Ctx): Promise<void> {
   if (!allowed)
     throw new Refusal(
       'plan_limit',
-      `The ${ctx.plan} plan allows ${limit} client tokens a month, and all were minted. Move to a larger plan.`,
+      `The ${ctx.plan} plan allows ${limit} client tokens a month, and all were minted. Wait for the next month or ${moreRoom(ctx.plan)}.`,
     );
 }

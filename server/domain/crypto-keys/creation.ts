@@ -8,6 +8,7 @@ import { newId } from '#server/kernel/ids.ts';
 import type { KeyType } from '#server/kernel/key-types.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import type { CreateCryptoKey } from './schema.ts';
 import { type KeyRow, personOf } from './store.ts';
 import { insertVersion, type NewVersion, newVersion } from './versions.ts';
@@ -69,5 +70,5 @@ async function assertRoom(tx: Tx, ctx: Ctx): Promise<void> {
   await holdLock(tx, `${ctx.tenant_id}:crypto_keys:${ctx.sandbox}`);
   const there = await tx.crypto_keys.count({ where: { ...own(ctx), deleted_at: null } });
   if (there >= MOST_KEYS)
-    throw new Refusal('plan_limit', `A space has at most ${MOST_KEYS} crypto keys. Delete one that is no longer used.`);
+    throw new Refusal('plan_limit', `A space has at most ${grouped(MOST_KEYS)} crypto keys. Delete one that is no longer used.`);
 }

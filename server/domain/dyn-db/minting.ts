@@ -10,6 +10,7 @@ import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate, writeAudits } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
+import { moreRoom } from '#server/kernel/plan-limits.ts';
 import type { DatabaseSession } from '#server/platform/databases/engine.ts';
 import { log } from '#server/platform/log.ts';
 import { takeFromMonth } from '#server/platform/monthly-meter.ts';
@@ -86,7 +87,7 @@ export async function admitted(ctx: Ctx, { connection }: Pick<Plan, 'connection'
     await giveBack();
     throw new Refusal(
       'plan_limit',
-      `The ${ctx.plan} plan allows ${limit} database credentials a month, and all were minted. Move to a larger plan.`,
+      `The ${ctx.plan} plan allows ${limit} database credentials a month, and all were minted. Wait for the next month or ${moreRoom(ctx.plan)}.`,
     );
   }
   return async () => {

@@ -6,6 +6,7 @@ import { read } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { writeAudits } from '#server/kernel/mutate.ts';
 import type { Reveal } from '#server/kernel/operation.ts';
+import { moreRoom } from '#server/kernel/plan-limits.ts';
 import { admitted, handedOut, insertLease, MOST_LEASES, planned, usernameFor } from './minting.ts';
 import type { MintDynDbCredential } from './schema.ts';
 import { connectionByName, type LeaseRow, liveLeases, roleByName } from './store.ts';
@@ -44,7 +45,7 @@ async function assertRoom(ctx: Ctx, connection_id: string): Promise<void> {
     if (limit !== null && (await countOf(tx, ctx, 'dyn_db_leases')) >= limit)
       throw new Refusal(
         'plan_limit',
-        `The ${ctx.plan} plan allows ${limit} live database leases in this space. Revoke one or move to a larger plan.`,
+        `The ${ctx.plan} plan allows ${limit} live database leases in this space. Revoke one or ${moreRoom(ctx.plan)}.`,
       );
     if ((await liveLeases(tx, ctx, { connection_id })) >= MOST_LEASES)
       throw new Refusal('lease_limit', `A connection has at most ${MOST_LEASES} live leases. Revoke some, or wait until they expire.`);

@@ -5,6 +5,7 @@ import { isMarkedPortable, parsePortable } from '#server/custody/portable.ts';
 import { tooDeep } from '#server/kernel/bounded-text.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { type JsonText, jsonText, textOfJson } from '#server/kernel/json-text.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { MAX_LEAF_BYTES, MAX_LEAVES } from './schema.ts';
 
 // JSON documents leaf by leaf (interface rule 41 §4, §5): only picked leaves change, every other character stays.
@@ -49,7 +50,8 @@ export async function sealLeaves(data: JsonText, picking: Picking, seal: (value:
   });
   const replaced = await eachOf(found, 'encrypt', (leaf) => {
     const value = sealable(text, leaf);
-    if (value.bytes.byteLength > MAX_LEAF_BYTES) throw at(leaf, invalid('data', `each value may have at most ${MAX_LEAF_BYTES} bytes`));
+    if (value.bytes.byteLength > MAX_LEAF_BYTES)
+      throw at(leaf, invalid('data', `each value may have at most ${grouped(MAX_LEAF_BYTES)} bytes`));
     const by = JSON.stringify(seal(value));
     value.bytes.fill(0);
     return by;
@@ -84,7 +86,8 @@ export async function replaceLeaves(
 const AT_A_TIME = 16;
 
 async function eachOf(leaves: readonly Leaf[], verb: string, make: (leaf: Leaf) => string | Promise<string>) {
-  if (leaves.length > MAX_LEAVES) throw invalid('data', `has ${leaves.length} values to ${verb}; at most ${MAX_LEAVES} are allowed`);
+  if (leaves.length > MAX_LEAVES)
+    throw invalid('data', `has ${leaves.length} values to ${verb}; at most ${grouped(MAX_LEAVES)} are allowed`);
   const replaced: { leaf: Leaf; by: string }[] = [];
   for (const leaf of leaves) {
     if (replaced.length > 0 && replaced.length % AT_A_TIME === 0) await new Promise((resolve) => setImmediate(resolve));

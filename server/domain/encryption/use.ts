@@ -11,6 +11,7 @@ import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts'
 import type { Capability } from '#server/kernel/capabilities.ts';
 import type { HotCtx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { moreRoom } from '#server/kernel/plan-limits.ts';
 import { takeFromMonth } from '#server/platform/monthly-meter.ts';
 import { jsonOf, replaceLeaves, sealedLeaves, sealLeaves } from './leaves.ts';
 import type { Decrypt, Encrypt, Rewrap } from './schema.ts';
@@ -128,7 +129,7 @@ async function countLeaves(ctx: HotCtx, n: number): Promise<void> {
   if (allowed) return;
   throw new Refusal(
     'plan_limit',
-    `The ${ctx.plan} plan allows ${limit} encrypted values a month. ${used} were encrypted, and this call has ${n}. Move to a larger plan.`,
+    `The ${ctx.plan} plan allows ${limit} encrypted values a month. ${used} were encrypted, and this call has ${n}. Wait for the next month or ${moreRoom(ctx.plan)}.`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { headerNameProblem, METHODS } from '#server/domain/routes/config/schema.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { trimEnd } from '#server/kernel/trim-end.ts';
 import { run as parsedYaml } from '#server/platform/yaml/yaml.thread.ts';
 import { freeName, secretList, secretNameFor, type Taken, vendorOf } from './credentials.ts';
@@ -103,7 +104,7 @@ function serverUrl(server: unknown, warnings: string[]): string[] {
   const url = expanded(written, variables);
   const parsed = url === undefined ? null : URL.parse(url);
   if (url === undefined || !parsed || !/^https?:$/.test(parsed.protocol) || /[{}]/.test(url)) {
-    const problem = url === undefined ? `it is longer than ${URL_LENGTH} characters` : 'it is not an absolute URL';
+    const problem = url === undefined ? `it is longer than ${grouped(URL_LENGTH)} characters` : 'it is not an absolute URL';
     warnings.push(`The server ${(url ?? written).slice(0, 100)} was left out: ${problem}.`);
     return [];
   }

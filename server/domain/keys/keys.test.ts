@@ -246,6 +246,10 @@ test('a root key that does not fit the database is refused by name before anythi
       error.message.includes(rootKeys().current.id) &&
       !error.message.includes(old),
   );
+  const client = await sql().connect();
+  await client.query('create temp table tenant_master_keys (like public.tenant_master_keys)');
+  await assert.rejects(checkRootKey(client), /the keys of the service are sealed by root key/, 'an installation without workspaces');
+  client.release(true);
   await assert.rejects(rotateTenantKey(w.live), { type: 'conflict' }, 'a foreign root key wraps no new key');
   assert.equal(await db().tenant_master_keys.count({ where: { tenant_id: w.tenant.id } }), 1);
   const stuck = await rotateRootKey();

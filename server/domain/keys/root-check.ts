@@ -12,8 +12,8 @@ type Sample = { root_key_id: string; keys: number; tenant_id: string; version: n
 type Queryable = Pick<ReturnType<typeof sql>, 'query'>;
 
 /**
- * Self-test of the supervisor, of every role, and of every operator's command that wraps a key: the root key in hand opens one tenant key of each
- * root key id the database knows (interface rule 31 §3). A process with another key would serve errors, and worse, seal what the right key cannot
+ * Self-test of the supervisor, of every role, and of every operator's command: the root key in hand opens one tenant key of each root key id the database
+ * knows, and is the one that sealed the keys of the service, which are there before any workspace is (interface rule 31 §3). A process with another key would serve errors, and worse, seal what the right key cannot
  * open. No key file is made for a database that already has keys: it could only be a wrong one.
  * @throws RootKeyRefused with what to do; never key material
  */
@@ -26,11 +26,16 @@ async function compare(database: Queryable): Promise<void> {
   const { rows } = await database.query<Sample>(`
     select distinct on (root_key_id) root_key_id, count(*) over (partition by root_key_id)::int as keys, tenant_id, version, wrapped_key
     from tenant_master_keys where wrap_method = 'global' and wrapped_key is not null order by root_key_id, created_at desc`);
-  const [first] = rows;
+  const { rows: values } = await database.query<{ root_key_id: string }>(
+    `select distinct value ->> 'root_key_id' as root_key_id from deployment_values where sealed is not null`,
+  );
+  const [first] = [...rows.map(wrappedBy), ...values.map(sealedBy)];
   if (first && !hasRootKey()) throw absent(first);
   const roots = rootKeys();
+  const isOurs = (id: string) => id === roots.current.id || id === roots.previous?.id;
+  const other = values.find(({ root_key_id }) => !isOurs(root_key_id));
   for (const row of rows) {
-    if (row.root_key_id !== roots.current.id && row.root_key_id !== roots.previous?.id) throw doesNotFit(row);
+    if (!isOurs(row.root_key_id)) throw doesNotFit(wrappedBy(row));
     try {
       unwrapTenantKey(roots, row.tenant_id, row.version, row);
     } catch {
@@ -39,6 +44,7 @@ async function compare(database: Queryable): Promise<void> {
       );
     }
   }
+  if (other) throw doesNotFit(sealedBy(other));
 }
 
 /** The same for a role that works, or waits, without the database: false while that can't be read. @throws RootKeyRefused, EnvError */
@@ -87,20 +93,21 @@ export function afterRootKey(): Promise<void> {
 
 const CHECKED = Promise.resolve();
 
-function absent(row: Sample): RootKeyRefused {
+function absent(what: string): RootKeyRefused {
   return new RootKeyRefused(
-    `there is no root key: ${env.MASTER_KEY_FILE} does not exist and MASTER_KEY_B64 is not set, but in this database ${countOf(row)} wrapped ` +
-      `by root key ${row.root_key_id}. Restore that key. Without it, nothing can be decrypted.`,
+    `there is no root key: ${env.MASTER_KEY_FILE} does not exist and MASTER_KEY_B64 is not set, but in this database ${what}. ` +
+      'Restore that key. Without it, nothing can be decrypted.',
   );
 }
 
-const countOf = (row: Sample) => `${row.keys} tenant ${row.keys === 1 ? 'key is' : 'keys are'}`;
+const wrappedBy = (row: Sample) => `${row.keys} tenant ${row.keys === 1 ? 'key is' : 'keys are'} wrapped by root key ${row.root_key_id}`;
+const sealedBy = (row: { root_key_id: string }) => `the keys of the service are sealed by root key ${row.root_key_id}`;
 
-function doesNotFit(row: Sample): RootKeyRefused {
+function doesNotFit(what: string): RootKeyRefused {
   const { current, previous } = rootKeys();
   const have = previous ? `${current.id} and the previous key ${previous.id}` : current.id;
   return new RootKeyRefused(
-    `the root key doesn't match this database: ${countOf(row)} wrapped by root key ${row.root_key_id}, but this process has ${have}. ` +
+    `the root key doesn't match this database: ${what}, but this process has ${have}. ` +
       'Restore that key as MASTER_KEY_B64 or in MASTER_KEY_FILE. To finish a rotation, set it as MASTER_KEY_PREVIOUS_B64 next to the new one.',
   );
 }

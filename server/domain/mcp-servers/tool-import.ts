@@ -4,6 +4,7 @@ import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import type { Choice, Drafts } from '#server/mcp/openapi/tools.ts';
 import { openHttp } from '#server/platform/connect/http.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
@@ -40,7 +41,7 @@ export async function importOpenApi(ctx: Ctx, input: z.output<typeof ImportOpenA
     const existing = await existingTools(tx, ctx, server.id, names);
     const count = await tx.mcp_tools.count({ where: { ...own(ctx), mcp_server_id: server.id } });
     if (count + names.length - existing.size > MOST_TOOLS)
-      throw new Refusal('validation_error', `document: a server has at most ${MOST_TOOLS} tools`);
+      throw new Refusal('validation_error', `document: a server has at most ${grouped(MOST_TOOLS)} tools`);
     for (const tool of tools) {
       const data = {
         ...columnsOf({ ...tool, operation: { ...tool.operation, param_map: [...tool.operation.param_map] } }),

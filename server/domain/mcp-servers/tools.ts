@@ -11,6 +11,7 @@ import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { loosened } from '#server/kernel/loosening.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { assertRules, RuleProblem } from '#server/mcp/argument-rules.ts';
 import { parameterHeaderProblem, templateProblem } from '#server/mcp/tool-operation.ts';
 import { env } from '#server/platform/env.ts';
@@ -64,7 +65,7 @@ export function upsertTool(ctx: Ctx, { id, tool_name, ...input }: z.output<typeo
     const before = await tx.mcp_tools.findFirst({ where: { ...own(ctx), mcp_server_id: server.id, tool_name } });
     await checkTool(tx, ctx, server, input, before?.route_id);
     if (!before && (await tx.mcp_tools.count({ where: { ...own(ctx), mcp_server_id: server.id } })) >= MOST_TOOLS)
-      throw new Refusal('validation_error', `tool_name: a server has at most ${MOST_TOOLS} tools`);
+      throw new Refusal('validation_error', `tool_name: a server has at most ${grouped(MOST_TOOLS)} tools`);
     if (!before && server.server_type === 'collection' && !input.operation)
       throw new Refusal('validation_error', 'operation: is required: a tool of a collection is a call of a route');
     if (before) await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(toolOf(server, before), input, MCP_TOOL_PROTECTIONS));

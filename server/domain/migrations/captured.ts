@@ -2,6 +2,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { inTransaction, read } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { bucketOf, kindOf, splitKeys } from './classify.ts';
 import { deniedOf } from './denying.ts';
 import type { Pattern } from './denylist.shared.ts';
@@ -39,7 +40,7 @@ export async function acceptCaptured(ctx: Ctx, migrationId: string, items: reado
     if (migration.discovered_count + items.length > MOST_ITEMS)
       throw new Refusal(
         'migration_not_capturing',
-        `This migration already has ${migration.discovered_count} of at most ${MOST_ITEMS} items.`,
+        `This migration already has ${migration.discovered_count} of at most ${grouped(MOST_ITEMS)} items.`,
       );
     if (migration.status === 'pending')
       await tx.secret_migrations.update({

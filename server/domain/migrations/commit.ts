@@ -9,6 +9,7 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import type { Reveal } from '#server/kernel/operation.ts';
+import { moreRoom } from '#server/kernel/plan-limits.ts';
 import { parseLossless } from '#server/platform/lossless-json.ts';
 import { completeIfDecided } from './deciding.ts';
 import { takenNames } from './items.ts';
@@ -150,7 +151,7 @@ async function assertRoom(tx: Tx, ctx: Ctx, planned: readonly Planned[]): Promis
   if (available === null || needed <= available) return;
   throw new Refusal(
     'plan_limit',
-    `This commit needs ${needed} secrets and the ${ctx.plan} plan has room for ${available}. Commit fewer items or move to a larger plan.`,
+    `This commit needs ${needed} secrets and the ${ctx.plan} plan has room for ${available}. Commit fewer items or ${moreRoom(ctx.plan)}.`,
     {
       extra: { needed, available },
     },

@@ -4,6 +4,7 @@ import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { type Db, read } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { log } from '#server/platform/log.ts';
 import { bucketOf, kindOf, splitKeys } from './classify.ts';
@@ -268,7 +269,7 @@ class ItemLimit extends ProviderFault {
   constructor() {
     super(
       'misconfigured',
-      `The scope holds more than ${MOST_ITEMS} secrets. Review these, and create another migration with a narrower scope for the rest.`,
+      `The scope holds more than ${grouped(MOST_ITEMS)} secrets. Review these, and create another migration with a narrower scope for the rest.`,
     );
   }
 }

@@ -1,3 +1,4 @@
+import { grouped } from '#server/kernel/numbers.ts';
 // Redirect URIs (RFC 6749 3.1.2, RFC 8252): what a client may register, and which address an authorization request may ask for. Parsed strictly instead of with
 // `URL`, which repairs what it reads (`\` to `/`, `%2e%2e` to `..`, `0x7f.1` to `127.0.0.1`): the repaired address isn't the one that was registered.
 
@@ -48,7 +49,7 @@ function problemForType(parts: Parts, type: ClientType): string | null {
 
 /** The parts of a URI that some client may register, or the sentence that says why none may. */
 function parse(uri: string): Parts | string {
-  if (uri.length > MAX_REDIRECT_URI_LENGTH) return `The URI is longer than ${MAX_REDIRECT_URI_LENGTH} characters.`;
+  if (uri.length > MAX_REDIRECT_URI_LENGTH) return `The URI is longer than ${grouped(MAX_REDIRECT_URI_LENGTH)} characters.`;
   const problem = problemOfText(uri);
   if (problem) return problem;
   const colon = uri.indexOf(':');

@@ -1,4 +1,5 @@
 import { matchesRedirectUri } from '#server/domain/oauth-clients/redirect-uris.shared.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { PERSON_FORBIDDEN_SCOPES, unknownScopes } from '#server/kernel/scopes.ts';
 
 /** What the rules need to know of a client. */
@@ -123,7 +124,7 @@ function wrongForm(of: (name: (typeof KNOWN)[number]) => string | null): Refusin
   if (of('code_challenge') === null) return invalid('code_challenge is required (RFC 7636).');
   if (of('code_challenge_method') !== 'S256') return invalid('code_challenge_method must be S256.');
   if (!THUMBPRINT.test(of('code_challenge') ?? '')) return invalid('code_challenge must be 43 base64url characters.');
-  if ((of('state') ?? '').length > MAX_STATE) return invalid(`state must not be longer than ${MAX_STATE} characters.`);
+  if ((of('state') ?? '').length > MAX_STATE) return invalid(`state must not be longer than ${grouped(MAX_STATE)} characters.`);
   if (of('dpop_jkt') !== null && !THUMBPRINT.test(of('dpop_jkt') ?? '')) return invalid('dpop_jkt must be 43 base64url characters.');
   if ((of('tenant') ?? '').length > 100) return invalid('tenant must be the slug of a workspace.');
   if ((of('login_hint') ?? '').length > 254) return invalid('login_hint must not be longer than 254 characters.');

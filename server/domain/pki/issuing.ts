@@ -8,6 +8,7 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
+import { moreRoom } from '#server/kernel/plan-limits.ts';
 import { takeFromMonth } from '#server/platform/monthly-meter.ts';
 import { windowCounter } from '#server/platform/window-counter.ts';
 import { openAuthority } from './ca-keys.ts';
@@ -203,7 +204,7 @@ export async function spendQuota(ctx: Ctx, root: RootRow): Promise<() => void> {
   if (!allowed)
     throw new Refusal(
       'plan_limit',
-      `The ${ctx.plan} plan allows ${limit} certificates a month, and ${used} were issued. Move to a larger plan.`,
+      `The ${ctx.plan} plan allows ${limit} certificates a month, and ${used} were issued. Wait for the next month or ${moreRoom(ctx.plan)}.`,
     );
   return giveBack;
 }

@@ -32,7 +32,7 @@ test('a list of the most certificates is signed, and one that would leave a cert
   assert.equal(list.entries, MOST_ENTRIES);
 
   await revoke(MOST_ENTRIES + 1, MOST_ENTRIES + 1);
-  await assert.rejects(sign(2), /at most 100000 certificates/);
+  await assert.rejects(sign(2), /at most 100,000 certificates/);
   const after = await db().pki_crls.findUniqueOrThrow({ where: { id: issuer }, omit: { der: true } });
   assert.deepEqual([after.number, after.entries], [list.number, MOST_ENTRIES], 'the last complete list stays');
 });

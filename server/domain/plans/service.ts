@@ -4,6 +4,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { Feature } from '#server/kernel/features.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
+import { moreRoom } from '#server/kernel/plan-limits.ts';
 import { ENTERPRISE_IDENTITY, type LimitKey, type PlanName, planFeature, planLimit } from './schema.ts';
 
 /**
@@ -19,7 +20,7 @@ export async function withinPlan(tx: Tx, ctx: Ctx, kind: LimitKey, more = 1): Pr
   if (used + more <= limit) return;
   throw new Refusal(
     'plan_limit',
-    `The ${ctx.plan} plan allows ${limit} ${nounOf(kind, limit)} in this space, and ${used} already ${used === 1 ? 'exists' : 'exist'}. Delete one or move to a larger plan.`,
+    `The ${ctx.plan} plan allows ${limit} ${nounOf(kind, limit)} in this space, and ${used} already ${used === 1 ? 'exists' : 'exist'}. Delete one or ${moreRoom(ctx.plan)}.`,
     {
       status: kind === 'clients' || kind === 'environments' ? 403 : 402,
     },

@@ -2,6 +2,7 @@ import { type LeafRow, leafFields, leafHash, merkleAlgo, merkleProof, merkleRoot
 import { provenEntry } from '#server/domain/audit-logs/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { windowCounter } from '#server/platform/window-counter.ts';
@@ -38,7 +39,7 @@ const DETAILS: Record<Reason, string> = {
   range_grew: 'The range now has more entries than were anchored: entries were added later.',
   root_mismatch: "The entries of the range don't produce the anchored root: at least one was altered.",
   row_not_in_range: 'The range produces the anchored root, but this entry is not part of it.',
-  anchor_range_too_large: `The anchored range has more than ${MOST_LEAVES} entries and is not recomputed on request.`,
+  anchor_range_too_large: `The anchored range has more than ${grouped(MOST_LEAVES)} entries and is not recomputed on request.`,
 };
 
 /** A row with the path from its leaf to the anchored root, or the reason why there is none (interface rule 13 §5.3). */

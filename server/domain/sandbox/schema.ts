@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { secret, uuid } from '#server/kernel/fields.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 
 /** What can move between the spaces, in the order in which one may refer to the next. */
 export const FAMILIES = ['environment', 'collection', 'secret', 'client', 'route'] as const;
@@ -18,7 +19,13 @@ const space = z.enum(['live', 'test']);
 /** `items: "all"` names everything of the space it comes from. */
 export const Promotion = z.object({
   items: z.union(
-    [z.literal('all'), z.array(Item).min(1, 'must name something').max(MOST_ITEMS, `must have at most ${MOST_ITEMS} entries`)],
+    [
+      z.literal('all'),
+      z
+        .array(Item)
+        .min(1, 'must name something')
+        .max(MOST_ITEMS, `must have at most ${grouped(MOST_ITEMS)} entries`),
+    ],
     {
       error: 'must be "all" or a list of {type, id}',
     },

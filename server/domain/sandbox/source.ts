@@ -2,6 +2,7 @@ import { type Draft, draftOf, localReferences } from '#server/domain/routes/tran
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import {
   type ClientRow,
   type CollectionRow,
@@ -153,7 +154,8 @@ async function everything(tx: Tx, ctx: Ctx): Promise<Item[]> {
     union all select 'client', id::text from clients where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}
     union all select 'route', id::text from routes where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}
     limit ${MOST_ITEMS + 1}`;
-  if (rows.length > MOST_ITEMS) throw invalid('items', `all of this space is more than ${MOST_ITEMS} things: name those that should move`);
+  if (rows.length > MOST_ITEMS)
+    throw invalid('items', `all of this space is more than ${grouped(MOST_ITEMS)} things: name those that should move`);
   return rows.filter((row) => FAMILIES.includes(row.type));
 }
 

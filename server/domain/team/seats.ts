@@ -2,6 +2,7 @@ import { limitOf } from '#server/domain/plans/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { moreRoom } from '#server/kernel/plan-limits.ts';
 
 /** Members, and people invited who are none yet (spec 20 §3.4). A workspace has them once, not per space. */
 export async function seatsTaken(tx: Tx, ctx: Pick<Ctx, 'tenant_id' | 'now'>): Promise<number> {
@@ -23,6 +24,6 @@ export async function assertFreeSeat(tx: Tx, ctx: Ctx): Promise<void> {
   if (used < limit) return;
   throw new Refusal(
     'plan_limit',
-    `The ${ctx.plan} plan allows ${limit} ${limit === 1 ? 'member' : 'members'}, pending invitations included, and ${used} ${used === 1 ? 'is' : 'are'} taken. Remove a member, withdraw an invitation or move to a larger plan.`,
+    `The ${ctx.plan} plan allows ${limit} ${limit === 1 ? 'member' : 'members'}, pending invitations included, and ${used} ${used === 1 ? 'is' : 'are'} taken. Remove a member, withdraw an invitation or ${moreRoom(ctx.plan)}.`,
   );
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { invalid } from '#server/kernel/errors.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { egress } from '#server/platform/egress.ts';
 import { parseTarget } from '#server/platform/http-out/target-url.ts';
 import { type ClaimPatterns, claimPath, pathOf, patternsOf } from './claims.shared.ts';
@@ -64,7 +65,7 @@ export async function assertTrustworthy({ provider, issuer, subject, claims }: D
   if (identity !== null) throw invalid(subject === null ? 'claims' : 'subject', identity);
   const wildcards = [...(subject === null ? [] : [subject]), ...Object.values(claims).flatMap(patternsOf)].filter(hasWildcard);
   if (wildcards.join('').length > MOST_WILDCARD_CHARACTERS)
-    throw invalid('claims', `must have at most ${MOST_WILDCARD_CHARACTERS} characters in patterns with wildcards`);
+    throw invalid('claims', `must have at most ${grouped(MOST_WILDCARD_CHARACTERS)} characters in patterns with wildcards`);
 }
 
 /** Names are judged now and addresses at every fetch. https, but for hosts that the operator opened to http. */

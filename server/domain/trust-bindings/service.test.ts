@@ -64,7 +64,7 @@ test('a binding that trusts too much, an issuer that cannot be one, or a claim t
     [{ claims: { ref: '**' } }, /wildcards only/],
     [{ claims: { 'a b': 'x' } }, /must name a claim/],
     [{ claims: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`c${i}`, 'x'])) }, /at most 16 claims/],
-    [{ claims: { a: Array.from({ length: 6 }, (_, i) => `*${'x'.repeat(200)}${i}`) } }, /at most 1024 characters/],
+    [{ claims: { a: Array.from({ length: 6 }, (_, i) => `*${'x'.repeat(200)}${i}`) } }, /at most 1,024 characters/],
     [{ scopes: [] }, /^scopes: must name at least one/],
     [{ scopes: ['clients:read'] }, /^scopes: the client isn't allowed clients:read/],
     [{ ttl_seconds: 299 }, /^ttl_seconds/],

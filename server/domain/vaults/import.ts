@@ -5,6 +5,7 @@ import { type TokenizeItem, tokenize } from '#server/custody/vaults/tokenize.ts'
 import { findVault } from '#server/custody/vaults/vaults.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, notFound } from '#server/kernel/errors.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { inSlices, mapped, type Steps } from '#server/kernel/slices.ts';
 import { csvRecords } from './csv-records.ts';
 import { type ImportTokens, Tokenize } from './schema.ts';
@@ -34,7 +35,7 @@ export async function importTokens(ctx: Ctx, { vault: ref, format, content, colu
 function* rowSteps(found: Iterable<Fields>): Steps<Fields[]> {
   const rows: Fields[] = [];
   for (const row of found) {
-    if (rows.length === MOST_ROWS) throw invalid('content', `has more than ${MOST_ROWS} rows; send at most so many at a time`);
+    if (rows.length === MOST_ROWS) throw invalid('content', `has more than ${grouped(MOST_ROWS)} rows; send at most so many at a time`);
     if (rows.push(row) % 32 === 0) yield;
   }
   return rows;

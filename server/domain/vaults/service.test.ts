@@ -325,7 +325,7 @@ test('a file of very many columns, rows or names is refused, and read in time li
   assert.equal(wide.rows, 1);
   await assert.rejects(
     call(w.live, 'vaults.import_tokens', { vault: vault.id, content: `value,${head}\n${'x\n'.repeat(500_000)}` }),
-    refused('validation_error', /more than 10000 rows/),
+    refused('validation_error', /more than 10,000 rows/),
   );
   const members = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`m${i}`, 'value']));
   await assert.rejects(

@@ -20,7 +20,7 @@ export const descriptions: Descriptions = {
     },
     'workflows.create': {
       description:
-        'Creates a workflow. A definition that can’t be published is stored all the same, and `enabled` is `false` in the answer: it is a draft. Use `POST /workflows/validate` to learn what is missing.',
+        'Creates a workflow. A definition that can’t be published is stored all the same, and `enabled` is `false` in the answer, with `disabled_reason: "invalid_definition"` and the first problem in `meta.warnings`: it is a draft. Use `POST /workflows/validate` to learn what is missing.',
       success: 'The created workflow.',
     },
     'workflows.validate': {
@@ -69,7 +69,8 @@ export const descriptions: Descriptions = {
     trigger_config: 'Replaces the configuration of the trigger node inside `definition`.',
     environment: 'Name of the environment that route steps use, unless they name another. `null` for the default one.',
     enabled: 'Whether its own trigger (webhook, schedule or event) starts runs.',
-    disabled_reason: '`manual`: somebody turned it off, or it was never on. `runaway`: it started more than 600 times in a minute.',
+    disabled_reason:
+      '`manual`: somebody turned it off, or it was never on. `runaway`: it started more than 600 times in a minute. `invalid_definition`: it was created as enabled with a definition that can’t be published.',
     trigger_type: 'What starts it, or what started the run. `null` for a draft without a trigger.',
     'query.trigger_type': 'Only return those that this starts.',
     version: 'Number of the definition, from 1. Every change of the definition adds one.',

@@ -83,7 +83,7 @@ async function checkInput(definition: Definition, input: unknown): Promise<void>
   if (!isRecord(schema)) return;
   try {
     const [fault] = (await outputSchema(schema)).faults(JSON.stringify(input ?? null));
-    if (fault) throw invalid(`input${fault.path.replaceAll('/', '.')}`, `doesn't fit the schema of the trigger (${fault.keyword})`);
+    if (fault) throw invalid(`input${fault.path.replaceAll('/', '.')}`, `doesn't fit the schema of the trigger: ${fault.message}`);
   } catch (error) {
     if (error instanceof InvalidSchema) throw invalid('input', `can't be checked by the inputSchema of the trigger: ${error.message}`);
     throw error;

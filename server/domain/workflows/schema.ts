@@ -60,7 +60,7 @@ export const Workflow = z
     definition: anyObject(),
     environment: z.string().nullable(),
     enabled: z.boolean(),
-    disabled_reason: z.enum(['manual', 'runaway']).nullable(),
+    disabled_reason: z.enum(['manual', 'runaway', 'invalid_definition']).nullable(),
     trigger_type: z.enum(TRIGGER_TYPES).nullable(),
     version: z.int(),
     sandbox: z.boolean(),

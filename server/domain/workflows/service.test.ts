@@ -253,14 +253,47 @@ test('execute needs a publishable definition and an input that fits, not that it
   const inputSchema = { type: 'object', properties: { order: { type: 'integer' } }, required: ['order'] };
   const definition = chain({ triggerType: 'manual', inputSchema }, node('greet', 'transform', { fields: { text: 'x' } }));
   await made(w.live, 'workflows.update', { id, definition });
-  for (const input of [undefined, {}, { order: 'many' }])
-    await assert.rejects(made(w.live, 'workflows.execute', { id, ...(input && { input }) }), { type: 'validation_error' });
+  for (const [input, says] of [
+    [undefined, /^input: doesn't fit the schema of the trigger: must be object/],
+    [{}, /^input: doesn't fit the schema of the trigger: must have required property 'order'/],
+    [{ order: 'many' }, /^input\.order: doesn't fit the schema of the trigger: must be integer/],
+  ] as const)
+    await assert.rejects(made(w.live, 'workflows.execute', { id, ...(input && { input }) }), { type: 'validation_error', message: says });
   await assert.rejects(made(w.live, 'workflows.execute', { id, input: { order: 1, text: 'x'.repeat(262_144) } }), /256 KiB/);
   const { id: run } = await made(w.live, 'workflows.execute', { id, input: { order: 1 } });
   const { trigger_type, triggered_by, status, workflow_version } = await made(w.live, 'workflows.get_execution', { id: run });
   assert.deepEqual([trigger_type, triggered_by.type, status, workflow_version], ['api', 'api_key', 'queued', 2]);
   const byPerson = await made(w.member('owner'), 'workflows.run', { id, input: { order: 1 }, version: 'draft' });
   assert.equal((await made(w.member('owner'), 'workflows.inspect_execution', { id: byPerson.id })).trigger_type, 'test');
+});
+
+test('a workflow that was to be enabled and is not says why, until its definition changes', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key('live');
+  const inputSchema = { properties: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`p${i}`, { pattern: 'a' }])) };
+  const definition = chain({ triggerType: 'manual', inputSchema }, node('greet', 'transform', { fields: { text: 'x' } }));
+  const { body, status } = await call('POST', '/workflows', { key, body: { name: 'Costly', definition, enabled: true } });
+  assert.deepEqual([status, body.data.enabled, body.data.disabled_reason], [201, false, 'invalid_definition']);
+  assert.match(body.meta.warnings.join(), /stored and not enabled.*inputSchema must be a JSON Schema.*more than 100 patterns/);
+  const quiet = await call('POST', '/workflows', { key, body: { name: 'Draft', definition } });
+  assert.deepEqual([quiet.body.data.disabled_reason, quiet.body.meta.warnings], ['manual', undefined], 'it was to be a draft');
+  const { id } = body.data;
+  const changed = await made(w.live, 'workflows.update', { id, definition: manual() });
+  assert.deepEqual([changed.enabled, changed.disabled_reason], [false, 'manual']);
+});
+
+test('a definition as deep as it may be can be sent', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key('live');
+  const deep = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as unknown;
+  const send = (levels: number) =>
+    call('POST', '/workflows', {
+      key,
+      body: { name: 'Deep', definition: chain({}, node('deep', 'transform', { fields: { x: deep(levels) } })) },
+    });
+  let most = 50;
+  while ((await send(most + 1)).status === 201) most++;
+  assert.match((await send(most + 1)).text, /must be at most 64 levels deep/, 'its own limit, and not that of the body');
 });
 
 test('a run can be cancelled until it has ended, and both leave an entry', async () => {

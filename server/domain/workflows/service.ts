@@ -13,9 +13,9 @@ import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { followWorkflow, forgetReferences, mayWrite, problemsHere, requirePublishable } from './acceptance.ts';
 import { type Definition, graphOf, type TriggerType, triggerTypeOf, withTriggerConfig } from './definition.shared.ts';
 import { definitionsOfPage } from './page-definitions.ts';
-import { isPublishable } from './publishable.shared.ts';
+import { firstError, isPublishable } from './publishable.shared.ts';
 import { syncSubscription } from './schedules.ts';
-import type { CreateWorkflow, ListWorkflows, UpdateWorkflow } from './schema.ts';
+import type { CreateWorkflow, ListWorkflows, UpdateWorkflow, Workflow } from './schema.ts';
 import { entryOf, jsonOf, lockedWorkflow, personOf, type WorkflowRow, workflowById } from './store.ts';
 
 export const listWorkflows = (ctx: Ctx, { enabled, trigger_type, ...query }: z.output<typeof ListWorkflows>) =>
@@ -44,7 +44,7 @@ export const shown = (row: WorkflowRow) => ({
   ...row,
   definition: row.definition as Record<string, unknown>,
   trigger_type: row.trigger_type as TriggerType | null,
-  disabled_reason: row.disabled_reason as 'manual' | 'runaway' | null,
+  disabled_reason: row.disabled_reason as z.output<typeof Workflow>['disabled_reason'],
 });
 
 /** What publishing would say of a definition. */
@@ -80,14 +80,19 @@ export async function insertWorkflow(tx: Tx, ctx: Ctx, { definition, enabled: as
   await withinPlan(tx, ctx, 'workflows');
   await checkEnvironment(tx, ctx, input.environment ?? null);
   await mayWrite(tx, ctx, definition);
-  const enabled = asked && isPublishable(await problemsHere(tx, ctx, definition));
+  const problem = asked ? firstError(await problemsHere(tx, ctx, definition)) : null;
+  const enabled = asked && problem === null;
+  if (problem !== null)
+    ctx.warnings.push(
+      `The workflow is stored and not enabled, since its definition can't be published: ${problem}. Correct it, then enable the workflow.`,
+    );
   const row = await tx.workflows.create({
     data: {
       ...own(ctx),
       ...input,
       ...{ id: newId(), definition: jsonOf(definition), trigger_type: triggerTypeOf(definition), enabled, created_by: personOf(ctx) },
       authority: authorityOf(ctx) ?? Prisma.DbNull,
-      disabled_reason: enabled ? null : 'manual',
+      disabled_reason: enabled ? null : problem === null ? 'manual' : 'invalid_definition',
       published_at: enabled ? ctx.now : null,
       ...{ created_at: ctx.now, updated_at: ctx.now },
     },
@@ -157,7 +162,9 @@ export async function changeWorkflow(tx: Tx, ctx: Ctx, before: WorkflowRow, { de
         ...{ draft_by: personOf(ctx), draft_at: ctx.now },
       }),
       ...(goesLive ? { published_at: ctx.now } : definition ? { published_at: null } : {}),
-      ...(enabled === before.enabled ? {} : { disabled_reason: enabled ? null : 'manual' }),
+      ...(enabled === before.enabled && !(definition && before.disabled_reason === 'invalid_definition')
+        ? {}
+        : { disabled_reason: enabled ? null : 'manual' }),
       updated_at: ctx.now,
     },
   });

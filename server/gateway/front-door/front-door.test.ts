@@ -489,6 +489,7 @@ test('bodies above the cap of their path are refused with 413, announced or not,
   );
   assert.equal(told.status, 413);
   assert.equal(envelope(told.body).error.type, 'payload_too_large');
+  assert.match(told.body, /The request body must not exceed 1 MiB\./);
 });
 
 test('of a request that is too large web gets to know the line alone, and only its word that there is no such path or method is told instead', async () => {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { OUTAGES } from '#server/kernel/errors.ts';
+import { sizeText } from '#server/kernel/numbers.ts';
 import { type Outage, PAGE_OUTAGE_HEADER } from '#server/kernel/outage.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { countOperation } from '#server/platform/telemetry/operation-meter.ts';
@@ -117,7 +118,10 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
             await settleChanges(answer.headers);
             return relayed(answer);
           },
-          onFailure: (failure) => refuse(failure === 'unavailable' && options.databaseAway?.() ? ofOutage('refused') : FAILURES[failure]),
+          onFailure(failure) {
+            if (failure === 'too_large') refuse(tooLarge(bodyLimit));
+            else refuse(failure === 'unavailable' && options.databaseAway?.() ? ofOutage('refused') : FAILURES[failure]);
+          },
         });
       let read: Promise<ReadBody> | undefined;
       const readOnce = () => (read ??= readBody(req, bodyLimit, () => true));
@@ -153,7 +157,7 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
 function excessOf(req: IncomingMessage, verdict: FrontPass | FrontRefusal): Omit<Refused, 'surface'> | undefined {
   if (verdict.surface !== 'management') return undefined;
   if (!verdict.ok) return verdict.status === 431 ? verdict : undefined;
-  return Number(req.headers['content-length'] ?? 0) > verdict.bodyLimit ? FAILURES.too_large : undefined;
+  return Number(req.headers['content-length'] ?? 0) > verdict.bodyLimit ? tooLarge(verdict.bodyLimit) : undefined;
 }
 
 /** On pages it is said in words of their own. */
@@ -164,7 +168,13 @@ const ofOutage = (outage: Outage): Omit<Refused, 'surface'> => ({
   outage,
 });
 
-const FAILURES: Readonly<Record<WebFailure, Omit<Refused, 'surface'>>> = {
+const tooLarge = (limit: number): Omit<Refused, 'surface'> => ({
+  status: 413,
+  type: 'payload_too_large',
+  message: `The request body must not exceed ${sizeText(limit)}.`,
+});
+
+const FAILURES: Readonly<Record<Exclude<WebFailure, 'too_large'>, Omit<Refused, 'surface'>>> = {
   unavailable: {
     status: 503,
     type: 'dependency_unavailable',
@@ -176,7 +186,6 @@ const FAILURES: Readonly<Record<WebFailure, Omit<Refused, 'surface'>>> = {
     message:
       'The service stopped responding while it processed your request. A change may or may not have been made. Try again with the same Idempotency-Key, or check first.',
   },
-  too_large: { status: 413, type: 'payload_too_large', message: 'The request body is too large.' },
   crowded: {
     status: 429,
     type: 'rate_limit_exceeded',

@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { isLosslessNumber, stringify } from 'lossless-json';
 import { mapTexts } from '#server/domain/templates/texts.shared.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import type { Steps } from '#server/kernel/slices.ts';
 import { type Refused, refused } from '../core/refusal.ts';
 import type { CompiledTemplate } from '../snapshot/model.ts';
-import { MOST_MEMBERS, planOf } from './json-bytes.ts';
+import { DEEPEST, MOST_MEMBERS, planOf } from './json-bytes.ts';
 import { MOST_FIELDS, renderText, replacePairs, tooManyFields, type Values } from './render.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -30,7 +31,7 @@ export function* injectBody(
   if (merged === undefined)
     return refused(
       'invalid_body',
-      `This route injects values into the body, so the request body must be a JSON object in UTF-8; where members are added it must not have more than ${MOST_MEMBERS.toLocaleString('en')} of them, a name of more than 64 KiB, or the same name twice.`,
+      `This route injects values into the body, so the request body must be a JSON object in UTF-8, nested at most ${grouped(DEEPEST)} levels deep; where members are added it must not have more than ${grouped(MOST_MEMBERS)} of them, a name of more than 64 KiB, or the same name twice.`,
     );
   return { body: Buffer.concat(merged), contentType: null };
 }
@@ -86,7 +87,7 @@ function* injectForm(body: Buffer, injected: Json): Steps<{ body: Buffer; conten
       return refused('template_invalid', `The injected field ${name} can't be sent in a form body.`);
     else pairs.push([name, value === null ? '' : String(value)]);
   }
-  if (tooManyFields(body)) return refused('invalid_body', `The form body must not have more than ${MOST_FIELDS} fields.`);
+  if (tooManyFields(body)) return refused('invalid_body', `The form body must not have more than ${grouped(MOST_FIELDS)} fields.`);
   yield;
   const raw = body.toString('latin1');
   const replaced = yield* replacePairs(raw, new Set(Object.keys(injected)), pairs);

@@ -1,4 +1,5 @@
 import { MAX_PLACEHOLDERS, type Reference, type Template, templateSteps } from '#server/domain/templates/grammar.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { holdsAny, STRIDE, type Steps } from '#server/kernel/slices.ts';
 import { type Refused, refused } from '../core/refusal.ts';
 import { encodeSteps, formDecodeSteps, formEncode, MOST_FIELDS, tooManyFields, type Values } from './render.ts';
@@ -30,7 +31,7 @@ export type Scan = { pieces: readonly Piece[]; references: readonly Reference[] 
 export function* scanBody(body: Buffer, kind: Scannable, contentType: string): Steps<Scan | Refused | undefined> {
   if (!(yield* holdsAny(body, kind === 'form' ? ['{{', '%7B', '%7b'] : ['{{']))) return undefined;
   if (kind === 'form' && tooManyFields(body))
-    return refused('invalid_body', `The form body must not have more than ${MOST_FIELDS} fields.`);
+    return refused('invalid_body', `The form body must not have more than ${grouped(MOST_FIELDS)} fields.`);
   const text = body.toString('latin1');
   yield;
   const pieces =
@@ -125,7 +126,8 @@ function* multipartPieces(text: string, contentType: string): Steps<Piece[] | Re
   if (marker === '--') return refused('invalid_body', 'The multipart body has no boundary.');
   const pieces: Piece[] = [];
   const sections = text.split(marker, MOST_SECTIONS + 1);
-  if (sections.length > MOST_SECTIONS) return refused('invalid_body', `The multipart body must not have more than ${MOST_SECTIONS} parts.`);
+  if (sections.length > MOST_SECTIONS)
+    return refused('invalid_body', `The multipart body must not have more than ${grouped(MOST_SECTIONS)} parts.`);
   for (const [i, section] of sections.entries()) {
     yield;
     if (i > 0) pieces.push(marker);

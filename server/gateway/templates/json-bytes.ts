@@ -11,7 +11,7 @@ export type ObjectPlan = {
 /** More members than this at one place, or a longer name, are no request that anybody wrote. */
 export const MOST_MEMBERS = 100_000;
 export const LONGEST_NAME = 64 * 1024;
-const DEEPEST = 10_000;
+export const DEEPEST = 10_000;
 
 /** The plan of the object in [from, to), with nothing but blanks around it. Undefined for any other text, and when a name stands twice. */
 export function* planOf(bytes: Uint8Array, from = 0, to = bytes.length): Steps<ObjectPlan | undefined> {

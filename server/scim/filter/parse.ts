@@ -1,3 +1,4 @@
+import { grouped } from '#server/kernel/numbers.ts';
 import type { Attribute, ResourceType } from '../schema/attribute.ts';
 import { partOf, resolve } from '../schema/resolve.ts';
 import { COMPARISONS, type Comparison, type Filter } from './filter.ts';
@@ -32,7 +33,7 @@ type Named = {
 };
 
 function parse(text: string, scope: Scope): Filter {
-  if (text.length > MAX_LENGTH) throw invalidFilter(`A filter has at most ${MAX_LENGTH} characters.`);
+  if (text.length > MAX_LENGTH) throw invalidFilter(`A filter has at most ${grouped(MAX_LENGTH)} characters.`);
   const cursor: Cursor = { tokens: tokensOf(text), next: 0, comparisons: 0 };
   const filter = alternatives(cursor, scope, 0);
   if (cursor.next < cursor.tokens.length) throw unexpected(cursor);

@@ -1,4 +1,5 @@
 import { fold } from '#server/kernel/fold.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import type { Filter } from '../filter/filter.ts';
 import { matches } from '../filter/matches.ts';
 import { badRequest } from '../problem.ts';
@@ -19,7 +20,7 @@ export function changeList(resource: ScimObject, op: Op, target: Target, value: 
   const changed =
     target.filter || target.sub ? changeElements(before, op, target, value, touched) : changeWhole(before, op, target, value, touched);
   const after = onePrimary(changed.filter(hasValue), touched, attribute.name);
-  if (after.length > MOST_VALUES) throw badRequest('invalidValue', `${attribute.name} has at most ${MOST_VALUES} values.`);
+  if (after.length > MOST_VALUES) throw badRequest('invalidValue', `${attribute.name} has at most ${grouped(MOST_VALUES)} values.`);
   if (after.length === 0) delete resource[attribute.name];
   else resource[attribute.name] = attribute.subAttributes ? after : [...new Set(after.map((element) => element.value))];
 }

@@ -1,3 +1,4 @@
+import { grouped } from '#server/kernel/numbers.ts';
 import type { Filter } from '../filter/filter.ts';
 import { parseValueFilter } from '../filter/parse.ts';
 import { badRequest, ScimProblem } from '../problem.ts';
@@ -17,7 +18,7 @@ const MAX_LENGTH = 4_096;
 
 /** @throws ScimProblem invalidPath */
 export function parsePath(path: string, type: ResourceType): PatchPath {
-  if (path.length > MAX_LENGTH) throw badRequest('invalidPath', `A path has at most ${MAX_LENGTH} characters.`);
+  if (path.length > MAX_LENGTH) throw badRequest('invalidPath', `A path has at most ${grouped(MAX_LENGTH)} characters.`);
   const open = path.indexOf('[');
   if (open !== -1) return valuePath(path, open, type);
   const found = resolve(type, path);

@@ -65,7 +65,7 @@ const NONSENSE = [
 NONSENSE.push('١', '１', '1\u0000', '1\n', "1' or '1'='1", '1;', '1'.repeat(5_000));
 
 function clampsNumbers({ v1, sample }: Subject): void {
-  describe('every paged list clamps numbers that are out of range and refuses what is no whole number', () => {
+  describe('every paged list clamps numbers that are out of range, says so, and refuses what is no whole number', () => {
     for (const op of v1.filter((one) => one.list === 'paged' && one.http.startsWith('GET ')))
       test(op.id, async () => {
         const w = await workspace();
@@ -80,8 +80,15 @@ function clampsNumbers({ v1, sample }: Subject): void {
           ] as const) {
             const { status, body, text } = await call('GET', `${path}?page=${page}&per_page=${perPage}`, { key });
             assert.equal(status, 200, `page ${page}, per_page ${perPage}: ${text}`);
-            const { request_id, ...meta } = body.meta;
-            assert.deepEqual(meta, expectedPage(page, perPage, total), `page ${page}, per_page ${perPage}`);
+            const { request_id, warnings = [], ...meta } = body.meta;
+            const expected = expectedPage(page, perPage, total);
+            assert.deepEqual(meta, expected, `page ${page}, per_page ${perPage}`);
+            const other = [
+              ...(BigInt(perPage) === BigInt(expected.per_page) ? [] : ['per_page must']),
+              ...(BigInt(page) === BigInt(expected.page) ? [] : [BigInt(page) < 1n ? 'page must' : 'This is page']),
+            ];
+            assert.equal(warnings.length, other.length, `page ${page}, per_page ${perPage}: ${JSON.stringify(warnings)}`);
+            for (const [at, start] of other.entries()) assert.ok(warnings[at].startsWith(start), warnings[at]);
             assert.ok(request_id && body.data.length <= meta.per_page);
           }
         for (const value of sampled(NONSENSE, 5, op.id))

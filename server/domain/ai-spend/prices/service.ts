@@ -10,6 +10,7 @@ import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { type Page, pageOfAll } from '#server/kernel/page.ts';
 import { type ListPrices, ModelName, type PutPrice } from './schema.ts';
 
@@ -45,7 +46,8 @@ export function putPrice(ctx: Ctx, { provider, model: asked, ...given }: z.outpu
     await inTurn(tx, ctx);
     const known = await overridesOf(tx, ctx);
     const before = known.get(nameOf(provider, model));
-    if (!before && known.size >= MOST_OVERRIDES) throw new Refusal('conflict', `A space has at most ${MOST_OVERRIDES} prices of its own.`);
+    if (!before && known.size >= MOST_OVERRIDES)
+      throw new Refusal('conflict', `A space has at most ${grouped(MOST_OVERRIDES)} prices of its own.`);
     const row = await tx.ai_prices.create({
       data: {
         ...own(ctx),

@@ -7,6 +7,7 @@ import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts'
 import type { HotCtx } from '#server/kernel/context.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { type KeyUse, MAX_ASSOCIATED_DATA_BYTES } from '#server/kernel/key-types.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 
 /** Uses that a vault's key refuses: they would go past the vault's own rights. */
 const OF_THE_OWNER: ReadonlySet<KeyUse> = new Set(['encrypt', 'decrypt', 'rewrap', 'datakey']);
@@ -63,7 +64,7 @@ function bytes(field: string, text: string | undefined): Buffer | undefined {
   if (text === undefined) return undefined;
   const decoded = decodeBase64(text);
   if (!decoded) throw invalid(field, 'must be standard base64 with padding');
-  if (decoded.length > MAX_ASSOCIATED_DATA_BYTES) throw invalid(field, `must be at most ${MAX_ASSOCIATED_DATA_BYTES} bytes`);
+  if (decoded.length > MAX_ASSOCIATED_DATA_BYTES) throw invalid(field, `must be at most ${grouped(MAX_ASSOCIATED_DATA_BYTES)} bytes`);
   return decoded;
 }
 

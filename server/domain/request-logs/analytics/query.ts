@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { tellOfPast } from '../history/past.ts';
 import { METHODS, OTHER_METHOD } from '../rollups.ts';
 import { annotationsOf, mayReadChanges } from './annotations.ts';
@@ -28,7 +29,7 @@ export async function queryAnalytics(ctx: Ctx, asked: Asked): Promise<z.input<ty
 async function count(ctx: Ctx, asked: Asked, withChanges: boolean): Promise<z.input<typeof Analytics>> {
   const span = spanOf(ctx, asked);
   const most = Math.min(MOST_SERIES, Math.floor(MOST_POINTS / pointsOf(span).length));
-  if (most < 1) throw invalid('interval', `must give at most ${MOST_POINTS} points; choose a longer interval or a shorter time`);
+  if (most < 1) throw invalid('interval', `must give at most ${grouped(MOST_POINTS)} points; choose a longer interval or a shorter time`);
   return read(ctx, async (tx) => {
     const figures = fromRows(asked) ? await figuresOfRows(tx, ctx, asked, span, most) : await figuresOfRollups(tx, ctx, asked, span, most);
     return {

@@ -34,7 +34,7 @@ export function schemaJudge(call: AiCall): (text: string) => AiRefused | undefin
       return WANTS_ANOTHER;
     }
     return aiRefusal('output_schema_violation', `The answer does not match the output schema of this agent at ${places}.`, {
-      extra: { errors: faults.slice(0, 5) },
+      extra: { errors: faults.slice(0, 5).map(({ path, keyword }) => ({ path, keyword })) },
     });
   };
 }

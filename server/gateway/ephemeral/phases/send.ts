@@ -1,3 +1,4 @@
+import { grouped } from '#server/kernel/numbers.ts';
 import { atOnce, paced, STRIDE, type Steps } from '#server/kernel/slices.ts';
 import { LONGEST_UPSTREAM_URL } from '#server/kernel/upstream-url.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
@@ -30,7 +31,10 @@ function* rendered(call: EphemeralCall): Steps<Refused | undefined> {
   if (query !== null && typeof query !== 'string') return query;
   call.upstreamPath = `${state.url?.path ?? '/'}${query === null ? '' : `?${query}`}`;
   if (call.upstreamPath.length > LONGEST_UPSTREAM_URL || /[^\x21-\x7e]/.test(call.upstreamPath))
-    return refused('validation_error', `The upstream URL must not exceed ${LONGEST_UPSTREAM_URL} characters, with values in its query.`);
+    return refused(
+      'validation_error',
+      `The upstream URL must not exceed ${grouped(LONGEST_UPSTREAM_URL)} characters, with values in its query.`,
+    );
   if (state.scanned?.body) {
     const body = yield* renderPieces(state.scanned.body, values);
     if (typeof body !== 'string') return body;

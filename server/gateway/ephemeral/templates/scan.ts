@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { grouped } from '#server/kernel/numbers.ts';
 import { atOnce, holdsAny, STRIDE, type Steps } from '#server/kernel/slices.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
 import { scannable } from '../../templates/body-scan.ts';
@@ -152,7 +153,7 @@ function* scanJson(body: Buffer, count: Count): Steps<Found> {
 
 function* scanForm(body: Buffer, count: Count): Steps<Found> {
   if (!body.includes('{{') && !/%7b/i.test(body.toString('latin1'))) return null;
-  if (tooManyFields(body)) return refused('invalid_body', `The form body must not have more than ${MOST_FIELDS} fields.`);
+  if (tooManyFields(body)) return refused('invalid_body', `The form body must not have more than ${grouped(MOST_FIELDS)} fields.`);
   const pieces: Piece[] = [];
   let held = '';
   let read = 0;

@@ -1,3 +1,4 @@
+import { grouped } from '#server/kernel/numbers.ts';
 import { STRIDE, type Steps } from '#server/kernel/slices.ts';
 import { formDecode, MOST_FIELDS } from '../../templates/render.ts';
 import { MOST_PICKS, newPick, type Pick, type Picker, Unwalkable } from './picks.ts';
@@ -17,7 +18,7 @@ export function* pickForm(bytes: Buffer, pickers: readonly Picker[]): Steps<Pick
   for (let from = 0; from <= bytes.length; ) {
     let end = bytes.indexOf(AMPERSAND, from);
     if (end < 0) end = bytes.length;
-    if (++fields > MOST_FIELDS) throw new Unwalkable(`has more than ${MOST_FIELDS} fields`);
+    if (++fields > MOST_FIELDS) throw new Unwalkable(`has more than ${grouped(MOST_FIELDS)} fields`);
     const equals = bytes.subarray(from, end).indexOf(EQUALS);
     // A name alone has no value that could be processed.
     if (equals > LONGEST_NAME) throw new Unwalkable('has a field whose name is longer than 64 KiB');
@@ -31,7 +32,7 @@ export function* pickForm(bytes: Buffer, pickers: readonly Picker[]): Steps<Pick
       // Bytes beyond ASCII that nobody encoded are read as UTF-8 by servers.
       const bits = bitsOf(pickers, /[\x80-\xff]/.test(name) ? Buffer.from(name, 'latin1').toString() : name);
       if (bits !== 0) {
-        if (picks.length === MOST_PICKS) throw new Unwalkable(`has more than ${MOST_PICKS} values that field actions apply to`);
+        if (picks.length === MOST_PICKS) throw new Unwalkable(`has more than ${grouped(MOST_PICKS)} values that field actions apply to`);
         picks.push(newPick('text', from + equals + 1, end, bits, name));
       }
     }

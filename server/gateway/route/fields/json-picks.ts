@@ -1,4 +1,5 @@
 import type { Place } from '#server/custody/fields/selectors.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { STRIDE, type Steps } from '#server/kernel/slices.ts';
 import { blanks, LONGEST_NAME, scalarEnd, stringEnd, stringSteps, UNENDED, valueEnd } from '../../templates/json-bytes.ts';
 import { MOST_PICKS, newPick, type Pick, type Picker, Unwalkable, type ValueKind } from './picks.ts';
@@ -130,7 +131,7 @@ export function* pickJson(bytes: Buffer, pickers: readonly Picker[]): Steps<Json
   }
 
   function add(kind: ValueKind, at: number, end: number, bits: number): Pick {
-    if (picks.length === MOST_PICKS) throw new Unwalkable(`has more than ${MOST_PICKS} values that field actions apply to`);
+    if (picks.length === MOST_PICKS) throw new Unwalkable(`has more than ${grouped(MOST_PICKS)} values that field actions apply to`);
     const pick = newPick(kind, at, end, bits, pointerOf(path));
     picks.push(pick);
     return pick;
