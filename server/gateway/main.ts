@@ -3,8 +3,8 @@ import { afterRootKey, startWithRootKey } from '#server/domain/keys/root-check.t
 import { env } from '#server/platform/env.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { log } from '#server/platform/log.ts';
-import { endStart, listenError } from '#server/platform/startup.ts';
 import { limitEveryStatement } from '#server/platform/sql.ts';
+import { endStart, listenError } from '#server/platform/startup.ts';
 import { startTelemetry } from '#server/platform/telemetry/start.ts';
 import { assemble, LONGEST_STATEMENT_MS } from './assemble.ts';
 import type { PortPlane } from './core/hosts.ts';

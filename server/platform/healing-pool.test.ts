@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
 import { freePort } from '#scripts/ports.ts';
-import { databaseDoor } from '#server/testing/database-door.ts';
 import { isOutage } from '#server/kernel/errors.ts';
 import { isOurs } from '#server/kernel/outage.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { databaseDoor } from '#server/testing/database-door.ts';
 import { until } from '#server/testing/until.ts';
 import { openPool } from './healing-pool.ts';
 import { connection } from './sql.ts';
@@ -60,7 +60,13 @@ test('a server that falls silent ends what waits for it, refuses what comes next
   lent.on('error', () => {});
   await other.query('select 1');
   door.mute();
-  const waiting = [lent.query('select 1'), pool.query('select 2'), pool.query('select 3'), other.query('select 4'), other.query('select 5')];
+  const waiting = [
+    lent.query('select 1'),
+    pool.query('select 2'),
+    pool.query('select 3'),
+    other.query('select 4'),
+    other.query('select 5'),
+  ];
   for (const error of await Promise.all(waiting.map(failure))) assert.deepEqual([isOurs(error), isOutage(error)], [true, true]);
   lent.release(true);
   for (let i = 0; i < 100; i++) assert.ok(isOutage(await failure((i % 2 ? pool : other).query('select 1'))));
