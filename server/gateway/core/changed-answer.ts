@@ -1,3 +1,4 @@
+import { ANSWERS_CROWDED } from '#server/platform/http-out/faults.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import { type AnswerPlan, EDITED_RESPONSE, type LineEdit } from './answer-edit.ts';
 import type { Capture } from './capture.ts';
@@ -83,8 +84,7 @@ export class ChangedAnswer {
       this.#port.refuse(
         refused('upstream_response_too_large', 'The upstream response must not exceed 10 MiB on a route with response actions.'),
       );
-    else if (!this.#port.mayHold(total))
-      this.#port.refuse(refused('concurrency_limit_exceeded', 'Too many response bodies are held in memory. Try again shortly.'));
+    else if (!this.#port.mayHold(total)) this.#port.refuse(refused('concurrency_limit_exceeded', ANSWERS_CROWDED));
     else this.#collected.add(bytes);
   }
 

@@ -35,9 +35,10 @@ export class UpstreamFault extends Error {
   }
 }
 
-/** The gateway has no memory left for this answer, which is nobody's fault: the caller can try again. */
-export const answersCrowded = (): UpstreamFault =>
-  new UpstreamFault('concurrency_limit_exceeded', 'Too many response bodies are held in memory. Try again shortly.');
+/** Said when the gateway has no memory left for an answer. The upstream may have done what was asked. */
+export const ANSWERS_CROWDED =
+  'The upstream was called, but too many response bodies are held in memory. Try again shortly, if doing it twice is safe.';
+export const answersCrowded = (): UpstreamFault => new UpstreamFault('concurrency_limit_exceeded', ANSWERS_CROWDED);
 
 /** Maps an error of a socket or of TLS to a fault with a message that is fit for callers. */
 export function classifyFault(error: unknown, host: string, reused = false): UpstreamFault {
