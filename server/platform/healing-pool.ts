@@ -97,11 +97,12 @@ export function onDropConnections(drop: () => void): () => void {
 
 /** The driver's own refusals, such as that of a statement which takes too long, are no event of the connection: its queries are asked. */
 function marksErrors(client: pg.PoolClient): void {
-  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+  // Looked up at each call: tests watch statements at the driver.
+  const query = (args: unknown[]) => (pg.Client.prototype.query as (...args: unknown[]) => unknown).apply(client, args);
   client.query = ((...args: unknown[]) => {
     const done = args.at(-1);
     if (typeof done === 'function') args[args.length - 1] = (error: unknown, ...rest: unknown[]) => done(asOurs(error), ...rest);
-    const result = query(...args);
+    const result = query(args);
     return result instanceof Promise ? result.catch((error: unknown) => Promise.reject(asOurs(error))) : result;
   }) as typeof client.query;
 }

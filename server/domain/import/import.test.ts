@@ -369,7 +369,7 @@ test('server variables never expand beyond the length of a target', async () => 
     ],
   });
   assert.equal(route.target_base_url, 'https://c.example.com');
-  assert.equal(warnings.filter((warning) => warning.includes('longer than 2048 characters')).length, 7);
+  assert.equal(warnings.filter((warning) => warning.includes('longer than 2,048 characters')).length, 7);
   assert.ok(process.memoryUsage().heapUsed - before < 50_000_000);
 });
 
