@@ -186,7 +186,7 @@ test('answers of servers with too many values fail the node, which says how many
     assert.deepEqual([execution.status, execution.error_code], ['failed', 'state_too_large']);
     assert.match(
       String(execution.error_message),
-      /more than 300,000 members and items, or more than 200 levels, the limits: ask the server/,
+      /more than 300,000 members and items, more than 100,000 different names and containers, or more than 200 levels, the limits: ask the server/,
     );
   }
 });
