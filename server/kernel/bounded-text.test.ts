@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { assertJsonShape } from './bounded-text.ts';
+import { Refusal } from './errors.ts';
 
 const SHAPE = { levels: 8, values: 300_000, members: 50_000 };
 const rows = (name: (row: number) => string, count: number): string =>
@@ -23,16 +24,25 @@ test('names that come again are counted as values, and new ones as what costs th
         rows((row) => `name ${row} `, 60_000),
         SHAPE,
       ),
-    /50000 members/,
+    /50,000 members/,
   );
 });
 
 test('names of one length and of escapes are told apart', () => {
   const numbered = (prefix: string) =>
     `{${Array.from({ length: 60_000 }, (_, i) => `"${prefix}${String(100_000 + i).slice(1)}":1`).join(',')}}`;
-  for (const prefix of ['\\u00', 'ab']) assert.throws(() => assertJsonShape(numbered(prefix), SHAPE), /50000 members/);
+  for (const prefix of ['\\u00', 'ab']) assert.throws(() => assertJsonShape(numbered(prefix), SHAPE), /50,000 members/);
 });
 
 test('what a text says inside strings counts for nothing', () => {
   assertJsonShape(JSON.stringify({ text: '{"a":[1,2],"b":'.repeat(50_000) }), { levels: 1, values: 2 });
+});
+
+test('a string ends at the first quote that is not escaped', () => {
+  const one = { levels: 1, values: 2 };
+  for (const text of ['\\', '"', '\\"', 'a\\\\"[[[', '"'.repeat(1_000), '\\'.repeat(1_001)]) {
+    assertJsonShape(JSON.stringify({ text }), one);
+    assert.throws(() => assertJsonShape(JSON.stringify({ text, more: [1] }), one), Refusal, text.slice(0, 9));
+  }
+  assertJsonShape('{"never ended', one);
 });

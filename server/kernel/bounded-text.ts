@@ -28,44 +28,62 @@ export const assertJsonShape = (text: string, shape: JsonShape): void => atOnce(
 
 /** The same in steps, for a text of megabytes. */
 export function* jsonShapeSteps(text: string, { levels, values, members = values }: JsonShape): Steps<void> {
-  let [depth, count, dear, quoted, name] = [0, 0, 0, false, 0];
-  const isNew = text.length > SHORT ? newNames() : undefined;
+  let [depth, count, dear, from, to] = [0, 0, 0, 0, 0];
+  let quoted = false;
+  const isNew = text.length > SHORT && members < values ? newNames(text) : undefined;
   let stop = STRIDE;
   for (let at = 0; at < text.length; at++) {
     if (at > stop) {
       yield;
       stop = at + STRIDE;
     }
-    const code = text.charCodeAt(at);
     if (quoted) {
-      if (code === QUOTE) {
+      const last = at + STRIDE;
+      while (text.charCodeAt(at) === BACKSLASH && at < last) at += 2;
+      const quote = text.indexOf('"', at);
+      if (quote < 0) return; // a parser will say what is wrong
+      if (isEscaped(text, at, quote)) at = quote;
+      else {
         quoted = false;
-        continue;
+        at = to = quote;
       }
-      if (isNew) name = (Math.imul(name, FACTOR) + code) | 0;
-      if (code === BACKSLASH) at++;
-    } else if (code === QUOTE) {
+      continue;
+    }
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
       quoted = true;
-      name = 0;
+      from = at + 1;
     } else if (code === COMMA || code === BRACE || code === BRACKET) {
       if (++count > values) throw tooMany(values);
       if (code !== COMMA && ++dear > members) throw tooMany(members);
       if (code !== COMMA && ++depth > levels) throw tooDeep(levels);
-    } else if (code === COLON && isNew?.(name) !== false && ++dear > members) throw tooMany(members);
+    } else if (code === COLON && isNew?.(from, to) !== false && ++dear > members) throw tooMany(members);
     else if (code === BRACE_END || code === BRACKET_END) depth--;
   }
 }
 
+/** Whether an odd number of backslashes stands before the quote; `from` is in its string, and within no escape. */
+function isEscaped(text: string, from: number, quote: number): boolean {
+  let at = quote;
+  while (at > from && text.charCodeAt(at - 1) === BACKSLASH) at--;
+  return (quote - at) % 2 === 1;
+}
+
 /** A text so short has few names. */
 const SHORT = 64 * 1024;
+/** Longer names are few. */
+const LONG_NAME = 1_024;
 /** Of the sums that names are told apart by: nobody can make names of one sum who doesn't know it. */
 const FACTOR = Number.parseInt(newId().slice(-7), 16) * 2 + 1;
 const SEEN = 8_192;
 
-/** Whether a name was not among the last ones, told by its sum. */
-function newNames(): (sum: number) => boolean {
+/** Whether the name between two places was not among the last ones, told by its sum. */
+function newNames(text: string): (from: number, to: number) => boolean {
   const seen = new Int32Array(SEEN);
-  return (sum) => {
+  return (from, to) => {
+    if (to - from > LONG_NAME) return true;
+    let sum = 1;
+    for (let at = from; at < to; at++) sum = (Math.imul(sum, FACTOR) + text.charCodeAt(at)) | 0;
     const place = (sum ^ (sum >>> 16)) & (SEEN - 1);
     if (seen[place] === sum) return false;
     seen[place] = sum;
