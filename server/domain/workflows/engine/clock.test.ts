@@ -61,8 +61,8 @@ test('a run of a sealed workspace waits for its key, and ends at 35 days with th
   await db().tenant_master_keys.updateMany({ where: { tenant_id: tenant.id }, data: { wrapped_key: null } });
   keyring().evict(tenant.id);
   const woken = async (one: string, days: number) => {
-    ahead = days * DAY;
     const before = (await executionOf(one)).wakes_at?.getTime();
+    ahead = days * DAY;
     await until(async () => (await executionOf(one)).wakes_at?.getTime() !== before, 'it was looked at');
   };
   await woken(id, 30.1);
