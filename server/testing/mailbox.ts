@@ -19,5 +19,5 @@ export async function joined(tenantId: string, role: MemberRole): Promise<string
 /** What was written to an address, the oldest first. */
 export async function mailsTo(email: string) {
   await backgroundSettled();
-  return (await db().mails.findMany({ where: { recipient: email }, orderBy: [{ created_at: 'asc' }, { id: 'asc' }] })).map(openMail);
+  return (await db().mails.findMany({ where: { recipient: email }, orderBy: { created_at: 'asc' } })).map(openMail);
 }
