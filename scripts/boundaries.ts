@@ -76,6 +76,11 @@ const codeRules: readonly { pattern: RegExp; applies: (file: string) => boolean;
     applies: (file) => file !== 'server/ai/patterns/compile.ts',
     why: 'patterns are compiled by server/ai/patterns/compile.ts, which counts their work first',
   },
+  {
+    pattern: /\.toLocaleString\('en/,
+    applies: (file) => file.startsWith('server/') && file !== 'server/kernel/numbers.ts' && !file.endsWith('.test.ts'),
+    why: 'numbers in messages are written by server/kernel/numbers.ts',
+  },
   { pattern: /\bMath\.random\(/, applies: (file) => file.startsWith('server/'), why: 'randomness comes from server/crypto' },
   {
     pattern: /\bcrypto\.(subtle|getRandomValues|randomUUID)\b/,

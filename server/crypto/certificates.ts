@@ -1,4 +1,5 @@
 // @peculiar/x509 refuses to load without this polyfill.
+import { grouped } from '#server/kernel/numbers.ts';
 import 'reflect-metadata';
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
@@ -233,7 +234,7 @@ function assertFewRounds(text: string, field: 'certificate_content' | 'private_k
   );
   if (rounds === undefined) throw new CertificateProblem(field, 'is encrypted in a way that is not supported: use PBES2 with PBKDF2');
   if (rounds > MOST_KEY_ROUNDS)
-    throw new CertificateProblem(field, `must not hash its passphrase more than ${MOST_KEY_ROUNDS.toLocaleString('en')} times`);
+    throw new CertificateProblem(field, `must not hash its passphrase more than ${grouped(MOST_KEY_ROUNDS)} times`);
 }
 const ENCRYPTED_KEY = '-----BEGIN ENCRYPTED PRIVATE KEY-----';
 

@@ -1,3 +1,5 @@
+import { elements } from './pki/der.ts';
+
 // Encrypted private keys that others chose (RFC 5958 §3): what opening one costs is written in it, so it is read before anything is derived.
 
 /** OpenSSL writes 2,048; guides say up to a million. */
@@ -17,20 +19,9 @@ export function roundsOfKey(der: Buffer): number | undefined {
   }
 }
 
-/** Contents of the element of DER at that place inside of these bytes. @throws RangeError */
+/** Contents of the element at that place inside of these bytes. @throws RangeError, DerProblem */
 function child(bytes: Buffer, index: number): Buffer {
-  let at = 0;
-  for (let i = 0; ; i++) {
-    let length = bytes.readUInt8(at + 1);
-    let start = at + 2;
-    if (length >= 0x80) {
-      const size = length & 0x7f;
-      if (size === 0 || size > 3) throw new RangeError();
-      length = bytes.readUIntBE(start, size);
-      start += size;
-    }
-    if (start + length > bytes.length) throw new RangeError();
-    if (i === index) return bytes.subarray(start, start + length);
-    at = start + length;
-  }
+  const found = elements(bytes)[index];
+  if (!found) throw new RangeError();
+  return found.content;
 }

@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import ssh2, { type ParsedKey } from 'ssh2';
+import { grouped } from '#server/kernel/numbers.ts';
 import { MOST_KEY_ROUNDS, roundsOfKey } from './encrypted-key.ts';
 
 // Private keys for SSH as people have them: OpenSSH's own format, PKCS#8, or the older PEM. What is costly about opening one is chosen by whoever made it,
@@ -39,7 +40,7 @@ export function sshPrivateKey(text: string, passphrase?: string): SshPrivateKey 
   if (type === undefined) throw new SshKeyRefused('The private key is of a kind that is not supported. Use Ed25519, ECDSA or RSA.');
   const bits = type === 'ed25519' ? 256 : sizeOf(key);
   if (type === 'rsa' && (bits < LEAST_RSA || bits > MOST_RSA))
-    throw new SshKeyRefused(`An RSA key must have ${LEAST_RSA.toLocaleString('en')} to ${MOST_RSA.toLocaleString('en')} bits.`);
+    throw new SshKeyRefused(`An RSA key must have ${grouped(LEAST_RSA)} to ${grouped(MOST_RSA)} bits.`);
   return { type, bits, key };
 }
 

@@ -1,4 +1,5 @@
 import { RE2JS, RE2JSException } from 're2js';
+import { grouped } from '#server/kernel/numbers.ts';
 
 // The one door to the engine: whatever pattern others chose is compiled here, after its work was counted.
 
@@ -22,7 +23,7 @@ const MOST_WRITTEN_OUT = 3 * LARGEST;
  * `flags` are those of {@link FLAGS}. @throws UnsupportedPattern
  */
 export function compilePattern(source: string, flags = 0): Engine {
-  if (source.length > LONGEST) throw new UnsupportedPattern(`is longer than ${LONGEST.toLocaleString('en')} characters`);
+  if (source.length > LONGEST) throw new UnsupportedPattern(`is longer than ${grouped(LONGEST)} characters`);
   const bare = withoutClasses(source);
   if (LOOK_AROUND.test(bare)) throw new UnsupportedPattern('uses look-around, which has no linear-time match');
   if (BACK_REFERENCE.test(bare)) throw new UnsupportedPattern('uses a back-reference, which has no linear-time match');
@@ -47,7 +48,7 @@ export function compilePattern(source: string, flags = 0): Engine {
 
 const tooLarge = () =>
   new UnsupportedPattern(
-    `is too large: it becomes more than ${LARGEST.toLocaleString('en')} instructions once its repetitions are written out. Use smaller counts or fewer alternatives`,
+    `is too large: it becomes more than ${grouped(LARGEST)} instructions once its repetitions are written out. Use smaller counts or fewer alternatives`,
   );
 
 /** Microseconds that compiling a pattern and searching so many characters take at most, told from the pattern alone. */

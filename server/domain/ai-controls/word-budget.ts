@@ -2,6 +2,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { MOST_WORDS_OF_POLICY, MOST_WORDS_OF_SPACE } from './schema.ts';
 
 // Lists of words are held in memory by all who run them, so their sum has a limit: of the lists that a policy names, and of all of a space. It's judged when
@@ -61,4 +62,4 @@ async function bytesOf(tx: Tx, ctx: Ctx, ids: readonly string[]): Promise<number
 /** One change at a time, so that two that fit alone don't exceed the limit together. */
 const lock = (tx: Tx, ctx: Ctx): Promise<unknown> => holdLock(tx, `word-lists:${ctx.tenant_id}:${ctx.sandbox}`);
 
-const kib = (bytes: number): string => Math.ceil(bytes / 1024).toLocaleString('en-US');
+const kib = (bytes: number): string => grouped(Math.ceil(bytes / 1024));

@@ -54,7 +54,7 @@ function propose(document: Json, taken: Taken): Proposed {
 
   const calls = operationsOf(document);
   if (calls.length > MOST_OPERATIONS)
-    warnings.push(`Only the first ${MOST_OPERATIONS.toLocaleString('en')} of ${calls.length.toLocaleString('en')} operations are listed.`);
+    warnings.push(`Only the first ${grouped(MOST_OPERATIONS)} of ${grouped(calls.length)} operations are listed.`);
   const methods = METHODS.filter((m) => calls.some((c) => c.method === m));
   const sample = calls.find((c) => c.method === 'GET' && !c.path.includes('{')) ??
     calls.find((c) => c.method === 'GET') ??

@@ -1,4 +1,5 @@
 import { addressIn, countryName } from '#server/domain/tenants/country.shared.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { type EndedLogins, signedOut } from './signed-out.ts';
 
 /** What a person reads: short paragraphs, at most one button and one code. */
@@ -249,7 +250,7 @@ export const usageReached = (
       ? `${facts.workspace} has used all its calls for this month`
       : `${facts.workspace} has used ${facts.percent}% of its calls for this month`,
   paragraphs: [
-    `${facts.used.toLocaleString('en')} of ${facts.limit.toLocaleString('en')} calls included in the ${facts.plan} plan have been used.`,
+    `${grouped(facts.used)} of ${grouped(facts.limit)} calls included in the ${facts.plan} plan have been used.`,
     facts.percent === 100
       ? `Live calls are refused with 402 until ${minuteOf(facts.resets)}, or until the workspace moves to a larger plan. Test calls still work.`
       : `At 100%, Live calls are refused with 402 until ${minuteOf(facts.resets)}. Test calls don't count.`,

@@ -1,4 +1,5 @@
 import { type AlertType, UNITS } from '#server/domain/alerts/conditions.shared.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import type { Notice } from './writing.ts';
 
 /** An event as the delivery engine hands it over. */
@@ -99,7 +100,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     ...{ kind: 'billing', to: OWNERS, mailed: true, page: '/settings/usage' },
     severity: data.number('percent') >= 100 ? 'critical' : 'warning',
     title: `${data.number('percent')}% of this month's calls are used`,
-    body: `${data.number('used').toLocaleString('en')} of ${data.number('limit').toLocaleString('en')} calls. At 100%, Live calls are refused.`,
+    body: `${grouped(data.number('used'))} of ${grouped(data.number('limit'))} calls. At 100%, Live calls are refused.`,
   }),
   'ai.budget.exceeded': (data) => ({
     ...{ kind: 'operations', to: ADMINS, severity: 'critical', page: '/ai/spend' },

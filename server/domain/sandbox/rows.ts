@@ -2,6 +2,7 @@ import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { MOST_CONFIGURATIONS } from './schema.ts';
 
 /** Rows of one space with what belongs to them, as both sides of a promotion read them. Nothing sealed is ever among them. */
@@ -59,10 +60,7 @@ export async function routesWhere(tx: Tx, ctx: Ctx, where: Prisma.routesWhereInp
   // By their ids: PostgreSQL takes a workspace for a few rows, and would hold each configuration against each route.
   const route_id = { in: (await tx.routes.findMany({ where: mine, select: { id: true } })).map(({ id }) => id) };
   if ((await tx.route_environment_configs.count({ where: { ...own(ctx), route_id } })) > MOST_CONFIGURATIONS)
-    throw invalid(
-      'items',
-      `the routes have more than ${MOST_CONFIGURATIONS.toLocaleString('en')} configurations together: name fewer of them`,
-    );
+    throw invalid('items', `the routes have more than ${grouped(MOST_CONFIGURATIONS)} configurations together: name fewer of them`);
   return tx.routes.findMany({ where: mine, include: ROUTE, orderBy: [{ name: 'asc' }, { id: 'asc' }] });
 }
 

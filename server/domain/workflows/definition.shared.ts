@@ -1,3 +1,4 @@
+import { grouped } from '#server/kernel/numbers.ts';
 // The definition of a workflow (interface rule 62 §3): what is stored, and the hard checks that every write of one must pass (§2 rule 7).
 // Whether it may also be live is another question: publishable.shared.ts.
 
@@ -132,7 +133,7 @@ export function hardProblem(definition: unknown): { path: string; message: strin
   if (!Array.isArray(nodes)) return { path: 'nodes', message: 'must be a list' };
   if (!Array.isArray(edges)) return { path: 'edges', message: 'must be a list' };
   if (nodes.length > MOST_NODES) return { path: 'nodes', message: `must have at most ${MOST_NODES} nodes` };
-  if (edges.length > MOST_EDGES) return { path: 'edges', message: `must have at most ${MOST_EDGES.toLocaleString('en-US')} edges` };
+  if (edges.length > MOST_EDGES) return { path: 'edges', message: `must have at most ${grouped(MOST_EDGES)} edges` };
   const ids = new Set<string>();
   for (const [i, node] of nodes.entries()) {
     const problem = nodeProblem(node, ids);
@@ -150,7 +151,7 @@ function shapeProblem(definition: object): string | null {
   for (let one = open.pop(); one; one = open.pop()) {
     const inside: unknown[] = Array.isArray(one.value) ? one.value : Object.values(one.value);
     count += inside.length;
-    if (count > MOST_VALUES) return `must have at most ${MOST_VALUES.toLocaleString('en-US')} members and items in all`;
+    if (count > MOST_VALUES) return `must have at most ${grouped(MOST_VALUES)} members and items in all`;
     if (one.depth > DEEPEST) return `must be at most ${DEEPEST} levels deep`;
     for (const value of inside) if (typeof value === 'object' && value !== null) open.push({ value, depth: one.depth + 1 });
   }

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { grouped } from '#server/kernel/numbers.ts';
 import { isObject, type Params, type RpcId } from '../messages.ts';
 import type { HeaderParameter } from '../parameter-headers.ts';
 import { parameterHeaders } from '../parameter-headers.ts';
@@ -147,9 +148,9 @@ const LONGEST_CURSOR = 4_096;
 const tooLarge = (message: string): Failed => ({ kind: 'fault', code: 'result_too_large', message, status: 200 });
 const LIST_TOO_LARGE = tooLarge('The list of tools of the MCP server exceeds 8 MiB over all its pages.');
 const LIST_TOO_LONG = tooLarge(
-  `The MCP server lists more than ${MOST_TOOLS.toLocaleString('en')} tools, or has more than ${MOST_PAGES} pages of them.`,
+  `The MCP server lists more than ${grouped(MOST_TOOLS)} tools, or has more than ${MOST_PAGES} pages of them.`,
 );
-const CURSOR_TOO_LONG = tooLarge(`A cursor of the MCP server's list of tools exceeds ${LONGEST_CURSOR.toLocaleString('en')} characters.`);
+const CURSOR_TOO_LONG = tooLarge(`A cursor of the MCP server's list of tools exceeds ${grouped(LONGEST_CURSOR)} characters.`);
 
 /** A legacy upstream gets no members of `_meta` that only the modern era knows. */
 function withoutReserved(params: Params): Params {

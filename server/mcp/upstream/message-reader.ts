@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { assertJsonShape } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { type Reply, upstreamFault } from './reply.ts';
 
 /** What one message of an upstream's may be made of; its size has a bound on the wire. */
@@ -12,11 +13,11 @@ const LONG = 256 * 1024;
 
 const TOO_MUCH = upstreamFault(
   'result_too_large',
-  `The MCP server sent a message with more than ${MESSAGE_SHAPE.values.toLocaleString('en')} members and list entries, or nested deeper than ${MESSAGE_SHAPE.levels} levels.`,
+  `The MCP server sent a message with more than ${grouped(MESSAGE_SHAPE.values)} members and list entries, or nested deeper than ${MESSAGE_SHAPE.levels} levels.`,
 );
 const TOO_MANY = upstreamFault(
   'upstream_invalid_response',
-  `The MCP server sent more than ${MOST_MESSAGES.toLocaleString('en')} messages for one request.`,
+  `The MCP server sent more than ${grouped(MOST_MESSAGES)} messages for one request.`,
 );
 
 export type MessageReader = {

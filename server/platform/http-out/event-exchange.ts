@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser';
+import { grouped } from '#server/kernel/numbers.ts';
 import { UpstreamFault } from './faults.ts';
 import type { HeaderList } from './response-parser.ts';
 import type { EgressSettings } from './settings.ts';
@@ -155,10 +156,7 @@ class Exchange implements EventExchange {
       for (const byte of chunk) if (byte === LF || byte === CR) lines++;
       if (lines > MOST_LINES)
         this.#fail(
-          new UpstreamFault(
-            'upstream_protocol_error',
-            `The upstream sent more than ${MOST_LINES.toLocaleString('en')} lines without an event.`,
-          ),
+          new UpstreamFault('upstream_protocol_error', `The upstream sent more than ${grouped(MOST_LINES)} lines without an event.`),
         );
       else parser.feed(decoder.decode(chunk, { stream: true }));
     };

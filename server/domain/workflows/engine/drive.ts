@@ -1,4 +1,5 @@
 import { newId } from '#server/kernel/ids.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import { log } from '#server/platform/log.ts';
 import { configOf, graphOf, type NodeStatus, type WorkflowNode } from '../definition.shared.ts';
 import type { NodeResult } from '../nodes/node-call.ts';
@@ -335,7 +336,7 @@ function stateProblem({ state }: Drive): string | null {
   if (bytes > MOST_STATE) return 'The outputs of the run are larger than 5 MiB together, the limit. Pass on only what later steps need.';
   if ([...state.values()].some(isOver)) return OVER;
   return values > MOST_VALUES
-    ? `The outputs of the run have more than ${MOST_VALUES.toLocaleString('en-US')} values together, the limit. Pass on only what later steps need.`
+    ? `The outputs of the run have more than ${grouped(MOST_VALUES)} values together, the limit. Pass on only what later steps need.`
     : null;
 }
 

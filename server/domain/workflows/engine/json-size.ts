@@ -1,3 +1,4 @@
+import { grouped } from '#server/kernel/numbers.ts';
 /** How large a value is as JSON: bytes of UTF-8, and values in all. */
 export type JsonSize = { bytes: number; values: number; tooDeep?: true };
 
@@ -11,7 +12,7 @@ export const isOver = ({ bytes, values, tooDeep }: JsonSize): boolean =>
   tooDeep === true || bytes > MOST_STATE || values > MOST_VALUES_EACH;
 
 /** What is said of an output that is over. */
-export const OVER = `An output has more than ${MOST_STATE / 1_048_576} MiB, ${MOST_VALUES_EACH.toLocaleString('en-US')} values or ${MOST_LEVELS} levels, the limits. Pass on only what later steps need.`;
+export const OVER = `An output has more than ${MOST_STATE / 1_048_576} MiB, ${grouped(MOST_VALUES_EACH)} values or ${MOST_LEVELS} levels, the limits. Pass on only what later steps need.`;
 
 /**
  * Measured without writing it: a text of control characters is six times as long as JSON. No further than `isOver` needs: what names the same value ten

@@ -1,5 +1,6 @@
 import { parseBounded } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { grouped } from '#server/kernel/numbers.ts';
 import type { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { OutboundResponse } from '#server/platform/http-out/request-out.ts';
 import { statusText } from '#server/platform/status-text.ts';
@@ -57,7 +58,7 @@ export function answerOf({ status, headers, body, truncated }: OutboundResponse,
 
 /** Of JSON that a server answers with. */
 const ANSWER_SHAPE = { levels: 200, values: 300_000, members: 100_000 };
-const SHAPE_PROBLEM = `the answer has more than ${ANSWER_SHAPE.values.toLocaleString('en-US')} members and items, more than ${ANSWER_SHAPE.members.toLocaleString('en-US')} different names and containers, or more than ${ANSWER_SHAPE.levels} levels, the limits: ask the server for less at once`;
+const SHAPE_PROBLEM = `the answer has more than ${grouped(ANSWER_SHAPE.values)} members and items, more than ${grouped(ANSWER_SHAPE.members)} different names and containers, or more than ${ANSWER_SHAPE.levels} levels, the limits: ask the server for less at once`;
 
 /** @throws TooLarge */
 function valueOfBody(body: Buffer, type: string, truncated: boolean): unknown {
