@@ -12,6 +12,7 @@ import {
   type ToolGrammar,
 } from './adapter.ts';
 import { clampMembers, timesAt, withNothing } from './common-body.ts';
+import { numberedCalls } from './numbered-calls.ts';
 import { argumentTexts, leaves, textIn } from './texts.ts';
 
 // OpenAI chat completions, and whoever speaks like them.
@@ -250,10 +251,27 @@ function deltaOf(channel: string, text: string): JsonObject {
   return { tool_calls: [{ index: Number(channel.slice('tool.'.length)), function: { arguments: text } }] };
 }
 
+/** How many choices of a chunk end in it. */
+export function finishedChoices(event: StreamEvent): number {
+  if (!mayHold(event, '"finish_reason"')) return 0;
+  return objectsOf(objectOf(jsonOf(event)).choices).filter(({ finish_reason }) => typeof finish_reason === 'string').length;
+}
+
+/** Whether a chunk may hold a value of this member, asked before parsing it: most chunks name it once, with null. */
+function mayHold(event: StreamEvent, member: string): boolean {
+  if (!mentions(event, member)) return false;
+  if (!event.raw) return true;
+  const data = dataOf(event);
+  const at = data.indexOf(member);
+  return !data.startsWith(':null', at + member.length) || data.includes(member, at + member.length);
+}
+
 function streamGrammar(): StreamGrammar {
   return {
     wire: 'sse',
+    completed: numberedCalls,
     terminal: (event) => mentions(event, DONE) && dataOf(event).trim() === DONE,
+    finished: finishedChoices,
     failure(event) {
       if (!mentions(event, '"error"')) return undefined;
       const { error } = objectOf(jsonOf(event));
@@ -285,14 +303,13 @@ function streamGrammar(): StreamGrammar {
     },
     texts: () => [],
     usage(event, before) {
-      // The null that most chunks carry isn't worth a parse.
-      if (!mentions(event, '"usage"') || (event.raw && dataOf(event).includes('"usage":null'))) return before;
+      if (!mayHold(event, '"usage"')) return before;
       const chunk = objectOf(jsonOf(event));
       return openAiUsage(chunk.usage) ?? openAiUsage(objectOf(chunk.x_groq).usage) ?? before;
     },
     textMembers: ['"content"', '"arguments"', '"reasoning_content"'],
     finish(event) {
-      if (!mentions(event, '"finish_reason"') || (event.raw && dataOf(event).includes('"finish_reason":null'))) return undefined;
+      if (!mayHold(event, '"finish_reason"')) return undefined;
       return finishOf(objectsOf(objectOf(jsonOf(event)).choices)[0]?.finish_reason);
     },
   };

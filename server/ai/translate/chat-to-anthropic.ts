@@ -190,6 +190,11 @@ function setThinking(result: JsonObject, body: JsonObject, { ceiling }: RequestC
   if (wanted === undefined) throw new Refusing(unsupported('reasoning_effort'));
   if (isObject(result.tool_choice) && result.tool_choice.type !== 'auto' && result.tool_choice.type !== 'none')
     throw new Refusing(unsupported('reasoning_effort with a forced tool or a schema of the answer'));
+  // Anthropic wants its signed thinking back in front of the calls of a conversation, and a chat completion has no place for it.
+  if (hasCalls(result.messages)) {
+    warnings.push('thinking_removed');
+    return;
+  }
   // The budget comes on top of the answer's own tokens, as far as the ceiling allows.
   const asked = result.max_tokens as number;
   const max = Math.min(asked + wanted, ceiling ?? Number.POSITIVE_INFINITY);
@@ -202,6 +207,9 @@ function setThinking(result: JsonObject, body: JsonObject, { ceiling }: RequestC
   result.max_tokens = max;
   result.thinking = { type: 'enabled', budget_tokens: budget };
 }
+
+const hasCalls = (messages: unknown): boolean =>
+  objectsOf(messages).some(({ role, content }) => role === 'assistant' && objectsOf(content).some(({ type }) => type === 'tool_use'));
 
 /** Anthropic's temperature ends at 1; with thinking it takes neither of the two. */
 function setSampling(result: JsonObject, body: JsonObject, warnings: string[]): void {

@@ -88,7 +88,17 @@ export function translationOf(plan: TranslationPlan): Translation {
       const read: (event: StreamEvent) => readonly Piece[] =
         to === 'anthropic' ? piecesOfAnthropic() : to === 'openai-chat' ? piecesOfChat() : piecesOfConverse(names);
       const write = from === 'openai-chat' ? chatWriter(notes, created) : anthropicWriter(notes);
-      return { push: (event) => read(event).flatMap(write), end: () => [] };
+      let open = false;
+      return {
+        push: (event) =>
+          read(event).flatMap((piece) => {
+            if (piece.kind === 'finish') open = true;
+            else if (piece.kind === 'end') open = false;
+            return write(piece);
+          }),
+        // A finished answer whose provider leaves out the last event still ends in the caller's shape.
+        end: () => (open ? write({ kind: 'end' }) : []),
+      };
     },
     error: (status, answer) => translatedError(from, status, answer),
     plan,
