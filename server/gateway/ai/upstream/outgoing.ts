@@ -80,7 +80,14 @@ function translate(
   const from = detected.shape === 'anthropic' || detected.shape === 'openai-responses' ? detected.shape : 'openai-chat';
   const to = shape === 'anthropic' || shape === 'bedrock-converse' ? shape : 'openai-chat';
   const now = new Date(call.receivedAt);
-  const made = translation(from, to, { model, provider, requestId: call.requestId, now, ceiling: state.ceiling ?? undefined });
+  const made = translation(from, to, {
+    model,
+    provider,
+    requestId: call.requestId,
+    now,
+    ceiling: state.ceiling ?? undefined,
+    unsupported: state.agent?.unsupported,
+  });
   const request = made.request(structuredClone(state.body ?? {}));
   if ('refuse' in request) return request;
   for (const warning of request.warnings) if (!state.warnings.includes(warning)) state.warnings.push(warning);
