@@ -75,7 +75,9 @@ export const anthropic: Adapter = {
   },
   texts: (body) => [
     ...blockTexts('system', body, 'system'),
-    ...objectsOf(body.messages).flatMap((message) => blockTexts(message.role === 'assistant' ? 'assistant' : 'user', message, 'content')),
+    ...objectsOf(body.messages).flatMap((message) =>
+      blockTexts(message.role === 'assistant' || message.role === 'system' ? message.role : 'user', message, 'content'),
+    ),
     ...(isObject(body.metadata) ? textIn('metadata', body.metadata, 'user_id') : []),
   ],
   images: (body) =>
