@@ -1,6 +1,9 @@
 import { countAt, objectOf, objectsOf, textAt } from '../json.ts';
 import { changed, jsonOf, mentions, type StreamEvent } from '../stream/event.ts';
 
+/** As many as a call can ask for. */
+const MOST_CHOICES = 128;
+
 type Numbering = { next: number; last: number; id: string | undefined };
 
 /**
@@ -15,6 +18,7 @@ export function numberedCalls(): (event: StreamEvent) => StreamEvent {
       const calls = objectsOf(objectOf(choice.delta).tool_calls);
       if (calls.length === 0) continue;
       const at = countAt(choice, 'index') ?? 0;
+      if (at >= MOST_CHOICES) continue;
       const numbering = choices.get(at) ?? { next: 0, last: 0, id: undefined };
       choices.set(at, numbering);
       for (const call of calls) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { JsonObject } from '../json.ts';
 import { adapterOf } from '../shapes/adapters.ts';
+import { made as event, MalformedFrame } from '../stream/event.ts';
 import { type ClientShape, translation, type UpstreamShape } from './translation.ts';
 
 /** The request at the provider, which must not be refused. */
@@ -142,4 +143,14 @@ test('tools of a namespace and custom tools come back under their own names', ()
       { type: 'function_call', call_id: 'c', name: '__proto__', arguments: '{"x":1}' },
     ],
   );
+});
+
+test('a stream of Responses that is too long to be repeated is cut', () => {
+  const made = translation('openai-responses', 'openai-chat', { model: 'm', provider: null, requestId: 'r', now: new Date(0) });
+  made.request({ input: 'Hi' });
+  const stage = made.stream();
+  const piece = 'x'.repeat(1024 * 1024);
+  const push = () => stage.push(event('sse', { id: 'c', choices: [{ index: 0, delta: { content: piece } }] }));
+  for (let count = 0; count < 8; count++) push();
+  assert.throws(push, MalformedFrame);
 });

@@ -76,8 +76,10 @@ function addCall(messages: JsonObject[], item: JsonObject, context: RequestConte
   const text = item.type === 'custom_tool_call' ? JSON.stringify({ input: item.input }) : textAt(item, 'arguments') || '{}';
   const call = { id: callId(String(item.call_id), context), type: 'function', function: { name, arguments: text } };
   const last = messages.at(-1);
-  if (last?.role === 'assistant') last.tool_calls = [...listOf(last.tool_calls), call];
-  else messages.push({ role: 'assistant', content: null, tool_calls: [call] });
+  if (last?.role === 'assistant') {
+    last.tool_calls ??= [];
+    listOf(last.tool_calls).push(call);
+  } else messages.push({ role: 'assistant', content: null, tool_calls: [call] });
 }
 
 function messageOf(item: JsonObject): JsonObject {

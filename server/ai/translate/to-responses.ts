@@ -4,6 +4,8 @@ import { commentEvent, MalformedFrame, made, type StreamEvent } from '../stream/
 import { inputTokens, outputTokens, type Usage } from '../usage/usage.ts';
 import { idSuffix, type Notes, type Piece, type ToolName, type Turn } from './turn.ts';
 
+/** Characters of an answer, which the last event of its stream repeats. */
+const MOST_TEXT = 8 * 1024 * 1024;
 const INCOMPLETE: Partial<Record<FinishReason, string>> = { length: 'max_output_tokens', content_filter: 'content_filter' };
 
 /** The answer as a response. */
@@ -80,6 +82,7 @@ type Open = {
   readonly id: string;
   readonly index: number;
   readonly call?: Call;
+  readonly custom: boolean;
   text: string;
 };
 type Call = { readonly key: string; readonly id: string; readonly name: string };
@@ -89,6 +92,7 @@ export function responsesWriter(notes: Notes, created: number): (piece: Piece) =
   const head = { suffix: 'unknown', model: '', created };
   const output: JsonObject[] = [];
   let sequence = 0;
+  let length = 0;
   let open: Open | undefined;
   let finish: FinishReason = 'other';
   let usage: Usage | undefined;
@@ -128,7 +132,7 @@ export function responsesWriter(notes: Notes, created: number): (piece: Piece) =
     const closed = close();
     const index = output.length;
     const id = `${kind === 'text' ? 'msg' : kind === 'tool' ? 'fc' : 'rs'}_${head.suffix}_${index}`;
-    open = { kind, id, index, text: '', ...(call && { call }) };
+    open = { kind, id, index, text: '', custom: call !== undefined && notes.tools?.get(call.name)?.custom === true, ...(call && { call }) };
     const at = { item_id: id, output_index: index };
     const events = [...closed, added(open)];
     if (kind === 'text') events.push(event('response.content_part.added', { ...at, content_index: 0, part: textPart('') }));
@@ -139,11 +143,13 @@ export function responsesWriter(notes: Notes, created: number): (piece: Piece) =
   const write = (delta: string): StreamEvent[] => {
     if (!open || delta === '') return [];
     open.text += delta;
+    length += delta.length;
+    if (length > MOST_TEXT) throw new MalformedFrame('the answer is too long to be repeated at its end');
     const at = { item_id: open.id, output_index: open.index };
     if (open.kind === 'text') return [event('response.output_text.delta', { ...at, content_index: 0, delta, logprobs: [] })];
     if (open.kind === 'reasoning') return [event('response.reasoning_summary_text.delta', { ...at, summary_index: 0, delta })];
     // The text of a custom tool is known once its member is whole.
-    return itemOf(open).type === 'function_call' ? [event('response.function_call_arguments.delta', { ...at, delta })] : [];
+    return open.custom ? [] : [event('response.function_call_arguments.delta', { ...at, delta })];
   };
   const response = (ended?: FinishReason) => responseWith(head, ended === undefined ? [] : output, ended, ended && usage);
 

@@ -17,8 +17,13 @@ export function countsHere(call: AiCall): boolean {
 /** The count of tokens by our own estimate, which a warning says; the provider isn't asked and nothing is charged. */
 export function countTokens(call: AiCall): PhaseResult {
   call.state.warnings.push('tokens_estimated');
-  const input_tokens = estimatedInput(sentTo(call));
-  const body = detectedOf(call).shape === 'anthropic' ? { input_tokens } : { object: 'response.input_tokens', input_tokens };
-  sendWhole(call, { status: 200, contentType: 'application/json; charset=utf-8', headers: [], body: JSON.stringify(body) }, []);
+  const { adapter, body } = call.state;
+  // Texts and tools alone: the bytes of a picture say nothing of its tokens.
+  const texts = body && adapter ? adapter.texts(body).map(({ text }) => text) : [];
+  const tools = body?.tools === undefined ? '' : JSON.stringify(body.tools);
+  const textBytes = [...texts, tools].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const input_tokens = estimatedInput({ textBytes, images: sentTo(call).images });
+  const counted = detectedOf(call).shape === 'anthropic' ? { input_tokens } : { object: 'response.input_tokens', input_tokens };
+  sendWhole(call, { status: 200, contentType: 'application/json; charset=utf-8', headers: [], body: JSON.stringify(counted) }, []);
   return ANSWERED;
 }
