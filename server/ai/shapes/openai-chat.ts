@@ -13,6 +13,7 @@ import {
 } from './adapter.ts';
 import { clampMembers, timesAt, withNothing } from './common-body.ts';
 import { numberedCalls } from './numbered-calls.ts';
+import { finishedChoices, mayHold } from './openai-chunk.ts';
 import { argumentTexts, leaves, textIn } from './texts.ts';
 
 // OpenAI chat completions, and whoever speaks like them.
@@ -249,21 +250,6 @@ function deltaOf(channel: string, text: string): JsonObject {
   if (channel === 'call') return { function_call: { arguments: text } };
   if (!channel.startsWith('tool.')) return { [channel]: text };
   return { tool_calls: [{ index: Number(channel.slice('tool.'.length)), function: { arguments: text } }] };
-}
-
-/** How many choices of a chunk end in it. */
-export function finishedChoices(event: StreamEvent): number {
-  if (!mayHold(event, '"finish_reason"')) return 0;
-  return objectsOf(objectOf(jsonOf(event)).choices).filter(({ finish_reason }) => typeof finish_reason === 'string').length;
-}
-
-/** Whether a chunk may hold a value of this member, asked before parsing it: most chunks name it once, with null. */
-function mayHold(event: StreamEvent, member: string): boolean {
-  if (!mentions(event, member)) return false;
-  if (!event.raw) return true;
-  const data = dataOf(event);
-  const at = data.indexOf(member);
-  return !data.startsWith(':null', at + member.length) || data.includes(member, at + member.length);
 }
 
 function streamGrammar(): StreamGrammar {

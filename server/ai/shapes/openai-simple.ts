@@ -4,7 +4,7 @@ import { openAiUsage, responsesUsage } from '../usage/provider-counts.ts';
 import { noUsage } from '../usage/usage.ts';
 import type { StreamGrammar, TextRef, TextRole } from './adapter.ts';
 import { clampMembers } from './common-body.ts';
-import { finishedChoices } from './openai-chat.ts';
+import { finishedChoices } from './openai-chunk.ts';
 import { failureIn, plainAdapter, plainStream } from './plain.ts';
 import { textIn } from './texts.ts';
 

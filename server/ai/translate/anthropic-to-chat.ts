@@ -1,8 +1,7 @@
 import { contentFingerprint } from '#server/crypto/canonical-json.ts';
 import { countAt, isObject, type JsonObject, objectOf, objectsOf, textAt } from '../json.ts';
 import { textOfResultPart } from './anthropic-texts.ts';
-import type { RequestContext } from './chat-to-anthropic.ts';
-import { Refusing, type Report, unsupportedContent } from './options.ts';
+import { Refusing, type Report, type RequestContext, unsupportedContent } from './options.ts';
 import type { Notes } from './turn.ts';
 
 /** Models of OpenAI that take `max_completion_tokens` only, and an effort. */

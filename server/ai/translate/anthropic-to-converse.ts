@@ -1,8 +1,8 @@
 import { countAt, isObject, type JsonObject, objectOf, objectsOf, textAt } from '../json.ts';
 import { textOfResultPart } from './anthropic-texts.ts';
 import { warnOfCacheMarks } from './anthropic-to-chat.ts';
-import { append, forceJsonTool, type RequestContext } from './chat-to-anthropic.ts';
-import { Refusing, type Report, unsupportedContent } from './options.ts';
+import { append, forceJsonTool } from './chat-to-anthropic.ts';
+import { Refusing, type Report, type RequestContext, unsupportedContent } from './options.ts';
 import type { Notes } from './turn.ts';
 
 /** Anthropic messages as a Converse request (spec/51 §6.3). Throws {@link Refusing}. */

@@ -1,17 +1,6 @@
 import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, parsedJson, table, textAt } from '../json.ts';
-import { invalid, Refusing, type Report, unsupportedContent } from './options.ts';
+import { invalid, Refusing, type Report, type RequestContext, unsupportedContent } from './options.ts';
 import { JSON_TOOL, type Notes } from './turn.ts';
-
-/** What the translation of a request depends on beside its body. */
-export type RequestContext = {
-  readonly model: string;
-  readonly provider: string | null;
-  /** The ceiling of output tokens, when there is one. */
-  readonly ceiling?: number | undefined;
-  /** Whether the upstream has structured output of its own. */
-  readonly structuredOutput: boolean;
-  readonly report: Report;
-};
 
 const DEFAULT_MAX = 4_096;
 const LEAST_THINKING = 1_024;

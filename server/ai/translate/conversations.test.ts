@@ -3,7 +3,8 @@ import test from 'node:test';
 import type { JsonObject } from '../json.ts';
 import { adapterOf } from '../shapes/adapters.ts';
 import { made as event, MalformedFrame } from '../stream/event.ts';
-import { type ClientShape, translation, type UpstreamShape } from './translation.ts';
+import type { ClientShape, UpstreamShape } from './shapes.ts';
+import { translation } from './translation.ts';
 
 /** The request at the provider, which must not be refused. */
 function sent(from: ClientShape, to: UpstreamShape, body: JsonObject, model = 'the-model', provider: string | null = null): JsonObject {

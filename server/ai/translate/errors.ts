@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import { errorMessage } from '../providers/serve.ts';
-import type { ClientShape } from './translation.ts';
+import type { ClientShape } from './shapes.ts';
 
 /** An error of a provider in the shape of the caller, with its status: Anthropic's 529 (overloaded) is nobody else's. */
 export function translatedError(to: ClientShape, status: number, answer: unknown): { status: number; body: JsonObject } {

@@ -4,7 +4,8 @@ import test from 'node:test';
 import type { JsonObject } from '../json.ts';
 import { MEMBERS } from './members.ts';
 import type { RefusedRequest, TranslatedRequest, Unsupported } from './options.ts';
-import { type ClientShape, translation, type UpstreamShape } from './translation.ts';
+import type { ClientShape, UpstreamShape } from './shapes.ts';
+import { translation } from './translation.ts';
 
 // What the official clients can send is the list of what the tables must know.
 

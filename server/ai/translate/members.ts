@@ -1,4 +1,4 @@
-import type { ClientShape, UpstreamShape } from './translation.ts';
+import type { ClientShape, UpstreamShape } from './shapes.ts';
 
 /** What becomes of a member: `dropped` changes no meaning of the call; `refused` does, and the target has nothing like it. */
 export type Fate = 'same' | 'translated' | 'dropped' | 'refused';

@@ -25,6 +25,17 @@ export type Report = {
   unsupported: (option: string) => void;
 };
 
+/** What the translation of a request depends on beside its body. */
+export type RequestContext = {
+  readonly model: string;
+  readonly provider: string | null;
+  /** The ceiling of output tokens, when there is one. */
+  readonly ceiling?: number | undefined;
+  /** Whether the upstream has structured output of its own. */
+  readonly structuredOutput: boolean;
+  readonly report: Report;
+};
+
 /** Warnings of one request; a body can have thousands of members. */
 const MOST_WARNINGS = 30;
 const MORE = 'dropped:more';

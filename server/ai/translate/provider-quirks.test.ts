@@ -6,7 +6,8 @@ import type { StreamEvent } from '../stream/event.ts';
 import { eventsIn } from '../stream/events.fixture.ts';
 import { usageMeter } from '../stream/usage-meter.ts';
 import { upstreamBytes, written } from './golden.fixture.ts';
-import { type ClientShape, translation, type UpstreamShape } from './translation.ts';
+import type { ClientShape, UpstreamShape } from './shapes.ts';
+import { translation } from './translation.ts';
 
 // What providers do that their references don't say, and what clients refuse.
 

@@ -1,7 +1,6 @@
 import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, textAt } from '../json.ts';
 import { callId, countsReasoning, IMAGE_FOLLOWS } from './anthropic-to-chat.ts';
-import type { RequestContext } from './chat-to-anthropic.ts';
-import { Refusing, type Report, unsupportedContent } from './options.ts';
+import { Refusing, type Report, type RequestContext, unsupportedContent } from './options.ts';
 import { chatToolChoice, chatTools, flatName } from './responses-tools.ts';
 import type { Notes } from './turn.ts';
 

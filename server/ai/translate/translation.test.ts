@@ -5,7 +5,8 @@ import { eventsIn } from '../stream/events.fixture.ts';
 import { usageMeter } from '../stream/usage-meter.ts';
 import { translatedError } from './errors.ts';
 import { type Golden, goldenCases, outcome, upstreamBytes, written } from './golden.fixture.ts';
-import { type ClientShape, translation, type UpstreamShape } from './translation.ts';
+import type { ClientShape, UpstreamShape } from './shapes.ts';
+import { translation } from './translation.ts';
 
 const contextOf = ({ context }: Golden) => ({
   model: 'the-model',

@@ -2,21 +2,27 @@ import type { JsonObject } from '../json.ts';
 import type { Stage, StreamEvent } from '../stream/event.ts';
 import { anthropicToChat } from './anthropic-to-chat.ts';
 import { anthropicToConverse } from './anthropic-to-converse.ts';
-import { chatToAnthropic, type RequestContext } from './chat-to-anthropic.ts';
+import { chatToAnthropic } from './chat-to-anthropic.ts';
 import { translatedError } from './errors.ts';
 import { piecesOfAnthropic, turnOfAnthropic } from './from-anthropic.ts';
 import { piecesOfChat, turnOfChat } from './from-chat.ts';
 import { type CallNames, piecesOfConverse, turnOfConverse } from './from-converse.ts';
 import { type Fates, MEMBERS } from './members.ts';
-import { newReport, type RefusedRequest, Refusing, reportMembers, type TranslatedRequest, type Unsupported } from './options.ts';
+import {
+  newReport,
+  type RefusedRequest,
+  Refusing,
+  type RequestContext,
+  reportMembers,
+  type TranslatedRequest,
+  type Unsupported,
+} from './options.ts';
 import { responsesToChat } from './responses-to-chat.ts';
+import type { ClientShape, UpstreamShape } from './shapes.ts';
 import { anthropicOfTurn, anthropicWriter } from './to-anthropic.ts';
 import { chatOfTurn, chatWriter } from './to-chat.ts';
 import { responseOfTurn, responsesWriter } from './to-responses.ts';
 import type { Notes, Piece, Turn } from './turn.ts';
-
-export type ClientShape = 'openai-chat' | 'anthropic' | 'openai-responses';
-export type UpstreamShape = 'openai-chat' | 'anthropic' | 'bedrock-converse';
 
 /** What a translation depends on beside the bodies. */
 export type TranslationContext = {
