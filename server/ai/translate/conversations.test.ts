@@ -155,3 +155,41 @@ test('a stream of Responses that is too long to be repeated is cut', () => {
   for (let count = 0; count < 8; count++) push();
   assert.throws(push, MalformedFrame);
 });
+
+test('tools that a conversation offers and withdraws are those of its end, and a message that ends with its turn is gone after it', () => {
+  const tool = (name: string, more: JsonObject = {}) => ({ name, input_schema: { type: 'object' }, ...more });
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'system', content: 'Only now', clear_at: 'next_user_message' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'ToolSearch', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'tool_reference', tool_name: 'Later' }] }] },
+    {
+      role: 'system',
+      output_config: { effort: 'low' },
+      content: [
+        { type: 'text', text: 'New rules' },
+        { type: 'tool_addition', tool: { type: 'tool_definition', definition: tool('Inline') } },
+        { type: 'tool_removal', tool: { type: 'tool_reference', name: 'Bash' } },
+      ],
+    },
+  ];
+  const tools = [tool('Bash'), tool('Read'), tool('Later', { defer_loading: true }), tool('Placeholder', { defer_loading: true })];
+  const body = { max_tokens: 9, messages, tools, output_config: { effort: 'high' } };
+  const chat = sent('anthropic', 'openai-chat', structuredClone(body), 'gpt-5.4', 'openai');
+  assert.deepEqual(
+    (chat.tools as { function: JsonObject }[]).map((one) => one.function.name),
+    ['Read', 'Later', 'Inline'],
+  );
+  assert.deepEqual(
+    (chat.messages as JsonObject[]).flatMap(({ role, content }) => (role === 'system' ? [content] : [])),
+    ['New rules'],
+  );
+  assert.equal(chat.reasoning_effort, 'low');
+  const { keep, names } = adapterOf('anthropic').tools;
+  assert.ok(names(body).includes('Inline'));
+  assert.equal(
+    keep(body, (name) => name === 'Read'),
+    4,
+  );
+  assert.deepEqual([names(body), body.messages[4]?.content.length], [['Read'], 2]);
+});

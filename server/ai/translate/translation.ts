@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import type { Stage, StreamEvent } from '../stream/event.ts';
+import { settledConversation } from './anthropic-conversation.ts';
 import { anthropicToChat } from './anthropic-to-chat.ts';
 import { anthropicToConverse } from './anthropic-to-converse.ts';
 import { chatToAnthropic } from './chat-to-anthropic.ts';
@@ -115,8 +116,9 @@ export function translationOf(plan: TranslationPlan): Translation {
 const NONE: Fates = new Map();
 
 function requestBody(from: ClientShape, to: UpstreamShape, body: JsonObject, context: RequestContext, notes: Notes): JsonObject {
-  if (to === 'openai-chat') return from === 'anthropic' ? anthropicToChat(body, context, notes) : responsesToChat(body, context, notes);
+  const given = from === 'anthropic' ? settledConversation(body) : body;
+  if (to === 'openai-chat') return from === 'anthropic' ? anthropicToChat(given, context, notes) : responsesToChat(given, context, notes);
   const chat = from === 'openai-responses' ? responsesToChat(body, context, notes) : body;
-  const messages = from === 'anthropic' ? body : chatToAnthropic(chat, context, notes);
+  const messages = from === 'anthropic' ? given : chatToAnthropic(chat, context, notes);
   return to === 'anthropic' ? messages : anthropicToConverse(messages, context, notes);
 }
