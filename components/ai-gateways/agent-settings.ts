@@ -163,6 +163,15 @@ export const AGENT_SETTINGS = {
           hint: 'Every prompt begins with this text. Callers can’t remove it.',
         },
         { name: 'streaming_enabled', label: 'Allow streaming', kind: 'flag', hint: 'While this is off, streaming calls are refused.' },
+        {
+          name: 'unsupported',
+          label: 'Options that the provider doesn’t have',
+          kind: 'choice',
+          options: [
+            { value: 'refuse', title: 'Refuse', description: 'The call is refused, and the error names the option.' },
+            { value: 'drop', title: 'Drop', description: 'The call goes on without the option. Its log row lists what was dropped.' },
+          ],
+        },
       ],
     },
   ],

@@ -54,9 +54,11 @@ test('each provider is reached by its own shape, its OpenAI-compatible door, or 
     [went('gemini', messages, 'm'), 'translate openai-chat /v1beta/openai/chat/completions'],
     [went('bedrock', chat, 'a:0', '', true), 'translate bedrock-converse /model/a%3A0/converse-stream'],
     [went('bedrock', '/model/a%3A0/invoke', 'arn:x/y'), 'native bedrock-invoke /model/arn%3Ax%2Fy/invoke'],
-    [went('anthropic', '/v1/responses', 'm'), 'shape_not_supported'],
+    [went('anthropic', '/v1/responses', 'm'), 'translate anthropic /v1/messages'],
+    [went('mistral', '/v1/responses', 'm'), 'translate openai-chat /v1/chat/completions'],
+    [went('bedrock', '/v1/responses', 'a:0'), 'translate bedrock-converse /model/a%3A0/converse'],
+    [went('anthropic', '/v1/responses/resp_1/cancel', 'm'), 'shape_not_supported'],
     [went('openai', '/v1beta/models/x:generateContent', 'm'), 'shape_not_supported'],
-    [went('openai', '/v1/messages/count_tokens', 'm'), 'shape_not_supported'],
     [went('mistral', '/v1/images/generations', 'm'), 'shape_not_supported'],
   ];
   for (const [found, expected] of cases) assert.equal(found, expected);
@@ -69,4 +71,12 @@ test('fifteen providers are offered, and the key of Gemini goes to its door as a
   assert.deepEqual(credentialFor(gemini, 'gemini'), { kind: 'header', name: 'x-goog-api-key', prefix: '' });
   assert.deepEqual(credentialFor(gemini, 'openai-chat'), { kind: 'header', name: 'Authorization', prefix: 'Bearer ' });
   assert.equal(providerOf('constructor'), undefined);
+});
+
+test('tokens are counted by a provider that speaks the shape, and estimated for one that is translated to', () => {
+  const way = (provider: string, path: string) => wayTo(provider, detect('POST', path, {}) as Detected, 'm');
+  assert.deepEqual(way('openai', '/v1/messages/count_tokens'), { kind: 'estimate', shape: 'anthropic' });
+  assert.deepEqual(way('anthropic', '/v1/responses/input_tokens'), { kind: 'estimate', shape: 'openai-responses' });
+  assert.deepEqual(way('anthropic', '/v1/messages/count_tokens'), { kind: 'native', shape: 'anthropic' });
+  assert.deepEqual(way('openai', '/v1/responses/input_tokens'), { kind: 'native', shape: 'openai-responses' });
 });

@@ -1,12 +1,15 @@
 import { isObject, type JsonObject, textAt } from '../json.ts';
 import type { Detected } from '../shapes/detect.ts';
-import type { Shape } from '../shapes/shape.ts';
+import type { Operation, Shape } from '../shapes/shape.ts';
 import { type Provider, type ProviderCredential, providerOf } from './catalogue.ts';
 
 /** How a request of one shape is served by a provider (spec/51 §6.1). */
 export type Way = {
-  /** `native`: the body goes through. `door`: the same body at another path. `translate`: in another shape. */
-  readonly kind: 'native' | 'door' | 'translate';
+  /**
+   * `native`: the body goes through. `door`: the same body at another path. `translate`: in another shape. `estimate`: answered here, since the provider
+   * counts tokens in no shape of the caller's.
+   */
+  readonly kind: 'native' | 'door' | 'translate' | 'estimate';
   /** The shape that goes upstream. */
   readonly shape: Shape;
 };
@@ -15,17 +18,26 @@ export type Unserved = { readonly refuse: 'shape_not_supported'; readonly descri
 
 /** Shapes that a translation leads to, in order of preference. */
 const TRANSLATIONS: readonly Shape[] = ['anthropic', 'openai-chat', 'bedrock-converse'];
+/** Shapes that are translated, each with the operation that is. */
+const TRANSLATED: ReadonlyMap<Shape, Operation> = new Map([
+  ['openai-chat', 'chat'],
+  ['openai-responses', 'responses'],
+  ['anthropic', 'messages'],
+]);
 
 /** How a call is served. A route that was not composed for a provider (`null`) is taken to speak the shape of its callers. */
-export function wayTo(provider: string | null, { shape, operation }: Pick<Detected, 'shape' | 'operation'>, model: string): Way | Unserved {
+export function wayTo(
+  provider: string | null,
+  { shape, operation, storedId }: Pick<Detected, 'shape' | 'operation' | 'storedId'>,
+  model: string,
+): Way | Unserved {
   const known = provider === null ? undefined : providerOf(provider);
   if (!known) return { kind: 'native', shape };
   if (isNative(known, shape, model)) return { kind: 'native', shape };
   if (hasDoor(known, shape, model)) return { kind: 'door', shape };
-  if ((shape === 'openai-chat' && operation === 'chat') || (shape === 'anthropic' && operation === 'messages')) {
-    const target = TRANSLATIONS.find((one) => one !== shape && (isNative(known, one, model) || hasDoor(known, one, model)));
-    if (target) return { kind: 'translate', shape: target };
-  }
+  const target = TRANSLATIONS.find((one) => one !== shape && (isNative(known, one, model) || hasDoor(known, one, model)));
+  if (target && storedId === undefined && TRANSLATED.get(shape) === operation) return { kind: 'translate', shape: target };
+  if (target && operation === 'count_tokens' && TRANSLATED.has(shape)) return { kind: 'estimate', shape };
   return {
     refuse: 'shape_not_supported',
     description: `${known.label} does not speak ${shape}, and there is no translation of this call.`,

@@ -10,6 +10,7 @@ export const PII_RESPONSE_MODES = ['redact', 'detokenize'] as const;
 export const PII_STREAMING_MODES = ['holdback', 'buffer', 'monitor'] as const;
 export const CACHE_MODES = ['off', 'exact', 'semantic'] as const;
 export const CACHE_SCOPES = ['user', 'shared'] as const;
+export const UNSUPPORTED = ['refuse', 'drop'] as const;
 export const OUTPUT_VALIDATION_ACTIONS = ['block', 'retry', 'warn'] as const;
 export const GUARDRAIL_MODES = ['off', 'request', 'response', 'both'] as const;
 export const GUARDRAIL_FAILURE_ACTIONS = ['fail_open', 'fail_closed'] as const;
@@ -94,6 +95,7 @@ export const AiAgent = z
     cache_similarity_threshold: z.string(),
     cache_embedding_model: z.string().nullable(),
     streaming_enabled: z.boolean(),
+    unsupported: z.enum(UNSUPPORTED),
     firewall_policy_id: z.uuid().nullable(),
     tool_allowlist: z.array(z.string()),
     output_schema: z.record(z.string(), z.unknown()).nullable(),
@@ -167,6 +169,7 @@ const settings = {
   cache_similarity_threshold: threshold(),
   cache_embedding_model: model().nullable(),
   streaming_enabled: z.boolean(),
+  unsupported: z.enum(UNSUPPORTED),
   firewall_policy_id: uuid().nullable(),
   tool_allowlist: z.array(label(200)).max(200).transform(unique),
   output_schema: jsonSchema().nullable(),

@@ -179,6 +179,9 @@ export const descriptions: Descriptions = {
     cache_similarity_threshold: 'How similar a prompt must be, from 0 to 1, as a decimal string.',
     cache_embedding_model: 'Model that compares prompts. The semantic cache answers nothing without one.',
     streaming_enabled: 'Whether calls may stream. `false` refuses those that ask for it.',
+    unsupported:
+      'What becomes of an option that changes the meaning of a call and that the provider has nothing like, when the call is translated: `refuse` answers 422 ' +
+      '`unsupported_option`, `drop` sends the call without it and lists it in `X-Svc-AI-Warnings`. Options that change no meaning are always dropped.',
     firewall_policy_id: 'ID of the firewall policy. Without one, built-in rules run and at most warn.',
     tool_allowlist: 'Names of tools that are passed on to the provider. Empty for all.',
     output_schema:

@@ -17,6 +17,7 @@ import type { CallerGone } from './caller.ts';
 import { type Candidate, candidatesOf, inOrder } from './candidates.ts';
 import { circuitAdmits, failureOf, noteAttempt, openUntil } from './circuits.ts';
 import { refusalOfFault } from './fault.ts';
+import { judgeFirstEvent } from './first-event.ts';
 import { type Outgoing, outgoingFor } from './outgoing.ts';
 import { prepare } from './prepare.ts';
 import { takesAnotherKey } from './provider-keys.ts';
@@ -163,6 +164,7 @@ async function once(
       body: call.body,
     };
     await attempt.send(poolOf(call, runtime, target), request, (next, sent) => scrubbedFor(call, runtime, next, sent));
+    await judgeFirstEvent(call, attempt, outgoing);
     call.upstreamStatus = attempt.status;
     noteFailure(call, candidate, attempt);
     return { attempt, outgoing, candidate, resolution };

@@ -36,6 +36,7 @@ export function outgoingFor(call: AiCall, provider: string, model: string): Outg
   const known = provider === 'custom' ? null : provider;
   const way = wayTo(known, detected, model);
   if ('refuse' in way) return way;
+  if (way.kind === 'estimate') return { refuse: 'shape_not_supported', description: 'This provider counts no tokens of such a request.' };
   let body = call.body;
   const translated = way.kind === 'translate' ? translate(call, known, way, model) : null;
   if (translated !== null && 'refuse' in translated) return translated;
@@ -76,10 +77,17 @@ function translate(
 ): { body: Buffer; translation: Translation } | RefusedRequest {
   const { state } = call;
   const detected = detectedOf(call);
-  const from = detected.shape === 'anthropic' ? 'anthropic' : 'openai-chat';
+  const from = detected.shape === 'anthropic' || detected.shape === 'openai-responses' ? detected.shape : 'openai-chat';
   const to = shape === 'anthropic' || shape === 'bedrock-converse' ? shape : 'openai-chat';
   const now = new Date(call.receivedAt);
-  const made = translation(from, to, { model, provider, requestId: call.requestId, now, ceiling: state.ceiling ?? undefined });
+  const made = translation(from, to, {
+    model,
+    provider,
+    requestId: call.requestId,
+    now,
+    ceiling: state.ceiling ?? undefined,
+    unsupported: state.agent?.unsupported,
+  });
   const request = made.request(structuredClone(state.body ?? {}));
   if ('refuse' in request) return request;
   for (const warning of request.warnings) if (!state.warnings.includes(warning)) state.warnings.push(warning);
