@@ -4,7 +4,7 @@ import { definePlane, type Phase, type Plane } from '../core/plane.ts';
 import type { Runtime } from '../core/runtime.ts';
 import { aiRefusalAnswer } from '../governance/envelope.ts';
 import { leaveAgent } from '../governance/limits.ts';
-import { corsFields } from './answer.ts';
+import { corsFields, requestRefusalAnswer } from './answer.ts';
 import { baseChallenge } from './governed-plane.ts';
 import { type McpState, newMcpState } from './mcp-call.ts';
 import { authenticate } from './phases/authenticate.ts';
@@ -39,7 +39,7 @@ export function mcpPlane(routes: (runtime: Runtime) => InProcess): Plane {
     newState: newMcpState,
     phases: { start, describe, inspect, authenticate, guard, limit, serve },
     refusalAnswer(call, refusal) {
-      const answer = aiRefusalAnswer(call, refusal);
+      const answer = call.state.id === null ? aiRefusalAnswer(call, refusal) : requestRefusalAnswer(call, refusal);
       answer.head.fields.push(...corsFields(call));
       return answer;
     },
