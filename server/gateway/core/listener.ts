@@ -18,6 +18,8 @@ export type ListenerOptions = {
    * first. `arrivedAt`, on performance.now()'s clock: when it was read, which may be a little before, and parts of its body may have come since.
    */
   onRequest(req: IncomingMessage, res: GatewayResponse, arrivedAt: number): void;
+  /** Called before the listener answers a request by itself. */
+  onRefused?: ((req: IncomingMessage, res: GatewayResponse) => void) | undefined;
   /** Takes over the connection of a request that `upgrades` picked. */
   onUpgrade?: ((req: IncomingMessage, socket: Duplex, first: Buffer) => void) | undefined;
   /** Which handshakes become WebSockets; every other request that brings Upgrade is an ordinary one. */
@@ -89,6 +91,7 @@ export function createListener(options: ListenerOptions): Server {
   server.on('checkExpectation', (req: IncomingMessage, res: GatewayResponse) => {
     const body = bareRefusal('invalid_request', 'The only supported Expect header is 100-continue.', newRequestId());
     open.set(req.socket, res);
+    options.onRefused?.(req, res);
     res.writeHead(417, { ...body.headers, connection: 'close' }).end(body.text);
   });
   if (onUpgrade)
