@@ -189,6 +189,12 @@ const FAILURES: Readonly<Record<Exclude<WebFailure, 'too_large'>, Omit<Refused, 
     message: 'Too many concurrent requests from your IP address. Try again shortly.',
     headers: { 'retry-after': '1' },
   },
+  broken_body: {
+    status: 400,
+    type: 'invalid_request',
+    message: "The request body isn't what Content-Length or its chunks announce. Send exactly the announced bytes.",
+    headers: { connection: 'close' },
+  },
   slow_body: {
     status: 408,
     type: 'invalid_request',
