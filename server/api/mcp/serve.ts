@@ -1,6 +1,7 @@
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { isSatisfied } from '#server/kernel/needs.ts';
 import { isChange } from '#server/kernel/operation.ts';
+import { resolveVersion } from '#server/kernel/versions.ts';
 import { type Envelope, readEnvelope } from '#server/mcp/envelope.ts';
 import { errorBody, fault, isFault, isRpcCode, type RpcFault, statusOf } from '#server/mcp/errors.ts';
 import { isObject, type Params, type RpcRequest, readMessage } from '#server/mcp/messages.ts';
@@ -53,6 +54,7 @@ async function answer(req: Request, edge: Edge): Promise<Wire> {
   const type = req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new Refusal('unsupported_media_type', 'Send the message as application/json.');
   const text = Buffer.from(await bodyOf(req)).toString('utf8');
+  resolveVersion(req.headers.get('service-version'));
   const known = await authenticate(req, edge);
   const caller: Caller = { req, edge, known, write: asksToWrite(req) };
   const message = readMessage(text);

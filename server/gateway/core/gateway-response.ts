@@ -19,6 +19,8 @@ export class GatewayResponse<R extends IncomingMessage = IncomingMessage> extend
   #chunk: unknown;
   #encoding: unknown;
   #callback: unknown;
+  /** Named in the head unless its fields name another: the version of an answer to a path under /v1. */
+  serviceVersion: string | null = null;
 
   /** As `writeHead`. None of the lines is Connection, Content-Length, Date, Expect, Keep-Alive, Trailer or Transfer-Encoding: those are fields. */
   begin(status: number, reason: string | undefined, { lines, fields }: ResponseHead): this {
@@ -68,6 +70,13 @@ export class GatewayResponse<R extends IncomingMessage = IncomingMessage> extend
 
   /** Called by `writeHead`. */
   protected _storeHeader(statusLine: string, headers: unknown): void {
-    storeHeader.call(this, statusLine + this.#lines, headers);
+    const version = this.serviceVersion === null || namesVersion(headers) ? '' : `Service-Version: ${this.serviceVersion}\r\n`;
+    storeHeader.call(this, statusLine + this.#lines + version, headers);
   }
+}
+
+/** Whether a list of fields, or an object of them, has a version: the web process answers under one that it knows by itself. */
+function namesVersion(headers: unknown): boolean {
+  const names: unknown[] = Array.isArray(headers) ? headers.filter((_, i) => i % 2 === 0) : Object.keys(headers ?? {});
+  return names.some((name) => String(name).toLowerCase() === 'service-version');
 }

@@ -29,12 +29,12 @@ const servesTarget = (target: string, onWorkspaceHost: boolean): boolean => {
 export function mcpPlane(routes: (runtime: Runtime) => InProcess): Plane {
   const start: Phase<McpState> = (call, runtime) => {
     call.state.routes = routes(runtime);
-    // One plane to callers: the interface knows route, proxy and ai.
-    call.planeName = 'ai';
     return undefined;
   };
   return definePlane<McpState>({
     name: 'mcp',
+    // One plane to callers: the interface knows route, proxy and ai.
+    shownAs: 'ai',
     matches: (match) => (match.plane === 'tenant' || match.plane === 'api') && servesTarget(match.target, match.plane === 'tenant'),
     newState: newMcpState,
     phases: { start, describe, inspect, authenticate, guard, limit, serve },

@@ -73,7 +73,6 @@ async function door(): Promise<number> {
     web: forward,
     token: 'door-token',
     trustedProxies: [],
-    serviceVersion: '2026-08-05',
     hot: createHotV1({ ...known, count: () => null, operations: [shout, weigh] }),
     onChanged: async () => undefined,
   });
