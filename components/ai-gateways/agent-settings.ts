@@ -51,6 +51,13 @@ export const AGENT_SETTINGS = {
       settings: [
         { name: 'primary_route_id', label: 'Primary route', kind: 'one', from: 'routes', empty: 'No route: calls are refused' },
         {
+          name: 'upstream',
+          label: 'Base URL',
+          kind: 'text',
+          mono: true,
+          hint: 'Where the provider is called. Leave empty for its usual address. The key goes along to another host, so an Owner or Admin confirms that.',
+        },
+        {
           name: 'fallback_route_ids',
           label: 'Fallback routes',
           kind: 'many',

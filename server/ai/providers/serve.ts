@@ -70,10 +70,27 @@ export type Destination = {
 
 /** Path and query of the upstream request. */
 export function upstreamTarget(to: Destination): string {
-  const base = to.base.endsWith('/') ? to.base.slice(0, -1) : to.base;
+  const base = baseOf(to);
   const path = pathOf(to, base);
   const query = queryOf(to, base).toString();
   return query === '' ? path : `${path}?${query}`;
+}
+
+/**
+ * What a provider's documentation gives as the base URL of one of its APIs: that end is left off, so that a base URL leads to each of its APIs. Longest first.
+ */
+const API_ENDS: Readonly<Record<string, readonly string[]>> = {
+  gemini: ['/v1beta/openai', '/openai', '/v1beta'],
+  vertex: ['/v1'],
+  cohere: ['/compatibility/v1', '/v2', '/v1'],
+  deepseek: ['/anthropic/v1', '/anthropic', '/v1'],
+  ollama: ['/api', '/v1'],
+};
+
+function baseOf({ base: given, provider }: Destination): string {
+  const base = given.endsWith('/') ? given.slice(0, -1) : given;
+  const end = provider === null ? undefined : API_ENDS[provider]?.find((one) => base.endsWith(one));
+  return end === undefined ? base : base.slice(0, -end.length);
 }
 
 function pathOf(to: Destination, base: string): string {
@@ -148,9 +165,6 @@ const SYSTEM_PARAMETERS: ReadonlySet<string> = new Set([
   'uploadType',
   'upload_protocol',
 ]);
-
-/** The location that a host of Vertex AI names. */
-export const vertexLocation = (host: string): string => /^([a-z]+-[a-z]+\d+)-aiplatform\.googleapis\.com$/.exec(host)?.[1] ?? 'global';
 
 /** How the provider's key is sent for a shape: Google's OpenAI-compatible door wants it as a bearer token. */
 export function credentialFor({ id, credential }: Provider, shape: Shape): ProviderCredential {

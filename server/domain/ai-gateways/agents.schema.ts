@@ -65,6 +65,8 @@ export const AiAgent = z
     slug: z.string(),
     description: z.string().nullable(),
     provider: z.string().nullable(),
+    /** Where the provider is called; null without a provider. */
+    upstream: z.string().nullable(),
     primary_route_id: z.uuid().nullable(),
     fallback_route_ids: z.array(z.uuid()),
     upstream_secret_ids: z.array(z.uuid()),
@@ -197,18 +199,16 @@ export const CreateAiAgent = z
     slug: settings.slug,
     provider: z.string().max(64).nullable().optional(),
     upstream_secret_id: uuid().optional(),
-    upstream: z
-      .string()
-      .trim()
-      .max(2_048)
-      .regex(/^https:\/\/[\x21-\x7e]+$/, 'must be an https:// URL')
-      .optional(),
+    upstream: baseUrl().optional(),
   });
 
 const atCreation = () => z.never({ error: "is set when the agent is created, and can't be changed" }).optional();
 
 export const UpdateAiAgent = atLeastOne(
-  z.object(settings).partial().extend({ id: pathId(), provider: atCreation(), upstream_secret_id: atCreation(), upstream: atCreation() }),
+  z
+    .object(settings)
+    .partial()
+    .extend({ id: pathId(), provider: atCreation(), upstream_secret_id: atCreation(), upstream: baseUrl().nullable().optional() }),
 );
 
 export const ListAiAgents = listQuery({

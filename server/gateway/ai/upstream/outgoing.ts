@@ -1,4 +1,5 @@
-import { type Destination, fitBody, type Unserved, upstreamTarget, vertexLocation, type Way, wayTo } from '#server/ai/providers/serve.ts';
+import { vertexLocation } from '#server/ai/providers/region.ts';
+import { type Destination, fitBody, type Unserved, upstreamTarget, type Way, wayTo } from '#server/ai/providers/serve.ts';
 import { askForUsage } from '#server/ai/shapes/openai-chat.ts';
 import type { RefusedRequest } from '#server/ai/translate/options.ts';
 import { type Translation, translation } from '#server/ai/translate/translation.ts';
