@@ -3,6 +3,8 @@ import { looksLikeCredential } from '#server/kernel/literal-credential.ts';
 import { isZone, parseCron } from './cron.shared.ts';
 import { configOf, isRecord, NODE_TYPES, type Problem, TRIGGER_TYPES, type WorkflowNode } from './definition.shared.ts';
 import { parseCondition, referencesOf } from './expressions/condition.shared.ts';
+import { isExact } from './expressions/exact.shared.ts';
+import { doubleOf } from './expressions/numbers.shared.ts';
 import { nodeOf, type Reference, SyntaxProblem, shortened } from './expressions/reference.shared.ts';
 import { OPERATORS, UNARY } from './expressions/rules.shared.ts';
 import { parseTemplate } from './expressions/template.shared.ts';
@@ -55,10 +57,10 @@ const text = (config: Config, name: string, say: Say, required = false, most = 1
   else if (value.length > most) say(`${name} must have at most ${most} characters`);
 };
 const whole = (config: Config, name: string, least: number, most: number, say: Say, required = false): void => {
-  const value = config[name];
-  if (value === undefined || value === null) {
+  const value = doubleOf(config[name]);
+  if (config[name] === undefined || config[name] === null) {
     if (required) say(`${name} is required`);
-  } else if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most)
+  } else if (value === undefined || !Number.isInteger(value) || value < least || value > most)
     say(`${name} must be a whole number from ${least} to ${most}`);
 };
 const flag = (config: Config, name: string, say: Say): void => {
@@ -67,7 +69,7 @@ const flag = (config: Config, name: string, say: Say): void => {
 const pairs = (config: Config, name: string, say: Say): void => {
   const value = config[name];
   if (value === undefined || value === null) return;
-  if (!isRecord(value) || Object.values(value).some((one) => typeof one === 'object' && one !== null))
+  if (!isRecord(value) || Object.values(value).some((one) => typeof one === 'object' && one !== null && !isExact(one)))
     say(`${name} must be an object of texts`);
 };
 
@@ -76,8 +78,9 @@ function retry({ retry: given }: Config, say: Say) {
   if (!isRecord(given)) return say('retry must be an object');
   whole(given, 'attempts', 0, 5, (m) => say(`retry.${m}`));
   whole(given, 'delayMs', 500, 60_000, (m) => say(`retry.${m}`));
-  const { factor, on } = given;
-  if (factor !== undefined && (typeof factor !== 'number' || factor < 1 || factor > 4)) say('retry.factor must be a number from 1 to 4');
+  const { on } = given;
+  const factor = doubleOf(given.factor);
+  if (given.factor !== undefined && (factor === undefined || factor < 1 || factor > 4)) say('retry.factor must be a number from 1 to 4');
   if (on !== undefined && (!Array.isArray(on) || on.some((one) => !RETRY_ON.includes(one))))
     say(`retry.on can list ${RETRY_ON.join(', ')}`);
 }
@@ -148,8 +151,9 @@ const TIMES = { seconds: 1, minutes: 60, hours: 3_600, days: 86_400 } as const;
 const LONGEST_DELAY = 30 * 86_400;
 /** Seconds of a delay's amount and unit; null when they can't be read. */
 export function delaySeconds({ amount, unit = 'seconds' }: Config): number | null {
-  if (typeof amount !== 'number' || !Object.hasOwn(TIMES, String(unit))) return null;
-  return amount * TIMES[unit as keyof typeof TIMES];
+  const number = doubleOf(amount);
+  if (number === undefined || !Object.hasOwn(TIMES, String(unit))) return null;
+  return number * TIMES[unit as keyof typeof TIMES];
 }
 
 const CHECKS: Record<(typeof NODE_TYPES)[number], Check> = {

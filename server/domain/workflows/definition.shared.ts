@@ -1,4 +1,6 @@
 import { grouped } from '#server/kernel/numbers.ts';
+import { isExact, jsonTextOf } from './expressions/exact.shared.ts';
+
 // The definition of a workflow (interface rule 62 §3): what is stored, and the hard checks that every write of one must pass (§2 rule 7).
 // Whether it may also be live is another question: publishable.shared.ts.
 
@@ -126,7 +128,7 @@ export function withTriggerConfig(stored: unknown, config: Record<string, unknow
  */
 export function hardProblem(definition: unknown): { path: string; message: string } | null {
   if (!isRecord(definition)) return { path: '', message: 'must be an object' };
-  if (byteLength(JSON.stringify(definition)) > MOST_BYTES) return { path: '', message: 'must be at most 512 KiB' };
+  if (byteLength(jsonTextOf(definition)) > MOST_BYTES) return { path: '', message: 'must be at most 512 KiB' };
   const shape = shapeProblem(definition);
   if (shape) return { path: '', message: shape };
   const { nodes = [], edges = [] } = definition;
@@ -153,7 +155,8 @@ function shapeProblem(definition: object): string | null {
     count += inside.length;
     if (count > MOST_VALUES) return `must have at most ${grouped(MOST_VALUES)} members and items in all`;
     if (one.depth > DEEPEST) return `must be at most ${DEEPEST} levels deep`;
-    for (const value of inside) if (typeof value === 'object' && value !== null) open.push({ value, depth: one.depth + 1 });
+    for (const value of inside)
+      if (typeof value === 'object' && value !== null && !isExact(value)) open.push({ value, depth: one.depth + 1 });
   }
   return null;
 }
@@ -171,7 +174,7 @@ function nodeProblem(node: unknown, ids: Set<string>): { path: string; message: 
 }
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;
 

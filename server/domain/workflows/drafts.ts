@@ -8,11 +8,12 @@ import { pageOf } from '#server/kernel/page.ts';
 import { pagedRows } from '#server/platform/lists/paged.ts';
 import { listUses, mayWrite, problemsHere } from './acceptance.ts';
 import { graphOf } from './definition.shared.ts';
+import { openedJson } from './exact-json.shared.ts';
 import { definitionsOfPage } from './page-definitions.ts';
 import { isPublishable } from './publishable.shared.ts';
 import type { PublishWorkflow, SaveDraft, VersionRef, WorkflowVersions } from './schema.ts';
 import { changed, changeWorkflow } from './service.ts';
-import { entryOf, jsonOf, lockedWorkflow, personOf, type WorkflowRow, workflowById } from './store.ts';
+import { entryOf, jsonOf, lockedWorkflow, opened, personOf, type WorkflowRow, workflowById } from './store.ts';
 
 // What the editor works on. It saves by itself; nothing of it is live before somebody publishes it.
 
@@ -51,7 +52,7 @@ export function saveDraft(ctx: Ctx, { id, definition, base_version }: z.output<t
     const before = await lockedWorkflow(tx, ctx, id);
     await requireCurrent(tx, before, base_version);
     await mayWrite(tx, ctx, definition);
-    const row = await tx.workflows.update({ where: { id: before.id, ...own(ctx) }, data: draftData(ctx, before, definition) });
+    const row = opened(await tx.workflows.update({ where: { id: before.id, ...own(ctx) }, data: draftData(ctx, before, definition) }));
     await listUses(tx, ctx, row);
     return unchanged(await draftOf(tx, ctx, row));
   });
@@ -77,7 +78,8 @@ export function publishWorkflow(ctx: Ctx, { id, base_version, note }: z.output<t
     const definition = graphOf(before.draft ?? before.definition);
     await mayWrite(tx, ctx, definition);
     const published = await changeWorkflow(tx, ctx, before, { definition, enabled: true, note: note ?? null });
-    const row = before.draft === null ? published : await tx.workflows.update({ where: { id: before.id }, data: { draft: Prisma.DbNull } });
+    const row =
+      before.draft === null ? published : opened(await tx.workflows.update({ where: { id: before.id }, data: { draft: Prisma.DbNull } }));
     await listUses(tx, ctx, row);
     return changed(before, row);
   });
@@ -119,8 +121,9 @@ export function restoreVersion(ctx: Ctx, { id, n }: z.output<typeof VersionRef>)
     const version = /^[1-9][0-9]{0,8}$/.test(n) ? Number(n) : 0;
     const kept = await tx.workflow_versions.findFirst({ where: { ...own(ctx), workflow_id: before.id, version } });
     if (!kept) throw notFound();
-    await mayWrite(tx, ctx, graphOf(kept.definition));
-    const row = await tx.workflows.update({ where: { id: before.id, ...own(ctx) }, data: draftData(ctx, before, kept.definition) });
+    const definition = graphOf(openedJson(kept.definition));
+    await mayWrite(tx, ctx, definition);
+    const row = opened(await tx.workflows.update({ where: { id: before.id, ...own(ctx) }, data: draftData(ctx, before, definition) }));
     await listUses(tx, ctx, row);
     return audited(await draftOf(tx, ctx, row), entryOf('restore', row, { version }));
   });

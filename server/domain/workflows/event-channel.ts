@@ -13,6 +13,7 @@ import { uuidOf } from './nodes/email.ts';
 import { matchesPattern } from './nodes/matching.ts';
 import { runsBehind } from './nodes/request-ids.ts';
 import { startAutomatically } from './starts.ts';
+import { opened } from './store.ts';
 
 /** Workflows whose runs may lead to another, one after the other (interface rule 62 §4.2). */
 const MOST_DEEP = 5;
@@ -25,7 +26,8 @@ export const workflowChannel = (): Channel => ({
       workflow: await tx.workflows.findFirst({ where: { ...own(ctx), id: attempt.destination_id, enabled: true } }),
       origin: await originOf(tx, ctx, attempt),
     }));
-    const { workflow, origin } = found;
+    const { origin } = found;
+    const workflow = found.workflow && opened(found.workflow);
     if (!workflow || triggerTypeOf(workflow.definition) !== 'proxy_event') return { result: 'dropped' };
     const trigger = triggerOf(workflow.definition);
     const config = trigger ? configOf(trigger).proxyEventConfig : undefined;

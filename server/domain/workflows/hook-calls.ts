@@ -1,16 +1,18 @@
 import { digest } from '#server/crypto/tokens.ts';
 import { allOf, storedAuthority } from '#server/domain/authorities/service.ts';
 import { isServableStatus } from '#server/domain/tenants/status.shared.ts';
-import { formFields, parseBounded } from '#server/kernel/bounded-text.ts';
+import { assertJsonShape, BODY_SHAPE, formFields } from '#server/kernel/bounded-text.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { type Db, inTransaction } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
+import { paced } from '#server/kernel/slices.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { sql } from '#server/platform/sql.ts';
 import { take } from '#server/platform/throttle.ts';
 import { graphOf, isTerminal } from './definition.shared.ts';
 import { enqueueExecution, type TriggerOutput } from './engine/executions.ts';
 import { nodeRunViews } from './engine/views.ts';
+import { openedJson, parseExactSteps } from './exact-json.shared.ts';
 import { type HookCall, isAuthentic } from './hook-auth.ts';
 import { type HookSettings, hookSettingsOf } from './hook-settings.shared.ts';
 
@@ -30,7 +32,7 @@ export async function hookByToken(token: string, method: string): Promise<Hook> 
   const { rows } = TOKEN.test(token)
     ? await sql().query<HookRow>({ name: 'workflow-hook', text: BY_TOKEN, values: [digest(token)] })
     : { rows: [] };
-  const [row] = rows;
+  const [row] = rows.map((one) => ({ ...one, definition: openedJson(one.definition) }));
   const settings = row && hookSettingsOf(row.definition);
   // Unknown, disabled, of another trigger and of a workspace that isn't served: one answer.
   if (!row || !settings || !isServableStatus(row.subscription_status)) throw notFound();
@@ -75,7 +77,7 @@ export async function callHook(db: Db, hook: Hook, call: IncomingCall): Promise<
   if (!(await isAuthentic({ ...own(ctx), workflow_id: hook.id, now }, hook.settings.auth, call)))
     throw new Refusal('authentication_required', 'The call is not authenticated as this webhook demands.');
   await seldom(hook.id, now);
-  const input = outputOf(hook.settings, call, now);
+  const input = await outputOf(hook.settings, call, now);
   const { id } = await inTransaction(ctx, async (tx) => {
     const queued = await enqueueExecution(tx, ctx, {
       workflow: hook,
@@ -101,27 +103,28 @@ async function seldom(workflowId: string, now: Date): Promise<void> {
 }
 
 /** What the workflow sees of a call. @throws Refusal validation_error */
-export function outputOf(
+export async function outputOf(
   settings: HookSettings,
   { method, url, headers, body, ip }: HookCall & { ip: string | null },
   now: Date,
-): TriggerOutput {
+): Promise<TriggerOutput> {
   const query = Object.fromEntries(new URL(url).searchParams);
   return {
-    ...{ type: 'webhook', data: method === 'GET' ? query : parsed(headers.get('content-type') ?? '', body) },
+    ...{ type: 'webhook', data: method === 'GET' ? query : await parsed(headers.get('content-type') ?? '', body) },
     ...{ method, headers: shownHeaders(settings, headers), query, ip, timestamp: now.toISOString() },
   };
 }
 
 /** JSON and forms as values, anything else as text. */
-function parsed(contentType: string, body: Uint8Array): unknown {
+async function parsed(contentType: string, body: Uint8Array): Promise<unknown> {
   if (body.byteLength === 0) return null;
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   const text = Buffer.from(body).toString('utf8');
   if (type === 'application/x-www-form-urlencoded') return Object.fromEntries(formFields(text));
   if (type !== 'application/json' && !type.endsWith('+json')) return text;
   try {
-    return parseBounded(text);
+    assertJsonShape(text, BODY_SHAPE);
+    return await paced(parseExactSteps(text), text.length);
   } catch (error) {
     if (error instanceof Refusal) throw error;
     throw new Refusal('validation_error', 'The request body must be valid JSON in UTF-8.');

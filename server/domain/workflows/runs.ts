@@ -23,6 +23,8 @@ import {
 } from './definition.shared.ts';
 import { cancelExecution as cancel, enqueueExecution, retryExecution as retry, type Start, type TriggeredBy } from './engine/executions.ts';
 import { executionViews } from './engine/views.ts';
+import { openedJson } from './exact-json.shared.ts';
+import { jsonTextOf } from './expressions/exact.shared.ts';
 import { mayCallRoutes } from './routes-called.ts';
 import type { BrowseExecutions, ExecuteWorkflow, ListExecutions, RetryExecution, RunWorkflow } from './schema.ts';
 import { lockedWorkflow, type WorkflowRow, workflowById } from './store.ts';
@@ -51,7 +53,7 @@ export function runWorkflow(ctx: Ctx, { id, input, version }: z.output<typeof Ru
       return started(tx, ctx, row, { version: row.version, definition: graphOf(row.definition), input });
     const earlier = await tx.workflow_versions.findFirst({ where: { ...own(ctx), workflow_id: row.id, version } });
     if (!earlier) throw invalid('version', "doesn't exist");
-    return started(tx, ctx, row, { version, definition: graphOf(earlier.definition), input });
+    return started(tx, ctx, row, { version, definition: graphOf(openedJson(earlier.definition)), input });
   });
 }
 
@@ -82,7 +84,7 @@ async function checkInput(definition: Definition, input: unknown): Promise<void>
   const schema = trigger && configOf(trigger).inputSchema;
   if (!isRecord(schema)) return;
   try {
-    const [fault] = (await outputSchema(schema)).faults(JSON.stringify(input ?? null));
+    const [fault] = (await outputSchema(schema)).faults(jsonTextOf(input ?? null));
     if (fault) throw invalid(`input${fault.path.replaceAll('/', '.')}`, `doesn't fit the schema of the trigger: ${fault.message}`);
   } catch (error) {
     if (error instanceof InvalidSchema) throw invalid('input', `can't be checked by the inputSchema of the trigger: ${error.message}`);
@@ -184,13 +186,13 @@ export const inspectExecution = (ctx: Ctx, { id }: { id: string }) =>
   });
 
 async function definitionOf(tx: Tx, ctx: Ctx, row: Row, workflow: WorkflowRow): Promise<Record<string, unknown>> {
-  if (row.definition !== null) return row.definition as Record<string, unknown>;
+  if (row.definition !== null) return openedJson(row.definition) as Record<string, unknown>;
   const version = row.workflow_version ?? workflow.version;
   const kept = await tx.workflow_versions.findFirst({
     where: { ...own(ctx), workflow_id: workflow.id, version },
     select: { definition: true },
   });
-  return (kept?.definition ?? workflow.definition) as Record<string, unknown>;
+  return (kept ? openedJson(kept.definition) : workflow.definition) as Record<string, unknown>;
 }
 
 /** @throws Refusal not_found, not_cancellable once it has ended */

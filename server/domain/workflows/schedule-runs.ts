@@ -7,6 +7,7 @@ import { TERMINAL_STATUSES } from './definition.shared.ts';
 import { uuidOf } from './nodes/email.ts';
 import { nextOf, type Schedule, scheduleOf } from './schedules.ts';
 import { startAutomatically } from './starts.ts';
+import { opened } from './store.ts';
 
 type Due = { workflow_id: string; tenant_id: string; sandbox: boolean; next_fire_at: Date };
 const BATCH = 100;
@@ -37,7 +38,8 @@ const fire = (ctx: Ctx, { workflow_id: id, next_fire_at }: Due): Promise<boolean
     const [row] = await tx.$queryRaw<{ last_fire_at: Date | null; overlap: string }[]>`
       select last_fire_at, overlap from workflow_schedules where workflow_id = ${id}::uuid and next_fire_at = ${next_fire_at} for update skip locked`;
     if (!row) return false;
-    const workflow = await tx.workflows.findFirst({ where: { ...own(ctx), id, enabled: true } });
+    const found = await tx.workflows.findFirst({ where: { ...own(ctx), id, enabled: true } });
+    const workflow = found && opened(found);
     const schedule = workflow && scheduleOf(workflow.definition);
     const next = schedule && following(schedule, next_fire_at, ctx.now);
     if (!workflow || !next) {

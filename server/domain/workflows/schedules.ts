@@ -3,6 +3,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { type Cron, leastGap, nextFire, parseCron } from './cron.shared.ts';
 import { configOf, isRecord, triggerOf, triggerTypeOf } from './definition.shared.ts';
+import { doubleOf } from './expressions/numbers.shared.ts';
 
 const MINUTE = 60_000;
 /** The channel of the delivery engine whose destinations are workflows. */
@@ -20,7 +21,7 @@ export function scheduleOf(definition: unknown): Schedule | null {
   const timezone = typeof config.timezone === 'string' && config.timezone !== '' ? config.timezone : 'UTC';
   const overlap = config.overlap === 'queue' ? 'queue' : 'skip';
   if (isRecord(config.every)) {
-    const minutes = Number(config.every.minutes);
+    const minutes = doubleOf(config.every.minutes) ?? 0;
     return Number.isInteger(minutes) && minutes > 0 ? { cron: null, text: null, every: minutes, timezone, overlap } : null;
   }
   const cron = typeof config.cron === 'string' ? parseCron(config.cron) : '';

@@ -1,24 +1,46 @@
 import { z } from 'zod';
 import { atLeastOne, Deleted, flag, isoTime, label, pathId, queryInt, text, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery, pageQuery } from '#server/kernel/page.ts';
-import { type Definition, EXECUTION_STATUSES, EXECUTION_TRIGGERS, hardProblem, NODE_STATUSES, TRIGGER_TYPES } from './definition.shared.ts';
+import {
+  type Definition,
+  EXECUTION_STATUSES,
+  EXECUTION_TRIGGERS,
+  hardProblem,
+  isRecord,
+  NODE_STATUSES,
+  TRIGGER_TYPES,
+} from './definition.shared.ts';
+import { exactly } from './exact-json.shared.ts';
+import { jsonTextOf } from './expressions/exact.shared.ts';
 
 // The wire of interface rule 62 §2 and §6. A definition is any JSON that passes the hard checks; whether it may be live is judged by the service.
 
 const MOST_INPUT = 256 * 1024;
 
+/** A JSON object as it was given: every name is a member, and numbers keep their digits. */
+const anyObject = () =>
+  z
+    .unknown()
+    .refine(isRecord, 'must be an object')
+    .transform((given) => exactly(given) as Record<string, unknown>)
+    .meta({ type: 'object', additionalProperties: true });
 const definition = () =>
   z
-    .record(z.string(), z.unknown())
+    .unknown()
+    .refine(isRecord, 'must be an object')
     .superRefine((given, check) => {
-      const problem = hardProblem(given);
+      const problem = isRecord(given) ? hardProblem(given) : null;
       if (problem) check.addIssue({ code: 'custom', message: `${problem.path === '' ? '' : `${problem.path} `}${problem.message}` });
     })
-    .transform((given) => given as Definition & Record<string, unknown>)
+    .transform((given) => exactly(given) as Definition & Record<string, unknown>)
     .meta({ type: 'object', additionalProperties: true });
-const anyObject = () => z.record(z.string(), z.unknown());
-const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value) ?? '').length;
-const input = () => z.unknown().refine((given) => given === undefined || bytesOf(given) <= MOST_INPUT, 'must be at most 256 KiB');
+const shownObject = () => z.custom<Record<string, unknown>>(isRecord).meta({ type: 'object', additionalProperties: true });
+const bytesOf = (value: unknown): number => new TextEncoder().encode(jsonTextOf(value) ?? '').length;
+const input = () =>
+  z
+    .unknown()
+    .refine((given) => given === undefined || bytesOf(given) <= MOST_INPUT, 'must be at most 256 KiB')
+    .transform(exactly);
 
 const fields = {
   name: label(200),
@@ -57,7 +79,7 @@ export const Workflow = z
     id: z.uuid(),
     name: z.string(),
     description: z.string().nullable(),
-    definition: anyObject(),
+    definition: shownObject(),
     environment: z.string().nullable(),
     enabled: z.boolean(),
     disabled_reason: z.enum(['manual', 'runaway', 'invalid_definition']).nullable(),
@@ -71,7 +93,7 @@ export const Workflow = z
   })
   .meta({ id: 'Workflow' });
 /** Null: left out, for the page has too many bytes already. */
-const listedDefinition = () => anyObject().nullable();
+const listedDefinition = () => shownObject().nullable();
 export const ListedWorkflow = Workflow.extend({ definition: listedDefinition(), run_count: count() }).meta({ id: 'ListedWorkflow' });
 export const DeletedWorkflow = Deleted.extend({ id: z.uuid() }).meta({ id: 'DeletedWorkflow' });
 
@@ -142,7 +164,7 @@ export const BrowsedExecution = Execution.extend({ workflow_name: z.string() }).
 /** A run as its page shows it: with the definition that ran. */
 export const InspectedExecution = ExecutionDetail.extend({
   workflow_name: z.string(),
-  definition: anyObject(),
+  definition: shownObject(),
   chain: z.uuid().array(),
 }).meta({ id: 'InspectedWorkflowExecution' });
 export const ExecutionRef = z.object({ id: pathId() });
@@ -164,7 +186,7 @@ const Person = z.object({ id: z.uuid(), name: z.string() }).nullable();
 /** What the editor opens: the draft, or the live definition when there is none. `base_version` goes back with the next save. */
 export const WorkflowDraft = z
   .object({
-    definition: anyObject(),
+    definition: shownObject(),
     base_version: z.int(),
     version: z.int(),
     is_draft: z.boolean(),
@@ -195,7 +217,7 @@ export const WorkflowExport = z
     description: z.string().nullable(),
     environment: z.string().nullable(),
     timeout_seconds: z.int().nullable(),
-    definition: anyObject(),
+    definition: shownObject(),
     secrets: z.string().array(),
   })
   .meta({ id: 'WorkflowExport' });
@@ -219,7 +241,7 @@ export const TestNode = z.object({
   id: pathId(),
   node_id: pathId(),
   input: input().optional(),
-  context: z.record(z.string(), z.unknown()).optional(),
+  context: anyObject().optional(),
   useLastRun: z.boolean().optional(),
 });
 export const TestedNode = z

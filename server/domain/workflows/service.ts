@@ -12,11 +12,12 @@ import { pageOf } from '#server/kernel/page.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { followWorkflow, forgetReferences, mayWrite, problemsHere, requirePublishable } from './acceptance.ts';
 import { type Definition, graphOf, type TriggerType, triggerTypeOf, withTriggerConfig } from './definition.shared.ts';
+import { isExact } from './expressions/exact.shared.ts';
 import { definitionsOfPage } from './page-definitions.ts';
 import { firstError, isPublishable } from './publishable.shared.ts';
 import { syncSubscription } from './schedules.ts';
 import type { CreateWorkflow, ListWorkflows, UpdateWorkflow, Workflow } from './schema.ts';
-import { entryOf, jsonOf, lockedWorkflow, personOf, type WorkflowRow, workflowById } from './store.ts';
+import { entryOf, jsonOf, lockedWorkflow, opened, personOf, type WorkflowRow, workflowById } from './store.ts';
 
 export const listWorkflows = (ctx: Ctx, { enabled, trigger_type, ...query }: z.output<typeof ListWorkflows>) =>
   read(ctx, async (tx) => {
@@ -86,7 +87,7 @@ export async function insertWorkflow(tx: Tx, ctx: Ctx, { definition, enabled: as
     ctx.warnings.push(
       `The workflow is stored and not enabled, since its definition can't be published: ${problem}. Correct it, then enable the workflow.`,
     );
-  const row = await tx.workflows.create({
+  const created = await tx.workflows.create({
     data: {
       ...own(ctx),
       ...input,
@@ -97,6 +98,7 @@ export async function insertWorkflow(tx: Tx, ctx: Ctx, { definition, enabled: as
       ...{ created_at: ctx.now, updated_at: ctx.now },
     },
   });
+  const row = opened(created);
   await keepVersion(tx, ctx, row, null);
   await followWorkflow(tx, ctx, row);
   return row;
@@ -148,7 +150,7 @@ export async function changeWorkflow(tx: Tx, ctx: Ctx, before: WorkflowRow, { de
   const authority = stands ? authorityOf(ctx) : before.authority;
   const goesLive = enabled && (definition !== undefined || !before.enabled);
   if (goesLive) requirePublishable(await problemsHere(tx, ctx, live));
-  const row = await tx.workflows.update({
+  const updated = await tx.workflows.update({
     where: { id: before.id, ...own(ctx) },
     data: {
       ...input,
@@ -168,6 +170,7 @@ export async function changeWorkflow(tx: Tx, ctx: Ctx, before: WorkflowRow, { de
       updated_at: ctx.now,
     },
   });
+  const row = opened(updated);
   if (definition) await keepVersion(tx, ctx, row, note);
   if (definition || enabled !== before.enabled) await followWorkflow(tx, ctx, row);
   return row;
@@ -178,7 +181,7 @@ const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(sorted(a)) 
 /** PostgreSQL keeps the members of JSON in an order of its own. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || isExact(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -4,14 +4,23 @@ import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
+import { openedJson, storedJson } from './exact-json.shared.ts';
 
+/** A row whose `definition` and `draft` are opened. */
 export type WorkflowRow = Prisma.workflowsGetPayload<object>;
+
+/** A row with its definitions as they were given: the database may have them as text. */
+export const opened = <T extends { definition?: unknown; draft?: unknown }>(row: T): T => ({
+  ...row,
+  ...(row.definition === undefined ? {} : { definition: openedJson(row.definition) }),
+  ...(row.draft === undefined ? {} : { draft: openedJson(row.draft) }),
+});
 
 /** @throws Refusal not_found */
 export async function workflowById(tx: Tx, ctx: Ctx, id: string): Promise<WorkflowRow> {
   const row = isUuid(id) ? await tx.workflows.findFirst({ where: { ...own(ctx), id: id.toLowerCase() } }) : null;
   if (!row) throw notFound();
-  return row;
+  return opened(row);
 }
 
 /** The same, holding the row until the transaction ends. */
@@ -29,5 +38,5 @@ export const entryOf = (action: string, { id, name }: Pick<WorkflowRow, 'id' | '
 /** A person's id; null for machines. */
 export const personOf = ({ actor }: Ctx): string | null => (actor.type === 'member' ? actor.id : null);
 
-/** Stored JSON as Prisma takes it. */
-export const jsonOf = (value: unknown): Prisma.InputJsonValue => value as Prisma.InputJsonValue;
+/** A definition as Prisma takes it. */
+export const jsonOf = (definition: unknown): Prisma.InputJsonValue => storedJson(definition) as Prisma.InputJsonValue;

@@ -2,6 +2,8 @@ import { newId } from '#server/kernel/ids.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { log } from '#server/platform/log.ts';
 import { configOf, graphOf, type NodeStatus, type WorkflowNode } from '../definition.shared.ts';
+import { openedJson } from '../exact-json.shared.ts';
+import { doubleOf } from '../expressions/numbers.shared.ts';
 import type { NodeResult } from '../nodes/node-call.ts';
 import { structureOf } from '../structure.shared.ts';
 import { type Drive, type Ended, frameOf, type Held, hold, inputBytes, type Tools } from './drive-state.ts';
@@ -32,7 +34,7 @@ export async function drive(held: Held, tools: Tools): Promise<void> {
 
 async function open(held: Held, tools: Tools): Promise<Drive | null> {
   const { execution, abandoned } = held;
-  const structure = structureOf(graphOf(execution.definition));
+  const structure = structureOf(graphOf(openedJson(execution.definition)));
   const graph = openGraph(structure, (node, frame, status) => blank(node, frame, status, tools.clock()));
   const drive: Drive = {
     ...{ held, tools, graph, value: { input: null }, timers: new Map(), tasks: new Map(), dirty: new Set() },
@@ -273,18 +275,9 @@ function retries(
   run: Run,
   { retry, fault }: Extract<NodeResult, { status: 'failed' }>,
 ): boolean {
-  const config = configOf(node).retry;
-  const {
-    attempts = 0,
-    delayMs = 1_000,
-    factor = 2,
-    on = ['timeout', 'network', '5xx', '429'],
-  } = (config ?? {}) as {
-    attempts?: number;
-    delayMs?: number;
-    factor?: number;
-    on?: string[];
-  };
+  const config = (configOf(node).retry ?? {}) as { on?: string[]; [key: string]: unknown };
+  const { on = ['timeout', 'network', '5xx', '429'] } = config;
+  const [attempts, delayMs, factor] = [doubleOf(config.attempts) ?? 0, doubleOf(config.delayMs) ?? 1_000, doubleOf(config.factor) ?? 2];
   if (!retry || drive.stop || run.attempt > attempts || !on.includes(retry.reason)) return false;
   const wait = Math.max(delayMs * factor ** (run.attempt - 1), retry.afterMs);
   run.attempt++;

@@ -1,4 +1,5 @@
 import { configOf, type ExecutionError, type NodeStatus, TRIGGER_NODE, type WorkflowNode } from '../definition.shared.ts';
+import { doubleOf } from '../expressions/numbers.shared.ts';
 import type { Scope } from '../expressions/reference.shared.ts';
 import { caughtBy, type Link, reached, type Structure } from '../structure.shared.ts';
 
@@ -161,8 +162,8 @@ function settleLoop(graph: Graph, node: WorkflowNode, run: Run, frame: Frame, st
   const key = keyOf(frame.path, node.id);
   const loop = graph.loops.get(key);
   if (!loop) return false;
-  const { concurrency = 1, onItemError = 'stop' } = configOf(node);
-  const most = typeof concurrency === 'number' ? concurrency : 1;
+  const { concurrency, onItemError = 'stop' } = configOf(node);
+  const most = doubleOf(concurrency) ?? 1;
   const settle = (index: number) => {
     const child = iteration(frame, node.id, index);
     if (!settleFrame(graph, child, step)) return;

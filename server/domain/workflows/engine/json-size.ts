@@ -1,4 +1,6 @@
 import { grouped } from '#server/kernel/numbers.ts';
+import { isExact } from '../expressions/exact.shared.ts';
+
 /** How large a value is as JSON: bytes of UTF-8, and values in all. */
 export type JsonSize = { bytes: number; values: number; tooDeep?: true };
 
@@ -8,6 +10,8 @@ export const MOST_VALUES = 500_000;
 /** Of one, which is measured at once. */
 export const MOST_VALUES_EACH = 320_000;
 export const MOST_LEVELS = 500;
+/** A number that keeps its digits is an object in memory, and takes as long to write as several values. */
+export const EXACT_VALUES = 4;
 export const isOver = ({ bytes, values, tooDeep }: JsonSize): boolean =>
   tooDeep === true || bytes > MOST_STATE || values > MOST_VALUES_EACH;
 
@@ -22,6 +26,11 @@ export function jsonSize(value: unknown): JsonSize {
   let [bytes, values] = [0, 0];
   const [open, depths]: [object[], number[]] = [[], []];
   const add = (part: unknown, depth: number) => {
+    if (isExact(part)) {
+      values += EXACT_VALUES;
+      bytes += String(part).length;
+      return;
+    }
     if (typeof part === 'object' && part !== null) {
       open.push(part);
       depths.push(depth);

@@ -9,6 +9,8 @@ import { fresh } from '#server/testing/factories.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { until } from '#server/testing/until.ts';
 import { type Definition, graphOf, isTerminal, triggerTypeOf, type WorkflowNode } from '../definition.shared.ts';
+import { storedJson } from '../exact-json.shared.ts';
+import { opened } from '../store.ts';
 import { enqueueExecution } from './executions.ts';
 import { nodeRunViews } from './views.ts';
 import { startWorkflows, type Workflows } from './worker.ts';
@@ -44,16 +46,16 @@ export async function stored(ctx: Ctx, definition: Definition, more: Record<stri
       ...place,
       id: newId(),
       name: fresh('flow'),
-      definition: definition as object,
+      definition: storedJson(definition) as object,
       trigger_type: triggerTypeOf(definition),
       authority: authorityOf(ctx) ?? Prisma.DbNull,
       ...more,
     },
   });
   await db().workflow_versions.create({
-    data: { ...place, id: newId(), workflow_id: row.id, version: 1, definition: definition as object },
+    data: { ...place, id: newId(), workflow_id: row.id, version: 1, definition: storedJson(definition) as object },
   });
-  return row;
+  return opened(row);
 }
 export type StoredWorkflow = Awaited<ReturnType<typeof stored>>;
 

@@ -1,6 +1,9 @@
 import { type Space, spaceOf } from '#server/kernel/context.ts';
+import { paced } from '#server/kernel/slices.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { isRecord } from '../definition.shared.ts';
+import { parseExactSteps } from '../exact-json.shared.ts';
+import { jsonTextOf } from '../expressions/exact.shared.ts';
 import { fitting, isOver, type JsonSize, jsonSize } from './json-size.ts';
 
 type Place = { tenant_id: string; sandbox: boolean };
@@ -14,7 +17,7 @@ export type NodeValue = { input: unknown; output: unknown };
 
 /** Seals a JSON value for a row (interface rule 62 §4.2, purpose workflow_data). @throws TenantKeyUnavailable */
 export async function sealValue(place: Place, rowId: string, value: ExecutionValue | NodeValue): Promise<SealedValue> {
-  const bytes = Buffer.from(JSON.stringify(value));
+  const bytes = Buffer.from(jsonTextOf(value));
   try {
     return (await keyring().sealValue(placeOf(place, rowId), bytes)) as SealedValue;
   } finally {
@@ -27,7 +30,7 @@ export async function openValue<T>(place: Place, row: StoredValue & { id: string
   const { value_ct, cek_wrapped, tmk_version } = row;
   const bytes = await keyring().openValue(placeOf(place, row.id), { value_ct, cek_wrapped, tmk_version });
   try {
-    return JSON.parse(bytes.toString('utf8')) as T;
+    return (await paced(parseExactSteps(bytes.toString('utf8')), bytes.length)) as T;
   } finally {
     bytes.fill(0);
   }
@@ -82,6 +85,6 @@ function keptOf(output: unknown): Kept {
 
 /** The beginning of a text, or of a value as JSON, that is at most this long as JSON. */
 function cutTo(value: unknown, bytes: number): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = typeof value === 'string' ? value : jsonTextOf(value);
   return text.slice(0, fitting(text, bytes)).toWellFormed();
 }

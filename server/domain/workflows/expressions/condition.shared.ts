@@ -1,5 +1,8 @@
+import { isRecord } from '../definition.shared.ts';
+import { type ExactNumber, isExact, isNumber } from './exact.shared.ts';
 import { asNumber, keysOf } from './filters.shared.ts';
 import { COST, charge, costOfMembers, type Meter } from './meter.shared.ts';
+import { compareNumbers, isTruthy } from './numbers.shared.ts';
 import { Cursor, expected, type Reference, readLiteral, readReference, resolve, type Scope, SyntaxProblem } from './reference.shared.ts';
 
 // Expressions of conditions: literals, references without braces, === !== < > <= >= && || !, parentheses, and includes, startsWith and endsWith of a
@@ -115,7 +118,7 @@ export function referencesOf(condition: Condition): Reference[] {
 }
 
 /** @throws TooLarge */
-export const holds = (condition: Condition, scope: Scope, meter: Meter): boolean => Boolean(evaluate(condition, { scope, meter }));
+export const holds = (condition: Condition, scope: Scope, meter: Meter): boolean => isTruthy(evaluate(condition, { scope, meter }));
 
 type Within = { scope: Scope; meter: Meter };
 
@@ -127,11 +130,12 @@ function evaluate(condition: Condition, within: Within): unknown {
     case 'reference':
       return resolve(condition.reference, within.scope) ?? null;
     case 'not':
-      return !evaluate(condition.of, within);
+      return !isTruthy(evaluate(condition.of, within));
     case 'and':
-      return evaluate(condition.left, within) && evaluate(condition.right, within);
-    case 'or':
-      return evaluate(condition.left, within) || evaluate(condition.right, within);
+    case 'or': {
+      const left = evaluate(condition.left, within);
+      return isTruthy(left) === (condition.kind === 'and') ? evaluate(condition.right, within) : left;
+    }
     case 'call':
       return called(condition.method, evaluate(condition.on, within), evaluate(condition.argument, within), within.meter);
     case 'compare':
@@ -157,28 +161,36 @@ function compared(operator: Comparison, left: unknown, right: unknown, meter: Me
 /** A text in a text, an item of a list (by JSON), a member's name of an object. */
 export function contains(value: unknown, searched: unknown, meter: Meter): boolean {
   if (typeof value === 'string') {
-    if (typeof searched === 'object' && searched !== null) return false;
+    if (typeof searched === 'object' && searched !== null && !isExact(searched)) return false;
     charge(meter, value.length);
     return value.includes(String(searched));
   }
   if (Array.isArray(value)) return value.some((item) => sameJson(item, searched, meter));
-  return typeof value === 'object' && value !== null && typeof searched === 'string' && Object.hasOwn(value, searched);
+  return isRecord(value) && typeof searched === 'string' && Object.hasOwn(value, searched);
 }
 
-/** Negative, zero or positive; null when the two have no order. Two texts are compared as texts, anything else as numbers. */
+/** Negative, zero or positive; null when the two have no order. Two texts are compared as texts, anything else as numbers. @throws TooLarge */
 export function ordered(left: unknown, right: unknown, meter: Meter): number | null {
   charge(meter, typeof left === 'string' ? left.length : COST.step);
   if (typeof left === 'string' && typeof right === 'string') return left < right ? -1 : left > right ? 1 : 0;
   if (!isNumeric(left) || !isNumeric(right)) return null;
   const [a, b] = [asNumber(left), asNumber(right)];
-  return a === null || b === null ? null : a - b;
+  return a === null || b === null ? null : inOrder(a, b, meter);
 }
-const isNumeric = (value: unknown) => typeof value === 'number' || typeof value === 'string';
+
+/** Numbers with their digits, which are charged. */
+function inOrder(left: number | ExactNumber, right: number | ExactNumber, meter: Meter): number {
+  if (isExact(left)) charge(meter, String(left).length + COST.exact);
+  if (isExact(right)) charge(meter, String(right).length + COST.exact);
+  return compareNumbers(left, right);
+}
+const isNumeric = (value: unknown) => isNumber(value) || typeof value === 'string';
 
 /** Equality of JSON values: the order of members doesn't matter. */
 export function sameJson(left: unknown, right: unknown, meter: Meter, depth = 0): boolean {
   charge(meter, COST.step + (typeof left === 'string' ? left.length : 0));
   if (left === right) return true;
+  if (isExact(left) || isExact(right)) return isNumber(left) && isNumber(right) && inOrder(left, right, meter) === 0;
   if (left === null || right === null || typeof left !== 'object' || typeof right !== 'object' || depth > 100) return false;
   if (Array.isArray(left) || Array.isArray(right)) {
     if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;

@@ -1,9 +1,11 @@
 import { isRecord } from '../definition.shared.ts';
+import { type ExactNumber, isNumber, jsonTextOf } from './exact.shared.ts';
 import { assertShort, COST, charge, chargeWhole, costOfMembers, type Meter } from './meter.shared.ts';
+import { LONGEST_NUMBER, numberIn } from './numbers.shared.ts';
 
 /** What a placeholder may do to its value (interface rule 62 §3.2). */
 export type FilterCall = { name: FilterName; args: Argument[] };
-export type Argument = string | number | boolean | null;
+export type Argument = string | number | boolean | null | ExactNumber;
 
 /** The runtime's own: pages preview without it. */
 export type Hash = (text: string) => string;
@@ -44,10 +46,10 @@ export const isFilter = (name: string): name is FilterName => Object.hasOwn(FILT
 /** @throws TooLarge */
 export const applied = (value: unknown, { name, args }: FilterCall, work: Work): unknown => FILTERS[name].run(value, args, work);
 
-/** Objects and lists as JSON, nothing as nothing. @throws TooLarge */
+/** Objects and lists as JSON, a number as its digits, nothing as nothing. @throws TooLarge */
 export function asText(value: unknown, meter: Meter): string {
   if (value === null || value === undefined) return '';
-  if (typeof value === 'object') return jsonOf(value, meter);
+  if (typeof value === 'object' && !isNumber(value)) return jsonOf(value, meter);
   const text = String(value);
   charge(meter, text.length);
   return text;
@@ -56,7 +58,7 @@ export function asText(value: unknown, meter: Meter): string {
 /** @throws TooLarge */
 export function jsonOf(value: unknown, meter: Meter): string {
   chargeWhole(meter, value);
-  return limited(JSON.stringify(value));
+  return limited(jsonTextOf(value));
 }
 
 export function keysOf(value: object, meter: Meter): string[] {
@@ -66,14 +68,12 @@ export function keysOf(value: object, meter: Meter): string[] {
 }
 
 /** Longer texts are neither numbers nor times: looking at one for that costs next to nothing. */
-export const LONGEST_LITERAL = 400;
+export const LONGEST_LITERAL = LONGEST_NUMBER;
 
-/** A number, or a text that is one; else null. */
-export function asNumber(value: unknown): number | null {
+/** A number as it is, or the one that a text is; else null. @throws TooLarge */
+export function asNumber(value: unknown): number | ExactNumber | null {
   if (typeof value === 'boolean') return value ? 1 : 0;
-  const written = typeof value === 'string' && value.length <= LONGEST_LITERAL && value.trim() !== '';
-  const number = typeof value === 'number' ? value : written ? Number(value) : Number.NaN;
-  return Number.isFinite(number) ? number : null;
+  return isNumber(value) ? value : typeof value === 'string' ? numberIn(value) : null;
 }
 
 export function limited(text: string): string {
@@ -122,8 +122,12 @@ function base64(text: string, meter: Meter): string {
 
 /** In UTC. A number counts seconds, or milliseconds when it is too large for that; null for what is no time. */
 function dated(value: unknown, format: string, meter: Meter): string | number | null {
-  const text = typeof value === 'object' || (typeof value === 'string' && value.length > LONGEST_LITERAL) ? '' : asText(value, meter);
-  const at = typeof value === 'number' ? new Date(Math.abs(value) > 1e11 ? value : value * 1_000) : new Date(text || Number.NaN);
+  const text =
+    (typeof value === 'object' && !isNumber(value)) || (typeof value === 'string' && value.length > LONGEST_LITERAL)
+      ? ''
+      : asText(value, meter);
+  const number = isNumber(value) ? Number(text) : Number.NaN; // a time has milliseconds, which a double of it has, too
+  const at = isNumber(value) ? new Date(Math.abs(number) > 1e11 ? number : number * 1_000) : new Date(text || Number.NaN);
   if (Number.isNaN(at.getTime())) return null;
   if (format === 'unix') return Math.floor(at.getTime() / 1_000);
   const iso = at.toISOString();

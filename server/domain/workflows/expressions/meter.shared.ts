@@ -1,3 +1,5 @@
+import { isExact } from './exact.shared.ts';
+
 /** Something is larger, or takes more work, than it may. */
 export class TooLarge extends Error {
   override readonly name = 'TooLarge';
@@ -8,10 +10,11 @@ export const MOST_TEXT = 5 * 1024 * 1024;
 /** What the evaluation of one node may look at and make. A unit is some nanoseconds, so that all of them stay under 50 ms whatever the shape is. */
 export const MOST_WORK = 8_000_000;
 /**
- * Units of an item, a member, a step, a piece of a text, a character that is escaped or converted, and one of a template that is parsed. Others count 1.
+ * Units of an item, a member, a step, a piece of a text, a number that keeps its digits, a character that is escaped or converted, and one of a template
+ * that is parsed. Others count 1.
  * A member of an object that has many is looked up in a table, which takes three times as long.
  */
-export const COST = { item: 40, member: 50, memberOfMany: 120, step: 20, piece: 12, escape: 8, parse: 5 } as const;
+export const COST = { item: 40, member: 50, memberOfMany: 120, step: 20, exact: 80, piece: 12, escape: 8, parse: 5 } as const;
 const MANY = 512;
 export const costOfMembers = (count: number): number => count * (count > MANY ? COST.memberOfMany : COST.member);
 
@@ -42,6 +45,10 @@ export function chargeWhole(meter: Meter, value: unknown, times = 1): void {
     const { value: part, depth } = one;
     if (typeof part === 'string') chargeText(meter, part, times);
     if (typeof part !== 'object' || part === null) continue;
+    if (isExact(part)) {
+      charge(meter, (COST.exact + String(part).length) * times);
+      continue;
+    }
     if (depth === DEEPEST) throw new TooLarge(`a value is more than ${DEEPEST} levels deep, the limit`);
     const isList = Array.isArray(part);
     if (isList) charge(meter, part.length * COST.item * times);

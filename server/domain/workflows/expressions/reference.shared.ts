@@ -1,4 +1,6 @@
 import { isRecord } from '../definition.shared.ts';
+import type { ExactNumber } from './exact.shared.ts';
+import { numberIn } from './numbers.shared.ts';
 
 /** `{{orders.body.items[0]["a b"]}}`: the output of a node and the way into it (interface rule 62 §3.2). */
 export type Reference = { node: string; path: (string | number)[] };
@@ -96,14 +98,16 @@ export function readString(cursor: Cursor): string {
 }
 
 /** A number, a quoted text, true, false or null; undefined when something else is next. @throws SyntaxProblem */
-export function readLiteral(cursor: Cursor): { value: string | number | boolean | null } | undefined {
+export function readLiteral(cursor: Cursor): { value: string | number | boolean | null | ExactNumber } | undefined {
   const char = cursor.peek();
   if (char === '"' || char === "'") return { value: readString(cursor) };
   if (isDigit(char) || (char === '-' && isDigit(cursor.peek(1)))) {
     const sign = cursor.take('-') ? '-' : '';
     const whole = cursor.run(isDigit);
     const fraction = cursor.peek() === '.' && isDigit(cursor.peek(1)) && cursor.take('.') ? `.${cursor.run(isDigit)}` : '';
-    return { value: Number(sign + whole + fraction) };
+    const value = numberIn(sign + whole + fraction);
+    if (value === null) throw expected('a number of at most 400 characters', cursor);
+    return { value };
   }
   if (!isLetter(char)) return undefined;
   for (const [word, value] of WORDS)

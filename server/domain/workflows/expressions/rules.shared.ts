@@ -1,4 +1,6 @@
+import { isRecord } from '../definition.shared.ts';
 import { contains, ordered, sameJson } from './condition.shared.ts';
+import { isNumber } from './exact.shared.ts';
 import { asNumber, asText, keysOf } from './filters.shared.ts';
 import { COST, charge, type Meter } from './meter.shared.ts';
 
@@ -69,8 +71,8 @@ export function satisfies(
 }
 
 function equal(left: unknown, right: unknown, meter: Meter): boolean {
-  if (typeof left === 'number' && typeof right === 'string') return asNumber(right) === left;
-  if (typeof left === 'string' && typeof right === 'number') return asNumber(left) === right;
+  if (isNumber(left) && typeof right === 'string') return sameJson(left, asNumber(right), meter);
+  if (typeof left === 'string' && isNumber(right)) return sameJson(asNumber(left), right, meter);
   return sameJson(left ?? null, right ?? null, meter);
 }
 
@@ -83,5 +85,5 @@ function inList(left: unknown, right: unknown, meter: Meter): boolean {
 function isEmpty(value: unknown, meter: Meter): boolean {
   if (value === null || value === undefined || value === '') return true;
   if (Array.isArray(value)) return value.length === 0;
-  return typeof value === 'object' && keysOf(value, meter).length === 0;
+  return isRecord(value) && keysOf(value, meter).length === 0;
 }

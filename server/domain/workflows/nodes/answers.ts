@@ -1,10 +1,12 @@
-import { parseBounded } from '#server/kernel/bounded-text.ts';
+import { jsonShapeSteps } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { grouped } from '#server/kernel/numbers.ts';
+import { paced, type Steps } from '#server/kernel/slices.ts';
 import type { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { OutboundResponse } from '#server/platform/http-out/request-out.ts';
 import { statusText } from '#server/platform/status-text.ts';
 import { isRecord } from '../definition.shared.ts';
+import { parseExactSteps } from '../exact-json.shared.ts';
 import { asText, jsonOf } from '../expressions/filters.shared.ts';
 import { COST, charge, TooLarge } from '../expressions/meter.shared.ts';
 import { failed, type NodeCall, type NodeResult, type RetryReason } from './node-call.ts';
@@ -47,12 +49,12 @@ export async function scrubbedAnswer({ status, headers, body, truncated }: Outbo
 }
 
 /** The output of a request (interface rule 62 §3.1). JSON is its value, text is text, anything else base64. */
-export function answerOf({ status, headers, body, truncated }: OutboundResponse, url: string, method: string) {
+export async function answerOf({ status, headers, body, truncated }: OutboundResponse, url: string, method: string) {
   const named = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]);
   const type = String(headers['content-type'] ?? '');
   return {
     ...{ status, statusText: statusText(status), headers: Object.fromEntries(named) as Record<string, string> },
-    ...{ body: valueOfBody(body, type, truncated), url, method, success: status < 400 },
+    ...{ body: await valueOfBody(body, type, truncated), url, method, success: status < 400 },
   };
 }
 
@@ -60,13 +62,18 @@ export function answerOf({ status, headers, body, truncated }: OutboundResponse,
 const ANSWER_SHAPE = { levels: 200, values: 300_000, members: 100_000 };
 const SHAPE_PROBLEM = `the answer has more than ${grouped(ANSWER_SHAPE.values)} members and items, more than ${grouped(ANSWER_SHAPE.members)} different names and containers, or more than ${ANSWER_SHAPE.levels} levels, the limits: ask the server for less at once`;
 
+function* answerSteps(text: string): Steps<unknown> {
+  yield* jsonShapeSteps(text, ANSWER_SHAPE);
+  return yield* parseExactSteps(text);
+}
+
 /** @throws TooLarge */
-function valueOfBody(body: Buffer, type: string, truncated: boolean): unknown {
+async function valueOfBody(body: Buffer, type: string, truncated: boolean): Promise<unknown> {
   if (body.length === 0) return null;
   const text = body.toString('utf8');
   if (/[/+]json\b/i.test(type) && !truncated) {
     try {
-      return parseBounded(text, ANSWER_SHAPE);
+      return await paced(answerSteps(text), text.length);
     } catch (error) {
       if (error instanceof Refusal) throw new TooLarge(SHAPE_PROBLEM);
       return text.replaceAll('\0', '');

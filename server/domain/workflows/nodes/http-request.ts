@@ -8,6 +8,7 @@ import { isOpenPort } from '#server/platform/http-out/open-port.ts';
 import type { OutboundResponse } from '#server/platform/http-out/request-out.ts';
 import { isRecord } from '../definition.shared.ts';
 import { COST, charge, type Meter, TooLarge } from '../expressions/meter.shared.ts';
+import { doubleOf } from '../expressions/numbers.shared.ts';
 import { answerOf, bodyOf, failedBy, isRetryable, scrubbedAnswer } from './answers.ts';
 import {
   evaluatedText,
@@ -37,7 +38,7 @@ export const httpRequest: NodeKind = async (call) => {
     if (error instanceof SecretFault) return failed(error.fault.code, error.fault.message, { input: { method: call.config.method, url } });
     throw error;
   }
-  const { timeoutMs = TIMEOUT_MS, followRedirects = false } = call.config;
+  const { timeoutMs, followRedirects = false } = call.config;
   const blocked = addressProblem(built.url);
   if (blocked) return failed(blocked.code, blocked.message, { input: built.shown });
   held.http ??= openHttp({ connections: 32 });
@@ -46,7 +47,7 @@ export const httpRequest: NodeKind = async (call) => {
       ...{ url: built.url, method: built.method, headers: built.headers, body: built.body },
       tenant: call.place.tenant_id,
       space: spaceOf(call.place.sandbox),
-      timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : TIMEOUT_MS,
+      timeoutMs: doubleOf(timeoutMs) ?? TIMEOUT_MS,
       maxBytes: MOST_BODY,
       overflow: 'truncate',
       redirects: followRedirects === true ? REDIRECTS : 0,
@@ -54,7 +55,7 @@ export const httpRequest: NodeKind = async (call) => {
       signal: call.signal,
       pace: call.pace?.(built.body?.length ?? 0),
     });
-    return resultOf(call, built, await scrubbedAnswer(answer, secrets));
+    return await resultOf(call, built, await scrubbedAnswer(answer, secrets));
   } catch (error) {
     if (error instanceof SecretFault) return failed(error.fault.code, error.fault.message, { input: built.shown });
     if (error instanceof TooLarge) return failed('state_too_large', error.message, { input: built.shown });
@@ -177,8 +178,8 @@ function addressProblem(url: string): NodeFault | null {
   return { code: 'blocked_address', message: `The port ${number} of ${hostname} can't be used.` };
 }
 
-function resultOf({ config }: NodeCall, { shown }: Request, response: OutboundResponse): NodeResult {
-  const output = answerOf(response, shown.url, shown.method);
+async function resultOf({ config }: NodeCall, { shown }: Request, response: OutboundResponse): Promise<NodeResult> {
+  const output = await answerOf(response, shown.url, shown.method);
   const more = { input: shown, truncated: response.truncated };
   if (config.failOnStatus === false || response.status < 400) return { status: 'succeeded', output, handles: ['out'], ...more };
   const retry = isRetryable(response);

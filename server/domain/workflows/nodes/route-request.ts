@@ -4,6 +4,7 @@ import { Refusal } from '#server/kernel/errors.ts';
 import { askGateway } from '#server/platform/gateway-control.ts';
 import { isRecord } from '../definition.shared.ts';
 import { COST, charge } from '../expressions/meter.shared.ts';
+import { doubleOf } from '../expressions/numbers.shared.ts';
 import { RouteAnswer, type RouteOrder } from '../route-order.schema.ts';
 import { routeIdOf } from '../routes-called.ts';
 import { answerOf, bodyOf, isRetryable } from './answers.ts';
@@ -36,7 +37,7 @@ export const routeRequest: NodeKind = async (call) => {
   if (answer === null)
     return failed('timeout', 'The route did not answer in time.', { input: shown, retry: { reason: 'timeout', afterMs: 0 } });
   const response = { status: answer.status, headers: answer.headers, body: Buffer.from(answer.body, 'base64'), truncated: answer.cut };
-  const output = { ...answerOf(response, shown.url, shown.method), request_id: order.request_id };
+  const output = { ...(await answerOf(response, shown.url, shown.method)), request_id: order.request_id };
   const more = { input: shown, truncated: answer.cut };
   if (call.config.failOnStatus === false || response.status < 400) return succeeded(output, ['out'], more);
   const code = answer.headers['x-svc-origin'] === 'service' ? answer.headers['x-svc-error'] : undefined;
@@ -98,13 +99,13 @@ async function orderOf(call: NodeCall): Promise<{ order: Omit<RouteOrder, 'calle
   if (body && Buffer.byteLength(body.sent) > MOST_BODY) throw new InvalidConfig('body must be at most 256 KiB');
   if (body) headers['content-type'] ??= body.type;
   headers['idempotency-key'] ??= call.idempotencyKey;
-  const { timeoutMs = TIMEOUT_MS } = config;
+  const { timeoutMs } = config;
   const order = {
     ...{ tenant_id: place.tenant_id, space: spaceOf(place.sandbox), workflow_id: call.execution.workflow_id },
     request_id: requestIdOf(call.runId, call.attempt),
     environment: evaluatedText(call, config.environment) || call.environment,
     ...{ method, target: `/${routeId}${rest}`, headers: Object.entries(headers), body: body?.sent ?? null },
-    timeout_ms: typeof timeoutMs === 'number' ? timeoutMs : TIMEOUT_MS,
+    timeout_ms: doubleOf(timeoutMs) ?? TIMEOUT_MS,
   };
   return { order, routeId, shown: { method, url, headers, ...(body ? { body: body.shown } : {}) } };
 }
