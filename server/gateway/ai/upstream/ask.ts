@@ -15,7 +15,7 @@ import { modelPolicy } from '../phases/choose-model.ts';
 import { AnswerTooLarge, Attempt } from './attempt.ts';
 import type { CallerGone } from './caller.ts';
 import { type Candidate, candidatesOf, inOrder } from './candidates.ts';
-import { circuitAdmits, failureOf, noteAttempt, openUntil } from './circuits.ts';
+import { circuitAdmits, noteAttempt, openUntil } from './circuits.ts';
 import { refusalOfFault } from './fault.ts';
 import { type Outgoing, outgoingFor } from './outgoing.ts';
 import { prepare } from './prepare.ts';
@@ -147,12 +147,17 @@ async function once(
   routing: RoutingPolicy,
 ): Promise<Answered | AiRefused> {
   const resolution = await prepare(call, runtime, candidate, outgoing);
-  if ('code' in resolution) return resolution;
+  if ('code' in resolution) {
+    noteAttempt(call, candidate, { kind: 'unsent' });
+    return resolution;
+  }
   const target = call.upstream;
   if (target === null) return aiRefusal('internal_error', 'The call has no target.');
   call.state.provider = candidate.provider;
   call.attempts++;
-  const attempt = new Attempt(target.host, routing.attempt_timeout_ms, STREAM_IDLE_MS);
+  const attempt = new Attempt(target.host, routing.attempt_timeout_ms, STREAM_IDLE_MS, ({ type }) =>
+    noteAttempt(call, candidate, { kind: 'fault', type }, { counted: true }),
+  );
   caller.aborts(attempt);
   const began = performance.now();
   try {
@@ -164,21 +169,15 @@ async function once(
     };
     await attempt.send(poolOf(call, runtime, target), request, (next, sent) => scrubbedFor(call, runtime, next, sent));
     call.upstreamStatus = attempt.status;
-    noteFailure(call, candidate, attempt);
+    noteAttempt(call, candidate, { kind: 'answered', status: attempt.status });
     return { attempt, outgoing, candidate, resolution };
   } catch (error) {
     if (!(error instanceof UpstreamFault)) throw error;
-    const refusal = refusalOfFault(error);
-    if (!caller.gone) noteFailure(call, candidate, refusal);
-    return refusal;
+    noteAttempt(call, candidate, caller.gone ? { kind: 'unsent' } : { kind: 'fault', type: error.type });
+    return refusalOfFault(error);
   } finally {
     call.upstreamMs = Math.max(0, call.upstreamMs) + Math.round(performance.now() - began);
   }
-}
-
-function noteFailure(call: AiCall, candidate: Candidate, found: { status: number } | { code: string }): void {
-  const failed = failureOf(call, found);
-  if (failed !== undefined) noteAttempt(call, candidate, failed);
 }
 
 const isServerFault = (status: number): boolean => status >= 500;
