@@ -14,7 +14,7 @@ import { type AiCall, detectedOf } from '../ai-call.ts';
 import { modelPolicy } from '../phases/choose-model.ts';
 import { AnswerTooLarge, Attempt } from './attempt.ts';
 import type { CallerGone } from './caller.ts';
-import { type Candidate, candidatesOf, inOrder } from './candidates.ts';
+import { type Candidate, candidatesOf, homeProvider, inOrder } from './candidates.ts';
 import { circuitAdmits, noteAttempt, openUntil } from './circuits.ts';
 import { refusalOfFault } from './fault.ts';
 import { type Outgoing, outgoingFor } from './outgoing.ts';
@@ -45,13 +45,15 @@ export async function ask(call: AiCall, runtime: Runtime, caller: CallerGone): P
   const candidates = inOrder(open, agent?.routing.route_weights ?? {});
   if (!agent || candidates.length === 0)
     return aiRefusal('upstream_not_configured', 'This agent has no route to a provider that is enabled.');
+  const home = homeProvider(call);
+  const own = call.body;
   let last: Answered | AiRefused | undefined;
   let waited = 0;
   let triedAt = Number.POSITIVE_INFINITY;
   for (const [i, candidate] of candidates.entries()) {
-    const wanted = modelFor(call, candidate, i === 0 ? undefined : candidates[0]?.provider);
+    const wanted = modelFor(call, candidate, home);
     if (wanted === null || (wanted !== undefined && !mayCall(call, wanted, candidate))) continue;
-    const outgoing = outgoingFor(call, candidate.provider, wanted ?? model?.final ?? '');
+    const outgoing = outgoingFor(call, { provider: candidate.provider, model: wanted ?? model?.final ?? '', own });
     if ('refuse' in outgoing) {
       const option = 'option' in outgoing && outgoing.option !== undefined ? { extra: { option: outgoing.option } } : {};
       last ??= aiRefusal(outgoing.refuse, outgoing.description, option);
@@ -123,12 +125,12 @@ function discard(last: Answered | AiRefused | undefined): void {
 
 /**
  * The model at a candidate: undefined for the call's own, null when none is known there. Another provider has other models: `provider:model` of the agent's
- * rewrites says which.
+ * rewrites says which, or else the default model of the agent that the route was composed for (interface rule 51 §7.1).
  */
-function modelFor(call: AiCall, { provider }: Candidate, first: string | undefined): string | null | undefined {
+function modelFor(call: AiCall, { provider, defaultModel }: Candidate, home: string): string | null | undefined {
   const { agent, model } = call.state;
-  if (first === undefined || provider === first || model === null || detectedOf(call).storedId !== undefined) return undefined;
-  return agent?.rewrites.get(`${provider}:${model.final}`) ?? null;
+  if (provider === home || model === null || detectedOf(call).storedId !== undefined) return undefined;
+  return agent?.rewrites.get(`${provider}:${model.final}`) ?? defaultModel;
 }
 
 /** Whether the agent's denylist and the token allow the model that stands for the call's own at another provider. */
