@@ -13,6 +13,7 @@ import { CallerGone } from '../upstream/caller.ts';
 /** Steps 13 to 17: the cache, the budget, the provider, and its answer. What was reserved is settled when the call is over, whatever happens here. */
 export async function serve(call: AiCall, runtime: Runtime): Promise<PhaseResult> {
   if (detectedOf(call).shape === 'models') return listModels(call);
+  call.res.holdEnd('spend');
   const caller = new CallerGone(call.res);
   try {
     const known = await answerFromCache(call);
