@@ -104,6 +104,8 @@ export type AiConfig = {
   readonly agentsById: ReadonlyMap<string, AiAgentConfig>;
   /** An archived agent answers to its slug until another takes it. */
   readonly agentsBySlug: ReadonlyMap<string, AiAgentConfig>;
+  /** By route: the agent with a provider that the route was composed for, or is the primary route of. */
+  readonly composedFor: ReadonlyMap<string, AiAgentConfig>;
 };
 
 /** Gateways and agents of the AI planes (interface rule 50 §3, §5). */
@@ -129,6 +131,9 @@ export const aiConfig = defineSlice({
         agentsById: new Map(agents.map((agent) => [agent.id, agent])),
         // Those that aren't archived come last, and win.
         agentsBySlug: new Map(agents.map((agent) => [agent.slug, agent])),
+        composedFor: new Map(
+          agents.flatMap((agent) => (agent.provider === null || agent.primary_route_id === null ? [] : [[agent.primary_route_id, agent]])),
+        ),
       },
     };
   },

@@ -15,6 +15,7 @@ import { CallerGone } from '../upstream/caller.ts';
 export async function serve(call: AiCall, runtime: Runtime): Promise<PhaseResult> {
   if (detectedOf(call).shape === 'models') return listModels(call);
   if (countsHere(call)) return countTokens(call);
+  call.res.holdEnd('spend');
   const caller = new CallerGone(call.res);
   try {
     const known = await answerFromCache(call);

@@ -35,10 +35,13 @@ export class Attempt implements UpstreamHandler {
   #fault: UpstreamFault | undefined;
   /** Hears each piece before anything takes it, and the end as undefined. */
   #inspector: ((piece: Buffer | undefined) => void) | undefined;
+  readonly #onBroken: (fault: UpstreamFault) => void;
 
-  constructor(host: string, firstByteMs: number, idleMs: number) {
+  /** `onBroken` is called when an answer breaks off after its head. */
+  constructor(host: string, firstByteMs: number, idleMs: number, onBroken: (fault: UpstreamFault) => void = () => undefined) {
     this.#host = host;
     this.#idleMs = idleMs;
+    this.#onBroken = onBroken;
     this.#timer = setTimeout(() => this.#timedOut(), firstByteMs);
   }
 
@@ -182,6 +185,7 @@ export class Attempt implements UpstreamHandler {
   #finish(fault: UpstreamFault | undefined): void {
     if (this.#state !== 'answering') return;
     clearTimeout(this.#timer);
+    if (fault) this.#onBroken(fault);
     this.#fault = fault;
     this.#state = this.#sink ? 'over' : 'ended';
     this.#inspector?.(undefined);
