@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import test from 'node:test';
+import { neverBlocks } from '#server/testing/loop-probe.ts';
+import { authoritiesProblem } from './authorities.ts';
 import { readCertificate } from './certificates.ts';
 import { readClientCertificate } from './client-credentials.ts';
 import { spelledOutPair } from './named-curve.fixture.ts';
@@ -31,6 +33,23 @@ test('wherever a certificate or key is taken, one on a curve that is spelled out
   assert.equal(readClientCertificate(certificate_pem), 'unnamed_curve');
   assert.ok(typeof readClientCertificate(named.certificate_pem) === 'object');
   assert.deepEqual([certificatePem(certificate_pem), certificatePem(named.certificate_pem)?.slice(0, 10)], [undefined, '-----BEGIN']);
+  assert.deepEqual([certificate_pem, named.certificate_pem + certificate_pem].map(authoritiesProblem), [UNNAMED_CURVE, UNNAMED_CURVE]);
+  assert.equal(authoritiesProblem(`# of two\n${named.certificate_pem}\n${named.certificate_pem}`), undefined);
   assert.throws(() => sshPrivateKey(private_key_pem), { message: `The private key ${UNNAMED_CURVE}.` });
   assert.equal(sshPrivateKey(named.private_key_pem).type, 'ecdsa');
+});
+
+test('a bundle of authorities holds certificates and nothing else, few enough to be read at once', async () => {
+  const broken = named.certificate_pem.replace('MII', 'AAA');
+  for (const text of [
+    '',
+    'a CA',
+    named.private_key_pem,
+    named.certificate_pem + named.private_key_pem,
+    broken,
+    '-----BEGIN CERTIFICATE-----',
+  ])
+    assert.match(authoritiesProblem(text) ?? '', /^must be certificates in PEM/, text.slice(0, 30));
+  await neverBlocks(async () => assert.equal(authoritiesProblem(named.certificate_pem.repeat(100)), undefined));
+  assert.match(authoritiesProblem(named.certificate_pem.repeat(101)) ?? '', /at most 100/);
 });

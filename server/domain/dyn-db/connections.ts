@@ -11,7 +11,7 @@ import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { checkSoon } from './checks.ts';
 import { confirmPlaces, movedPlaces } from './moves.ts';
-import { assertAgent, assertConnection, assertExternalId, assertTarget, assertTtls } from './rules.ts';
+import { assertAgent, assertAuthorities, assertConnection, assertExternalId, assertTarget, assertTtls } from './rules.ts';
 import type { CreateDynDbConnection, UpdateDynDbConnection } from './schema.ts';
 import { putPassword, putSshKey, sealPassword, sealSshKey } from './seals.ts';
 import { assertSshKey } from './ssh-keys.ts';
@@ -161,6 +161,7 @@ function assertFits(ctx: Ctx, before: ConnectionRow, input: z.output<typeof Upda
     throw new Refusal('validation_error', `agent_id: must be left out with execution_mode ${before.execution_mode}`);
   assertTtls(after);
   assertTarget(ctx, after);
+  assertAuthorities(input.connect_options);
 }
 
 /** Its roles go with it. @throws Refusal not_found, in_use */

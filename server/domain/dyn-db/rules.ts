@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { z } from 'zod';
+import { authoritiesProblem } from '#server/crypto/authorities.ts';
 import { requireFeature } from '#server/domain/plans/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
@@ -38,6 +39,7 @@ export function assertConnection(ctx: Ctx, input: NewConnection): void {
     throw invalid('execution_mode', 'iam needs the engine postgres or mysql');
   if (mode === 'agent_tunnel') requireFeature(ctx, 'byo_agent');
   assertTarget(ctx, { ...input, connect_options: input.connect_options ?? {} });
+  assertAuthorities(input.connect_options);
 }
 
 type Target = {
@@ -118,6 +120,12 @@ function hostsOf({ engine, host, port, connect_options }: Target): [string, numb
 /** Judged once more at every connection, on the address that is then connected to (interface rule 12 §9). */
 function assertReachable(field: 'host' | 'ssh_host', host: string, port: number): void {
   if (!checkHost(host, port, egress().settings).ok) throw invalid(field, 'is not reachable from this deployment');
+}
+
+/** Of options that are given: those that were stored before this was asked stay. @throws Refusal validation_error */
+export function assertAuthorities(options: ConnectionOptions | undefined): void {
+  const problem = options?.ca_cert_pem === undefined ? undefined : authoritiesProblem(options.ca_cert_pem);
+  if (problem !== undefined) throw invalid('connect_options.ca_cert_pem', problem);
 }
 
 /** Another workspace's role must not be named with the external ID that it asks for. @throws Refusal validation_error */

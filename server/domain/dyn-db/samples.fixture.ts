@@ -1,3 +1,4 @@
+import { spelledOutPair } from '#server/crypto/named-curve.fixture.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { clientKey, type JumpHost, jumpHost } from '#server/platform/databases/ssh/hosts.fixture.ts';
@@ -93,6 +94,7 @@ const behindJump = {
   ssh_username: 'u',
   ssh_private_key: clientKey.private,
 };
+const [A_CA, ANOTHER_CA] = [spelledOutPair().named.certificate_pem, spelledOutPair().named.certificate_pem] as const;
 const verifying = (ca_cert_pem: string) => ({ sslmode: 'verify-full', ca_cert_pem });
 const agentHere = async (ctx: Ctx) => {
   const id = newId();
@@ -117,12 +119,12 @@ export const moving: Fixture['moving'] = {
         agent_id: await agentHere(ctx),
       }),
       'connect_options.sslmode': async (ctx) => ({
-        ...(await silent(ctx, { connect_options: verifying('a CA') })),
-        connect_options: { sslmode: 'require', ca_cert_pem: 'a CA' },
+        ...(await silent(ctx, { connect_options: verifying(A_CA) })),
+        connect_options: { sslmode: 'require', ca_cert_pem: A_CA },
       }),
       'connect_options.ca_cert_pem': async (ctx) => ({
-        ...(await silent(ctx, { connect_options: verifying('a CA') })),
-        connect_options: verifying('another CA'),
+        ...(await silent(ctx, { connect_options: verifying(A_CA) })),
+        connect_options: verifying(ANOTHER_CA),
       }),
       'connect_options.tls': async (ctx) => ({
         ...(await silent(ctx, { ...behindJump, engine: 'mongo' })),
