@@ -54,6 +54,9 @@ test('images in results of tools follow all results as the user’s, or stay whe
       status: 'success',
     },
   });
+  const shown = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } }];
+  const anthropic = sent('openai-chat', 'anthropic', { messages: [{ role: 'tool', tool_call_id: 'a', content: shown }] });
+  assert.deepEqual(anthropic.messages, [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [image] }] }]);
   const part = { type: 'input_image', image_url: 'data:image/png;base64,aGk=' };
   const input = [
     { type: 'function_call', call_id: 'a', name: 'view', arguments: '' },

@@ -11,7 +11,7 @@ import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { served, startGateway, type Upstream } from '../gateway.fixture.ts';
 import { makeAgent, makeToken } from './ai.fixture.ts';
-import { ANSWER, chatModel, claudeModel, converseModel, NOTE, responsesModel } from './tool-loop.fixture.ts';
+import { ANSWER, chatModel, claudeModel, converseModel, NOTE, PIXEL, responsesModel, SEEN } from './tool-loop.fixture.ts';
 
 // Claude Code and Codex as people install them, with nothing changed but their address and key: each reads a note by running a command, and answers.
 // scripts/fetch-clients.ts writes them into CLIENTS_DIR.
@@ -82,23 +82,32 @@ async function runs(file: string, args: string[], { home, work, upstream }: Read
   }
 }
 
-async function assertLooped({ upstream, rows }: Ready, output: string): Promise<void> {
-  assert.ok(output.includes(ANSWER), `${output}\n${upstream.seen.map(({ url, body }) => `${url} ${body.slice(0, 300)}`).join('\n')}`);
+async function assertLooped({ upstream, rows }: Ready, output: string, said = ANSWER): Promise<void> {
+  assert.ok(output.includes(said), `${output}\n${upstream.seen.map(({ url, body }) => `${url} ${body.slice(0, 300)}`).join('\n')}`);
   assert.ok(upstream.seen.length >= 2);
   for (const { status, http_status, code } of await rows()) assert.deepEqual([status, http_status, code], ['ok', 200, null]);
 }
+
+const claudeSettings = ({ url, key }: Ready) => ({
+  ANTHROPIC_BASE_URL: url,
+  ANTHROPIC_API_KEY: key,
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  DISABLE_AUTOUPDATER: '1',
+});
 
 for (const kind of ['anthropic', 'chat completions', 'bedrock converse'])
   test(`Claude Code runs a command and answers through ${kind}`, { skip: missing(claude, 'Claude Code') }, async () => {
     const ready = await setUp(kind);
     const args = ['-p', 'What does note.txt say?', '--output-format', 'json', '--allowedTools', 'Bash(cat:*)'];
-    const output = await runs(claude as string, args, ready, {
-      ANTHROPIC_BASE_URL: ready.url,
-      ANTHROPIC_API_KEY: ready.key,
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      DISABLE_AUTOUPDATER: '1',
-    });
-    await assertLooped(ready, output);
+    await assertLooped(ready, await runs(claude as string, args, ready, claudeSettings(ready)));
+  });
+
+for (const kind of ['chat completions', 'bedrock converse'])
+  test(`Claude Code shows a picture to ${kind}`, { skip: missing(claude, 'Claude Code') }, async () => {
+    const ready = await setUp(kind);
+    fs.writeFileSync(path.join(ready.work, 'picture.png'), Buffer.from(PIXEL, 'base64'));
+    const args = ['-p', 'What does picture.png show?', '--output-format', 'json', '--allowedTools', 'Read'];
+    await assertLooped(ready, await runs(claude as string, args, ready, claudeSettings(ready)), SEEN);
   });
 
 for (const kind of ['responses', 'chat completions', 'anthropic', 'bedrock converse'])

@@ -14,14 +14,21 @@ const COMMANDS: Readonly<Record<string, Data>> = {
   Bash: { command: 'cat note.txt', description: 'Read the note' },
   exec_command: { cmd: 'cat note.txt' },
 };
+/** A picture of one point, as its base64. */
+export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 export const NOTE = 'The colour is ultramarine.';
 export const ANSWER = 'I ran it, and the colour is ultramarine.';
+
+const PICTURE = JSON.stringify({ file_path: 'picture.png' });
+export const SEEN = 'I see a picture.';
 
 const objects = (value: unknown): Data[] => (Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : []);
 
 /** What the model does: a command first, and an answer once the note is in a result. */
-function turnOf(offered: string[], results: string[]): Turn {
+function turnOf(offered: string[], results: string[], prompt: string): Turn {
+  if (prompt.includes('picture.png') && offered.includes('Read') && results.length === 0) return { call: { name: 'Read', args: PICTURE } };
   if (results.some((text) => text.includes('ultramarine'))) return { text: ANSWER };
+  if (results.length > 0 && prompt.includes(PIXEL)) return { text: SEEN };
   const name = offered.find((one) => Object.hasOwn(COMMANDS, one));
   // A call without such a tool, as for a title of the session.
   return name === undefined || results.length > 0 ? { text: 'Nothing to do.' } : { call: { name, args: JSON.stringify(COMMANDS[name]) } };
@@ -61,6 +68,7 @@ export const chatModel = (): Promise<Upstream> =>
     const turn = turnOf(
       tools.map((tool) => String((tool.function as Data).name)),
       messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content)),
+      JSON.stringify(messages),
     );
     const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: body.model };
     const chunk = (delta: Data, finish: string | null = null) =>
@@ -95,6 +103,7 @@ export const claudeModel = (): Promise<Upstream> =>
     const turn = turnOf(
       tools.map(({ name }) => String(name)),
       blocks.filter(({ type }) => type === 'tool_result').map(({ content }) => JSON.stringify(content)),
+      JSON.stringify(body.messages),
     );
     const { call } = turn;
     const message = {
@@ -138,6 +147,7 @@ export const converseModel = (): Promise<Upstream> =>
     const turn = turnOf(
       tools.map(({ toolSpec }) => String((toolSpec as Data).name)),
       results.map((result) => JSON.stringify(result)),
+      JSON.stringify(messages),
     );
     const { call } = turn;
     res.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
@@ -158,6 +168,7 @@ export const responsesModel = (): Promise<Upstream> =>
       objects(body.input)
         .filter(({ type }) => type === 'function_call_output')
         .map(({ output }) => JSON.stringify(output)),
+      '',
     );
     const { call } = turn;
     const done = { id: 'resp_1', object: 'response', status: 'completed', model: body.model };
