@@ -1,11 +1,11 @@
 import { knowBuild } from '#server/domain/agents/builds.ts';
 import { controlPlaneKey } from '#server/domain/agents/control-key.ts';
+import { isKnownTag } from '#server/kernel/entity-tag.ts';
 import { agentRelease } from '#server/platform/agent-release.ts';
 import { env } from '#server/platform/env.ts';
 import { log } from '#server/platform/log.ts';
 import { windowCounter } from '#server/platform/window-counter.ts';
 import { type Edge, edgeOf } from './edge.ts';
-import { isKnownTag } from './entity-tag.ts';
 import { secured } from './respond.ts';
 
 /** Downloads of one address in a minute. */

@@ -1,6 +1,7 @@
 import { recordVersionUse } from '#server/domain/api-keys/versions/service.ts';
 import { freshNonce } from '#server/domain/oauth-grants/dpop.ts';
 import type { Ctx } from '#server/kernel/context.ts';
+import { isKnownTag } from '#server/kernel/entity-tag.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { type AnyOperation, isChange, streamOf, takesIdempotencyKey } from '#server/kernel/operation.ts';
 import { textOf } from '#server/kernel/raw-body.ts';
@@ -12,7 +13,6 @@ import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { clientAnswer, isClientPath, preflight } from './client-calls.ts';
 import { type Edge, edgeOf } from './edge.ts';
-import { isKnownTag } from './entity-tag.ts';
 import { idempotencyKeyOf, runIdempotently } from './idempotency.ts';
 import { bodyOf, ignoredFields, mergedInput } from './input.ts';
 import { matchV1 } from './operations.ts';

@@ -1,5 +1,6 @@
 import { digest } from '#server/crypto/tokens.ts';
 import { publicFile } from '#server/domain/pki/service.ts';
+import { isKnownTag } from '#server/kernel/entity-tag.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
@@ -7,7 +8,6 @@ import { db } from '#server/platform/db.ts';
 import { logFailure } from '#server/platform/log-failure.ts';
 import { windowCounter } from '#server/platform/window-counter.ts';
 import { type Edge, edgeOf } from './edge.ts';
-import { isKnownTag } from './entity-tag.ts';
 import { secured } from './respond.ts';
 
 /** Calls of one address in a minute. */

@@ -1,12 +1,12 @@
 import { digest } from '#server/crypto/tokens.ts';
 import { getPublicJwks } from '#server/domain/crypto-keys/service.ts';
+import { isKnownTag } from '#server/kernel/entity-tag.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
 import { logFailure } from '#server/platform/log-failure.ts';
 import { edgeOf } from './edge.ts';
-import { isKnownTag } from './entity-tag.ts';
 import { secured, type Wire } from './respond.ts';
 
 /**

@@ -7,6 +7,7 @@ import { refusalHeaders, respondJson, secured } from '#server/api/respond.ts';
 import { confirmed, stepUpDigest } from '#server/api/step-up.ts';
 import { families } from '#server/domain/families.ts';
 import { beyondReach, reachOf } from '#server/domain/people/service.ts';
+import { isKnownTag } from '#server/kernel/entity-tag.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AnyPersonOperation, type RawAnswer, statusOf } from '#server/kernel/operation.ts';
@@ -171,11 +172,9 @@ async function inputOf(req: Request, { takes, foreignForm }: AnyPersonOperation,
 
 /** Who has it already is told so (RFC 9110 §13.1.2). */
 function rawAnswer(asked: Headers, { headers, body }: RawAnswer): Response {
-  const known = asked
-    .get('if-none-match')
-    ?.split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''));
-  return known?.includes(headers.etag) ? new Response(null, { status: 304, headers }) : new Response(new Uint8Array(body), { headers });
+  return isKnownTag(asked.get('if-none-match'), headers.etag)
+    ? new Response(null, { status: 304, headers })
+    : new Response(new Uint8Array(body), { headers });
 }
 
 async function jsonOf(req: Request): Promise<Record<string, unknown>> {

@@ -1,3 +1,5 @@
+import { members } from '#server/kernel/list-header.ts';
+
 export type Coding = 'br' | 'gzip';
 
 /** The coding the caller takes by Accept-Encoding (RFC 9110 §12.5.3): br or gzip, br when both are as welcome; null: the bytes as they are. */
@@ -14,7 +16,7 @@ export function codingFor(accept: string | null | undefined): Coding | null {
 /** How welcome each named coding is, from 0, not at all, to 1. */
 function weights(accept: string): ReadonlyMap<string, number> {
   const named = new Map<string, number>();
-  for (const part of accept.toLowerCase().split(',')) {
+  for (const part of members(accept.toLowerCase())) {
     const [coding = '', q] = part.split(/;\s*q=/);
     named.set(coding.trim(), q === undefined ? 1 : Number(/^(?:0(?:\.\d{1,3})?|1(?:\.0{1,3})?)\s*$/.exec(q)?.[0] ?? 0));
   }

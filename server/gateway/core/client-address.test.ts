@@ -62,3 +62,12 @@ test('all addresses of one /64 are one stranger where attempts are counted, and 
   assert.equal(networkOf('192.0.2.1'), '192.0.2.1');
   assert.equal(networkOf(''), '');
 });
+
+test('empty entries, such as that of a trailing comma, count for nothing in any of the lists (RFC 9110 §5.6.1)', () => {
+  for (const list of ['198.51.100.7,', ' ,198.51.100.7 , ,', '1.1.1.1,,198.51.100.7,\t,10.9.9.9,,'])
+    assert.equal(requestOrigin(request('10.1.1.1', { 'x-forwarded-for': list }), trusted).address, '198.51.100.7', list);
+  const headers = { 'x-forwarded-proto': 'http, https, ,', 'x-forwarded-host': 'evil.test, acme.sallyport.example,' };
+  const { proto, host } = requestOrigin(request('10.1.1.1', headers), trusted);
+  assert.deepEqual([proto, host], ['https', 'acme.sallyport.example']);
+  assert.equal(requestOrigin(request('10.1.1.1', { 'x-forwarded-for': ' , ,' }), trusted).address, '10.1.1.1');
+});

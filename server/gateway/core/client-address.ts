@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { members } from '#server/kernel/list-header.ts';
 import { canonicalAddress, inNetworks, type Network } from '#server/platform/http-out/networks.ts';
 
 /** Where a request came from, after the trusted-proxy rule. */
@@ -41,10 +42,10 @@ export function networkOf(address: string): string {
 
 /** Behind trusted proxies the right-most X-Forwarded-For entry that is not one of them. */
 function forwardedFor(req: IncomingMessage, peer: string, trustedProxies: readonly Network[]): string {
-  const entries = (lastValueText(req.headers['x-forwarded-for']) ?? '').split(',');
+  const entries = members(req.headers['x-forwarded-for']);
   let nearest = peer;
   for (let i = entries.length - 1; i >= 0; i--) {
-    const address = entryAddress((entries[i] as string).trim());
+    const address = entryAddress(entries[i] as string);
     // Nothing left of an unreadable entry can be trusted.
     if (address === undefined) return nearest;
     if (!isTrusted(address, trustedProxies)) return address;
@@ -70,10 +71,4 @@ export function isTrusted(address: string, trustedProxies: readonly Network[]): 
   return trustedProxies.length > 0 && ipaddr.isValid(address) && inNetworks(ipaddr.process(address), trustedProxies);
 }
 
-function lastValueText(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header.join(',') : header;
-}
-
-function lastValue(header: string | string[] | undefined): string | undefined {
-  return lastValueText(header)?.split(',').at(-1)?.trim() || undefined;
-}
+const lastValue = (header: string | string[] | undefined): string | undefined => members(header).at(-1);

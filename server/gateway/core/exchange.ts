@@ -94,7 +94,7 @@ export class Exchange implements UpstreamHandler {
   }
 
   onHead(status: number, headers: HeaderList, reason: string): void {
-    this.#head = { status, reason, headers };
+    this.#head = { status, reason, headers, spelled: headers.spelled };
     if (this.#call.grpc !== null) noteStatus(this.#call, headers);
     if (this.#retries.afterStatus(status, fieldOf(headers, 'retry-after'))) {
       this.#state = 'discarding';

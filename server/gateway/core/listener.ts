@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
+import { members } from '#server/kernel/list-header.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { bareRefusal } from './bare-refusal.ts';
 import { type BodyFault, breakBody } from './broken-body.ts';
@@ -122,6 +123,11 @@ export function createListener(options: ListenerOptions): Server {
       socket.destroy();
       return;
     }
+    // Who ends a connection in the middle of a body has gone away, unless answers to requests before it are on their way.
+    if (error.code === 'HPE_INVALID_EOF_STATE' && newest !== undefined && !newest.req.complete && newest.socket !== null) {
+      socket.destroy();
+      return;
+    }
     if (newest !== undefined && !newest.writableFinished) {
       endAfter(newest, socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'late' : 'malformed');
       return;
@@ -152,7 +158,7 @@ export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTION
 
 /** Says 100 Continue when the caller waits for it. Call before the first read of a body, after everything that may refuse it. */
 export function acceptBody(req: IncomingMessage, res: ServerResponse): void {
-  if (req.headers.expect?.toLowerCase() === '100-continue' && req.httpVersionMinor > 0) res.writeContinue();
+  if (members(req.headers.expect?.toLowerCase()).includes('100-continue') && req.httpVersionMinor > 0) res.writeContinue();
 }
 
 /**

@@ -1,4 +1,5 @@
 import { withoutDashboardCookies } from '#server/kernel/dashboard-cookies.ts';
+import { members } from '#server/kernel/list-header.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
 import type { Call } from './call.ts';
 import { holdsOurs } from './presented-credential.ts';
@@ -22,7 +23,7 @@ const HOP_BY_HOP = new Set([
  * Of the request, besides: what we decide ourselves, what tells third parties where callers are, and `Proxy`, which many an upstream's own library takes for
  * the proxy it shall call others by.
  */
-const OWN = new Set([
+export const OWN = new Set([
   'host',
   'content-length',
   'expect',
@@ -115,7 +116,7 @@ export const asksForPart = ({ names, forwarding }: Call): boolean =>
 /** Names an upstream's Connection header nominates, lower-case; null when there is none besides the usual. */
 export function nominatedBy(connection: string | null | undefined): ReadonlySet<string> | null {
   if (!connection || connection === 'keep-alive' || connection === 'close') return null;
-  return new Set(connection.split(',').map((token) => token.trim().toLowerCase()));
+  return new Set(members(connection.toLowerCase()));
 }
 
 export const isHopByHop = (name: string): boolean => HOP_BY_HOP.has(name);

@@ -1,5 +1,6 @@
 import { isDashboardCookie } from '#server/kernel/dashboard-cookies.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
+import { spelledAs } from '#server/platform/http-out/header-spelling.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { Call } from './call.ts';
 import type { ResponseHead } from './gateway-response.ts';
@@ -13,7 +14,7 @@ const EVENT_STREAM = 'text/event-stream';
 const ALWAYS_STREAMED = [EVENT_STREAM, 'application/x-ndjson', 'multipart/x-mixed-replace'];
 
 /** The upstream's headers without those of its connection and of our namespace, then the block. The call's figures must be in it. */
-export function responseHead(call: Call, headers: HeaderList): ResponseHead {
+export function responseHead(call: Call, headers: HeaderList, spelled = headers.spelled): ResponseHead {
   const fields: string[] = [];
   let lines = '';
   const nominated = nominatedBy(fieldOf(headers, 'connection'));
@@ -28,8 +29,9 @@ export function responseHead(call: Call, headers: HeaderList): ResponseHead {
     if (name === 'x-request-id') requestId = true;
     else if (name === 'x-ratelimit-limit' || name === 'x-ratelimit-remaining' || name === 'x-ratelimit-reset') rateLimit = true;
     else if (name === 'dpop-nonce') nonce = true;
-    if (name === 'content-length' || name === 'date') fields.push(name, value);
-    else lines += `${name}: ${value}\r\n`;
+    const shown = spelledAs(name, i / 2, spelled);
+    if (name === 'content-length' || name === 'date') fields.push(shown, value);
+    else lines += `${shown}: ${value}\r\n`;
   }
   const via = call.planeName === 'proxy' ? '' : `Via: 1.1 ${PSEUDONYM}\r\n`;
   return { lines: `${lines}${via}${blockLines(call, null, { requestId, rateLimit, nonce })}`, fields };

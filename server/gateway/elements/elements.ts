@@ -3,6 +3,7 @@ import type { SealingBundle } from '#server/crypto/portable/seal.ts';
 import { randomBase64url } from '#server/crypto/random.ts';
 import { DEFAULT_SEALING_KEY } from '#server/custody/default-key.ts';
 import type { Space } from '#server/kernel/context.ts';
+import { isKnownTag } from '#server/kernel/entity-tag.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { codingFor } from '#server/platform/content-coding.ts';
 import { type ElementFileName, elementFile } from '#server/platform/element-files.ts';
@@ -148,8 +149,7 @@ function file(name: ElementFileName): Endpoint {
       'access-control-allow-origin': '*',
       'cross-origin-resource-policy': 'cross-origin',
     };
-    if (req.headers['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
-      return { status: 304, headers, body: null };
+    if (isKnownTag(req.headers['if-none-match'], etag)) return { status: 304, headers, body: null };
     return { status: 200, headers: body === file.plain ? headers : { ...headers, 'content-encoding': coding as string }, body };
   };
 }

@@ -1,3 +1,4 @@
+import { members } from '#server/kernel/list-header.ts';
 import type { RequestOrigin } from '../core/client-address.ts';
 import type { ForwardablePlane, Surface } from './surface.ts';
 
@@ -88,7 +89,7 @@ function nominatedBy(raw: readonly string[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (let i = 0; i < raw.length; i += 2) {
     if ((raw[i] as string).toLowerCase() !== 'connection') continue;
-    for (const name of (raw[i + 1] as string).split(',')) names.add(name.trim().toLowerCase());
+    for (const name of members((raw[i + 1] as string).toLowerCase())) names.add(name);
   }
   // A caller must not drop what frames or authenticates the request by nominating it.
   for (const kept of ['content-length', 'content-type', 'authorization', 'cookie', 'origin', 'x-csrf-token']) names.delete(kept);
@@ -134,9 +135,7 @@ const STILL =
 
 /** Without the headers that only the router of the pages reads. */
 const variesBy = (value: string): string =>
-  value
-    .split(',')
-    .map((name) => name.trim())
+  members(value)
     .filter((name) => !/^(?:rsc|next-.*)$/i.test(name))
     .join(', ');
 
@@ -144,7 +143,7 @@ const variesBy = (value: string): string =>
 export function changedBy(raw: readonly string[]): string[] {
   const values: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
-    if ((raw[i] as string).toLowerCase() === 'x-sallyport-changed') values.push(...(raw[i + 1] as string).split(','));
+    if ((raw[i] as string).toLowerCase() === 'x-sallyport-changed') values.push(...members(raw[i + 1] as string));
   }
-  return values.map((value) => value.trim()).filter(Boolean);
+  return values;
 }

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
+import { members } from '#server/kernel/list-header.ts';
 
 type Decoder = (bytes: Buffer, most: number) => Promise<Buffer>;
 const decoder = (decode: (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>): Decoder => {
@@ -22,11 +23,9 @@ const isTooLarge = (error: unknown): boolean => (error as NodeJS.ErrnoException)
 
 /** The codings that a Content-Encoding names, in the order in which they were applied; none for a body that is as it is. */
 export const codingsOf = (contentEncoding: string): string[] =>
-  contentEncoding
-    .toLowerCase()
-    .split(',')
-    .map((one) => one.trim().replace(/^x-/, ''))
-    .filter((one) => one !== '' && one !== 'identity');
+  members(contentEncoding.toLowerCase())
+    .map((one) => one.replace(/^x-/, ''))
+    .filter((one) => one !== 'identity');
 
 /** The body without its codings: `unreadable` when one is unknown or isn't what it says, `too_large` beyond `most` bytes. */
 export async function decompressed(bytes: Buffer, codings: readonly string[], most: number): Promise<Buffer | 'unreadable' | 'too_large'> {

@@ -208,7 +208,10 @@ class ScrubbedAnswer implements ScrubbedHandler {
       const values = others.filter((_, i) => others[i - (i % 2)] === fields[i - (i % 2) + 1]);
       this.#next.onHead(
         status,
-        kept.map((text, i) => (i % 2 === 0 || FRAMING.has(kept[i - 1] as string) ? text : (values[i] as string))),
+        Object.assign(
+          kept.map((text, i) => (i % 2 === 0 || FRAMING.has(kept[i - 1] as string) ? text : (values[i] as string))),
+          { spelled: headers.spelled },
+        ),
         clean,
       );
     }

@@ -1,7 +1,7 @@
 import { lowerName } from '../header-name.ts';
 
-/** Names and values in turn, in the order they came; names in lower case. */
-export type HeaderList = readonly string[];
+/** Names and values in turn, in the order they came; names in lower case. `spelled`: the name of each field as it came (`spelledAs`). */
+export type HeaderList = readonly string[] & { readonly spelled?: readonly string[] | undefined };
 
 export type ResponseEvents = {
   onHead(status: number, headers: HeaderList, reason: string): void;
@@ -164,7 +164,9 @@ export class ResponseParser {
     const line = STATUS_LINE.exec(first < 0 ? text : text.slice(0, first));
     if (!line) throw new MalformedResponse('the status line is malformed');
     const status = Number(line[2]);
-    const headers: string[] = [];
+    const headers: string[] & { spelled?: readonly string[] } = [];
+    const spelled: string[] = [];
+    headers.spelled = spelled;
     let connection = '';
     let length: string | undefined;
     let coding: string | undefined;
@@ -174,10 +176,12 @@ export class ResponseParser {
       if (end < 0) end = text.length;
       const colon = text.indexOf(':', from);
       if (colon < 0 || colon > end) throw new MalformedResponse('a header has no colon');
-      const name = lowerName(text.slice(from, colon));
+      const written = text.slice(from, colon);
+      const name = lowerName(written);
       const value = trimmed(text, colon + 1, end);
       if (name === '' || !VALUE.test(value)) throw new MalformedResponse('a header contains invalid characters');
       headers.push(name, value);
+      spelled.push(written);
       if (name === 'connection') connection = connection === '' ? value : `${connection},${value}`;
       else if (name === 'keep-alive') keepAliveHint = value;
       else if (name === 'content-length') {

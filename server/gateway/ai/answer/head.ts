@@ -1,4 +1,5 @@
 import { hyphenated } from '#server/platform/header-name.ts';
+import { spelledAs } from '#server/platform/http-out/header-spelling.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { ResponseHead } from '../../core/gateway-response.ts';
 import { blockLines } from '../../core/response-block.ts';
@@ -51,7 +52,7 @@ export function answerHead(call: AiCall, { contentType, length, headers }: Answe
     // A provider that echoes its credential must not give it away.
     if (values.some((secret) => value.includes(secret))) continue;
     if (name.startsWith('x-ratelimit-')) rateLimit = true;
-    lines += `${name}: ${value}\r\n`;
+    lines += `${spelledAs(name, i / 2, headers.spelled)}: ${value}\r\n`;
   }
   const fields = ['Content-Type', contentType, 'Cache-Control', 'no-store'];
   if (length === null) fields.push('X-Accel-Buffering', 'no');

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { members } from '#server/kernel/list-header.ts';
 
 /**
  * Whether a request asks for a WebSocket as RFC 6455 §4.1 wants it: GET without a body, version 13, and a key. Anything else that brings Upgrade is an
@@ -7,8 +8,8 @@ import type { IncomingMessage } from 'node:http';
 export function isHandshake({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
   return (
     method === 'GET' &&
-    headers.upgrade?.toLowerCase() === 'websocket' &&
-    /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(headers.connection ?? '') &&
+    members(headers.upgrade?.toLowerCase()).join() === 'websocket' &&
+    members(headers.connection?.toLowerCase()).includes('upgrade') &&
     headers['sec-websocket-version'] === '13' &&
     typeof headers['sec-websocket-key'] === 'string' &&
     headers['transfer-encoding'] === undefined &&

@@ -1,3 +1,4 @@
+import { members } from '#server/kernel/list-header.ts';
 import { errorBody, fault } from '#server/mcp/errors.ts';
 import { readHeadFields } from '../../core/head-fields.ts';
 import type { ANSWERED, PhaseResult } from '../../core/plane.ts';
@@ -29,11 +30,9 @@ export function inspect(call: McpCall): PhaseResult {
     state.origin = origin;
   }
   if (call.method !== 'OPTIONS') return undefined;
-  const asked = call.req.headers['access-control-request-headers'] ?? '';
-  const parameters = asked
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i.test(name));
+  const parameters = members(call.req.headers['access-control-request-headers']).filter((name) =>
+    /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i.test(name),
+  );
   const fields = PREFLIGHT.with(3, [PREFLIGHT[3], ...parameters.slice(0, 32)].join(', '));
   return answer(call, { status: 204, body: '', fields: origin === undefined ? ['Allow', 'POST, DELETE'] : fields });
 }

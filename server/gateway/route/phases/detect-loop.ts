@@ -1,3 +1,4 @@
+import { members } from '#server/kernel/list-header.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
 import { PSEUDONYM } from '../../core/upstream-headers.ts';
 import type { RouteCall } from '../route-call.ts';
@@ -12,7 +13,5 @@ export function detectLoop(call: RouteCall): Refused | undefined {
 /** Whether an element of Via names us as a whole: other gateways may have our name in theirs. Compared part by part, since callers choose up to 32 KiB of it. */
 function passedThrough(via: string): boolean {
   const elements = via.toLowerCase();
-  return (
-    elements.includes(PSEUDONYM) && elements.split(',').some((element) => /^\S+\s+svc-gateway(?::\d+)?(?:[\s(]|$)/.test(element.trim()))
-  );
+  return elements.includes(PSEUDONYM) && members(elements).some((element) => /^\S+\s+svc-gateway(?::\d+)?(?:[\s(]|$)/.test(element));
 }
