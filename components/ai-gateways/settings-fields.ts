@@ -1,3 +1,4 @@
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import type { AgentOptions } from './use-agent-options.ts';
 
 /** How a setting is typed: as text, in lines, from a list. What is empty is null, or no entry. */
@@ -134,7 +135,7 @@ function pairOf(line: string): [string, string] | undefined {
 
 function parsedObject(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExact(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;

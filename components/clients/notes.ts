@@ -1,3 +1,4 @@
+import { parseExact } from '#server/kernel/lossless-json.ts';
 /** Notes of a client as a form holds them: the JSON of an object, or nothing. */
 export const notesText = (notes: Record<string, unknown> | undefined): string =>
   notes === undefined || Object.keys(notes).length === 0 ? '' : JSON.stringify(notes, null, 2);
@@ -6,7 +7,7 @@ export const notesText = (notes: Record<string, unknown> | undefined): string =>
 export function notesOf(text: string): Record<string, unknown> | undefined {
   if (text.trim() === '') return {};
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExact(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;

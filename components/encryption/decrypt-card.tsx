@@ -8,6 +8,7 @@ import { Field } from '#components/ui/field.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { RevealField } from '#components/ui/reveal-field.tsx';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 
 /** Opens sealed values for a person, as a recorded reveal. */
 export function DecryptCard() {
@@ -45,7 +46,7 @@ export function DecryptCard() {
 /** A sealed value as it stands, or a document that holds some. */
 function documentOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return text.trim();
   }

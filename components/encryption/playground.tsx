@@ -11,6 +11,7 @@ import { Field } from '#components/ui/field.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { counted } from '#components/ui/numbers.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import type { SealingBundle } from '../../sdk/elements/encryptor.ts';
 
 const SAMPLE = `{
@@ -88,7 +89,7 @@ type Options = { bundle: SealingBundle; role: string | undefined; selectors: rea
 async function sealedText(text: string, options: Options): Promise<Result | { fault: Fault }> {
   let document: unknown;
   try {
-    document = JSON.parse(text);
+    document = parseExact(text);
   } catch (error) {
     return { fault: { field: 'data', message: `This isn’t valid JSON: ${(error as Error).message}` } };
   }

@@ -1,9 +1,10 @@
 import { nextStepOf } from '#components/trpc/refusal.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 
 /** A text as the JSON it is; undefined for one that is none. */
 export function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return undefined;
   }
@@ -24,14 +25,14 @@ export const HANDED_OVER = '(shown once, separately)';
 export function withoutShownOnce(body: string, names: readonly string[]): { body: string; taken: { name: string; value: string }[] } {
   const taken: { name: string; value: string }[] = [];
   if (names.length === 0) return { body, taken };
-  // A reviver sees every member, so none is missed for the place it stands in.
+  // A replacer sees every member, so none is missed for the place it stands in.
   const clean = (name: string, value: unknown) => {
     if (typeof value !== 'string' || !names.includes(name)) return value;
     taken.push({ name, value });
     return HANDED_OVER;
   };
   try {
-    return { body: JSON.stringify(JSON.parse(body, clean)), taken };
+    return { body: JSON.stringify(parseExact(body), clean), taken };
   } catch {
     return { body, taken };
   }

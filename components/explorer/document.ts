@@ -1,4 +1,5 @@
 import type { Needs } from '#server/domain/roles/matrix.shared.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 
 /** What the explorer reads of a JSON Schema of our OpenAPI document. */
 export type Schema = {
@@ -172,7 +173,7 @@ export function meaningOf(schema: Schema, text: string): unknown {
         .map((word) => word.trim())
         .filter(Boolean);
     case 'json':
-      return JSON.parse(text) as unknown;
+      return parseExact(text);
     default:
       return text;
   }

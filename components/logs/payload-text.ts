@@ -1,4 +1,5 @@
 import type { StoredPayload } from '#server/domain/request-logs/payloads/stored.shared.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 
 type Payload = { request: StoredPayload | null; response: StoredPayload | null };
 
@@ -15,7 +16,7 @@ function sideText(title: string, { headers, body, encoding }: StoredPayload): st
 /** A body that was cut off, or is no JSON, stays as it is. */
 export function indented(body: string): string {
   try {
-    return JSON.stringify(JSON.parse(body), null, 2);
+    return JSON.stringify(parseExact(body), null, 2);
   } catch {
     return body;
   }

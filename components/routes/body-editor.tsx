@@ -5,6 +5,7 @@ import { useId, useRef, useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
 import { Textarea } from '#components/ui/input.tsx';
 import { suggestedSecretName } from '#server/domain/routes/config/literal-credential.shared.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { findingsIn, replacedAt } from './literal-findings.ts';
 import { SecretChips, SecretPicker, useReadable } from './secret-picker.tsx';
 import { StoreLiteral } from './store-literal.tsx';
@@ -103,7 +104,7 @@ const print = (value: JsonObject) => JSON.stringify(value, null, 2);
 function parse(text: string): { value?: JsonObject; problem?: string } {
   if (text.trim() === '') return { value: {} };
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExact(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? { value: value as JsonObject }
       : { problem: 'Enter a JSON object, such as { "key": "value" }.' };

@@ -9,6 +9,7 @@ import { InTestContext } from '#components/ui/environment-label.ts';
 import type { Space } from '#components/ui/test-band.tsx';
 import type { SecretFields } from '#server/domain/explorer/masking.shared.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
+import { fetchExact } from './exact-answers.ts';
 import { newQueryClient } from './query-client.ts';
 import { rateLimitLink } from './rate-limit-link.ts';
 import { recordingLink } from './recording-link.ts';
@@ -85,8 +86,8 @@ export function DashboardData({ scope, children }: { scope: Scope; children: Rea
         splitLink({
           // What one call carries of its own, a verification or a reason, is for that call alone.
           condition: (op) => headersOf(op) !== undefined,
-          true: httpLink({ url, headers: ({ op }) => ({ ...headers(), ...headersOf(op) }) }),
-          false: httpBatchLink({ url, headers, maxURLLength: 4_000, maxItems: 50 }), // more are refused (server/trpc/handle.ts)
+          true: httpLink({ url, fetch: fetchExact, headers: ({ op }) => ({ ...headers(), ...headersOf(op) }) }),
+          false: httpBatchLink({ url, fetch: fetchExact, headers, maxURLLength: 4_000, maxItems: 50 }), // more are refused (server/trpc/handle.ts)
         }),
       ],
     });

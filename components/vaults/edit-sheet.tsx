@@ -16,6 +16,7 @@ import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { type Detail, inUnits, nameInPath, UNIT_NAMES, UNITS } from './vault-labels.ts';
 
 const EditVault = z.object({
@@ -52,7 +53,7 @@ const secondsOf = ({ ttl, ttl_unit }: Pick<Values, 'ttl' | 'ttl_unit'>) => (ttl 
 function parsedObject(text: string): Record<string, unknown> | undefined {
   if (text.trim() === '') return {};
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExact(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;

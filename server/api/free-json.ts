@@ -12,7 +12,8 @@ type Place = 'free' | { members: ReadonlyMap<string, Place>; rest: Place | undef
 const PROTOTYPE_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * The fields of an operation as its schema takes them, changed in place. Members that the row reads as text (`body.source`) stay as they are.
+ * The fields of an operation as its schema takes them, changed in place. Members that the row reads as text (`body.source`), and all of a row with
+ * `body.lossless`, stay as they are.
  * @throws Refusal validation_error for what no stored JSON may have, and when a value is nested too deep
  */
 export function asFields(op: Pick<AnyOperation, 'input' | 'body'>, value: unknown): unknown {
@@ -21,7 +22,8 @@ export function asFields(op: Pick<AnyOperation, 'input' | 'body'>, value: unknow
   const place = placeOf(op.input);
   for (const name of Object.keys(fields)) {
     if (PROTOTYPE_NAMES.has(name)) delete fields[name];
-    else if (!op.body?.source?.includes(name)) fields[name] = settled(fields[name], inside(place, name), name, BODY_SHAPE.levels - 1);
+    else if (!op.body?.lossless && !op.body?.source?.includes(name))
+      fields[name] = settled(fields[name], inside(place, name), name, BODY_SHAPE.levels - 1);
   }
   return fields;
 }

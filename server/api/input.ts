@@ -55,7 +55,8 @@ function namedQueryFields(op: AnyOperation, req: Asked): Record<string, unknown>
   return Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
 }
 
-function bodyFields(op: Pick<AnyOperation, 'body' | 'input'>, req: Asked, body: Uint8Array): Record<string, unknown> {
+/** The fields of a JSON body, as the schema takes them. @throws Refusal validation_error, unsupported_media_type */
+export function bodyFields(op: Pick<AnyOperation, 'body' | 'input'>, req: Asked, body: Uint8Array): Record<string, unknown> {
   if (req.headers.get('content-encoding') && req.headers.get('content-encoding') !== 'identity')
     throw new Refusal('unsupported_media_type', "Compressed request bodies aren't supported.");
   if (body.byteLength === 0) return {};

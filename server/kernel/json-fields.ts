@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isJsonText, type JsonText, jsonText, membersOf, textOfJson } from './lossless-json.ts';
+import { columnJson, isJsonText, type JsonText, jsonOfColumn, jsonText, membersOf, textOfJson } from './lossless-json.ts';
 
 /** Any JSON, as its author wrote it; for members that a row names in `body.source`. Procedures of the dashboard send a value, whose numbers are exact. */
 export const anyJsonText = () =>
@@ -22,6 +22,12 @@ export const objectText = () =>
 /** Such a text in an answer. */
 export const sameJsonText = () => z.custom<JsonText>(isJsonText).meta({ description: 'Any JSON value.' });
 export const sameObjectText = () => z.custom<JsonText>(isJsonText).meta({ type: 'object', additionalProperties: true });
+
+/** An input as its column of type `Json` holds it: `columnJson` of what the schema gives. What judges it before reads it by `jsonOfColumn`. */
+export const storedJson = <T extends z.ZodType>(schema: T) => schema.transform((value) => columnJson(value));
+
+/** An object in an answer, from such a column. */
+export const columnObject = () => z.preprocess(jsonOfColumn, z.record(z.string(), z.unknown()));
 
 function hasRepeatedName(object: string): boolean {
   const names = new Set<string>();

@@ -93,6 +93,9 @@ export const columnJson = <T>(value: T): T => (hasExactNumber(value) ? (JSON.str
 /** The value of such a column. */
 export const jsonOfColumn = (column: unknown): unknown => (typeof column === 'string' ? parseExact(column) : column);
 
+/** The value with the nearest doubles, for what computes with numbers, such as a validator of JSON Schema. */
+export const asDoubles = <T>(value: T): T => (hasExactNumber(value) ? (JSON.parse(JSON.stringify(value)) as T) : value);
+
 export function hasExactNumber(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return value instanceof LosslessNumber || Object.values(value).some(hasExactNumber);

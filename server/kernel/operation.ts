@@ -146,10 +146,11 @@ export type Operation<
   /** The body of a person's call is no JSON but at most so many bytes, which `input` has as `bytes`. `admit` refuses before one of them is read. */
   takes?: { bytes: number; admit: (ctx: SignedInCtx) => Promise<unknown> };
   /**
-   * How a JSON body is read. `limit`: bytes, where it isn't 1 MiB; the front door knows wider paths too (`WIDER` in `front-door/surface.ts`). `source`:
+   * How a JSON body is read. `limit`: bytes, where it isn't 1 MiB; the front door knows wider paths too (`WIDER` in `front-door/surface.ts`). `lossless`:
+   * numbers and names are kept wherever they are, not only where the schema takes any JSON (`server/api/free-json.ts`). `source`:
    * `input` has these members as `JsonText`, the text that was sent, and the answer may have such texts.
    */
-  body?: { limit?: number; source?: readonly string[] };
+  body?: { limit?: number; lossless?: true; source?: readonly string[] };
   /** Cache-Control of a plain success that holds nothing secret; otherwise nothing is cached. */
   cache?: string;
   /**

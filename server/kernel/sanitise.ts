@@ -1,5 +1,6 @@
 import { redactCredentials } from './credential-patterns.ts';
 import { looksLikeCredential } from './literal-credential.ts';
+import { LosslessNumber } from './lossless-json.ts';
 
 /**
  * Audit details are sanitised when they are written (interface rule 61 §2): members named like credentials are dropped, values shaped like
@@ -24,7 +25,7 @@ export const MASK = '…';
 export function masked(value: unknown, marked: ReadonlySet<string>, injected = false): unknown {
   if (typeof value === 'string') return redactCredentials(value);
   if (Array.isArray(value)) return value.map((one) => masked(one, marked, injected));
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || value instanceof LosslessNumber) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
@@ -53,6 +54,7 @@ function clean(value: unknown, depth: number, injected = false): Json {
   if (typeof value === 'number' || typeof value === 'boolean') return value;
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof Date) return value.toISOString();
+  if (value instanceof LosslessNumber) return value.value; // as a bigint: details hold doubles
   if (depth > 8) return '[too deep]';
   if (Array.isArray(value)) return value.slice(0, 200).map((v) => clean(v, depth + 1, injected));
   const out: { [key: string]: Json } = {};

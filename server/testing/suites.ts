@@ -4,6 +4,7 @@ import { testDatabase } from './database.ts';
 import { audit } from './suites/audit.ts';
 import { destinations } from './suites/destinations.ts';
 import { edits } from './suites/edits.ts';
+import { exactJson } from './suites/exact-json.ts';
 import { grants } from './suites/grants.ts';
 import { idempotency } from './suites/idempotency.ts';
 import { isolation } from './suites/isolation.ts';
@@ -51,6 +52,7 @@ export async function testFamily(family: Family): Promise<void> {
     idempotency,
     paging,
     naughtyText,
+    exactJson,
     largest,
     personal,
     stepUp,

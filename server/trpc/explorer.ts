@@ -2,7 +2,7 @@ import type { Recognised } from '#server/api/credentials/api-key.ts';
 import type { Edge } from '#server/api/edge.ts';
 import { edgeOf } from '#server/api/edge.ts';
 import { handle, MANAGEMENT_API, type Plane } from '#server/api/handle.ts';
-import { bodyOf, parseJsonObject } from '#server/api/input.ts';
+import { bodyFields, bodyOf } from '#server/api/input.ts';
 import { firstProblem } from '#server/api/parse.ts';
 import { respondJson } from '#server/api/respond.ts';
 import { ExplorerSend } from '#server/domain/explorer/schema.ts';
@@ -31,7 +31,7 @@ export async function handleExplorer(req: Request): Promise<Response> {
     const ctx = await context.member({ space: true });
     const edge = edgeOf(req.headers);
     if (!edge) throw new Refusal('not_authenticated', 'Sign in to continue.');
-    return await sendAs(ctx, edge, parseJsonObject(await bodyOf(req)));
+    return await sendAs(ctx, edge, bodyFields({ input: ExplorerSend }, req, await bodyOf(req)));
   } catch (error) {
     return refused(asRefusal(error), requestId);
   }

@@ -57,6 +57,24 @@ test('JSON nested deeper than the Management API takes is refused here too, and 
   }
 });
 
+test('numbers of any JSON keep their digits through a procedure, and through a later edit', async () => {
+  const { send } = await signedIn();
+  const body = '{"id":7615917337495251231,"rate":1.10,"constructor":1}';
+  await send('cryptoKeys.create', { method: 'POST', body: '{"name":"k","key_type":"hmac-sha256"}' });
+  const made = await send('routes.create', {
+    method: 'POST',
+    body: `{"name":"exact","target_base_url":"https://example.com","timeout_ms":5000.0,"inject_body_json":${body},"upstream_auth":{"type":"jwt_bearer","algorithm":"HS256","key_name":"k","extra_claims":${body}}}`,
+  });
+  assert.equal(made.status, 200, made.text);
+  const { id } = JSON.parse(made.text).result.data;
+  await send('routes.update', { method: 'POST', body: JSON.stringify({ id, timeout_ms: 6_000 }) });
+  const { text } = await send(`routes.get?input=${encodeURIComponent(JSON.stringify({ id }))}`);
+  assert.ok(text.includes('"timeout_ms":6000'), text);
+  for (const member of ['inject_body_json', 'extra_claims']) assert.ok(text.includes(`"${member}":${body}`), text);
+  const refused = await send('routes.update', { method: 'POST', body: `{"id":"${id}","inject_body_json":{"__proto__":1}}` });
+  assert.match(JSON.parse(refused.text).error.data.message, /^inject_body_json: must not have a member named __proto__/);
+});
+
 test('each error says which request it is of, also one that is refused before there is a caller', async () => {
   const { send } = await signedIn();
   const post = (body: string | undefined, headers?: Record<string, string>) => ({

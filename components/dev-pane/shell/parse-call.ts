@@ -1,4 +1,5 @@
 import { type ApiField, kindOf, type Schema } from '#components/explorer/document.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { COMMON_FLAGS, type Command, type Flag, nearest, positionsOf, spelled } from './commands.ts';
 import { didYouMean, LineProblem } from './line-problem.ts';
 import { parseValue } from './parse-value.ts';
@@ -143,7 +144,7 @@ function common(command: Command, { name, value, token }: Given, filled: Filled,
 function fromJson(text: string, command: Command, filled: Filled): void {
   let given: unknown;
   try {
-    given = JSON.parse(text);
+    given = parseExact(text);
   } catch {
     throw new LineProblem('--json is not valid JSON.', `Put it in single quotes, for example --json '{"name": "x"}'.`);
   }

@@ -1,4 +1,5 @@
 import { type ApiField, kindOf, type Schema, withoutNull } from '#components/explorer/document.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { nearest } from './commands.ts';
 
 export type Meant = { value: unknown } | { problem: string };
@@ -62,7 +63,7 @@ function choice(schema: Schema, text: string): Meant {
 
 function json(text: string): Meant {
   try {
-    return { value: JSON.parse(text) as unknown };
+    return { value: parseExact(text) };
   } catch {
     return { problem: `must be JSON in single quotes, such as '{"a": 1}'` };
   }

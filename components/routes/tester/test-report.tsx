@@ -12,6 +12,7 @@ import { SectionCard, textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { PhaseBar } from '#components/ui/phase-bar.tsx';
 import { Scroll } from '#components/ui/scroll.tsx';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import type { Report } from './use-test-request.ts';
 
 export type TestReportProps = { report: Report; routeId: string; routeEnabled: boolean; environment: string };
@@ -235,7 +236,7 @@ function Body({ body, body_encoding, withheld_reason, truncated, label }: BodyPr
 function parsed(text: string): Json | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
-    return JSON.parse(text) as Json;
+    return parseExact(text) as Json;
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { asDoubles } from '#server/kernel/lossless-json.ts';
 import type { Format, Prepared } from './check.ts';
 import { type SchemaPattern, schemaPattern } from './patterns.ts';
 import { assertSchemaShape, InvalidSchema, type Shape } from './shape.ts';
@@ -11,7 +12,7 @@ export async function preparedSchema(
   schema: object,
   { strict, formats, depth }: { strict: boolean; formats: ReadonlyMap<string, Format>; depth?: number },
 ): Promise<Prepared> {
-  const { root, targets, patterns } = assertSchemaShape(schema, depth);
+  const { root, targets, patterns } = assertSchemaShape(asDoubles(schema), depth);
   return { root, targets, patterns: await compiled(patterns, strict), formats, scalars: new WeakMap() };
 }
 

@@ -1,4 +1,5 @@
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { isSatisfied } from '#server/kernel/needs.ts';
 import { isChange } from '#server/kernel/operation.ts';
 import { resolveVersion } from '#server/kernel/versions.ts';
@@ -173,7 +174,7 @@ async function resultOf(response: Response): Promise<Params> {
   const text = await response.text();
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    body = parseExact(text);
   } catch {
     body = undefined;
   }

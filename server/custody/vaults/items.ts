@@ -1,4 +1,5 @@
 import { invalid } from '#server/kernel/errors.ts';
+import { LosslessNumber } from '#server/kernel/lossless-json.ts';
 import { cardExpiry } from './cards.ts';
 import { alphabetMismatch } from './formats/ff1-alphabet.ts';
 import { FormatMismatch } from './formats/format.ts';
@@ -76,6 +77,7 @@ function read(vault: UsableVault, value: string, refuse: Refuse): { normalised: 
 function holds(json: unknown, texts: ReadonlySet<string>): boolean {
   if (typeof json === 'string') return texts.has(json);
   if (typeof json === 'number') return texts.has(String(json));
+  if (json instanceof LosslessNumber) return texts.has(json.value);
   if (typeof json !== 'object' || json === null) return false;
   return Object.entries(json).some(([name, member]) => (!Array.isArray(json) && texts.has(name)) || holds(member, texts));
 }

@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import { isUuid } from '#server/kernel/fields.ts';
+import { jsonOfColumn } from '#server/kernel/lossless-json.ts';
 import { batching } from '#server/platform/batching.ts';
 import { ownQuery, ownRows } from '#server/platform/own-rows.ts';
 import { ownSql } from '#server/platform/sql.ts';
@@ -156,7 +157,7 @@ const INSERT = `with own as materialized (
   order by g.nth
   on conflict do nothing returning id`;
 
-const COLUMNS = `t.id, t.vault_id, t.token, t.wrapped_value, t.crypto_key_version, t.metadata, t.expires_at, t.card_exp::text as card_exp, t.value_hmac,
+const COLUMNS = `t.id, t.vault_id, t.token, t.wrapped_value, t.crypto_key_version, t.metadata::text as metadata, t.expires_at, t.card_exp::text as card_exp, t.value_hmac,
   t.created_by_api_key_id, t.created_by_user_id, t.created_at`;
 
 type Question = { space: VaultSpace; ref: string };
@@ -171,7 +172,7 @@ const read = batching<Question, TokenRow | null>('vault-token-rows', {
   async run(questions) {
     const [{ space }] = questions as readonly [Question];
     const refs = [...new Set(questions.map(({ ref }) => ref))];
-    const rows = await ownRows<TokenRow>(space, BY_REF, refs, refs.filter(isUuid));
+    const rows = exact(await ownRows<TokenRow>(space, BY_REF, refs, refs.filter(isUuid)));
     // Texts come last in the map, so that they win over IDs.
     const found = new Map([...rows.map((row) => [row.id, row] as const), ...rows.map((row) => [row.token, row] as const)]);
     return questions.map(({ ref }) => found.get(ref) ?? (isUuid(ref) ? found.get(ref.toLowerCase()) : undefined) ?? null);
@@ -197,8 +198,12 @@ export async function tokensOfValues(
     return found.filter((row) => row !== null);
   }
   const { rows } = await client.query<TokenRow>({ ...BY_VALUE, values: [space.tenant_id, space.sandbox, ...columnsOf(values)] });
-  return rows;
+  return exact(rows);
 }
+
+/** Metadata is read as text: the driver would read its numbers as doubles. */
+const exact = (rows: readonly TokenRow[]): TokenRow[] =>
+  rows.map((row) => ({ ...row, metadata: jsonOfColumn(row.metadata) as TokenRow['metadata'] }));
 
 const columnsOf = (values: readonly Value[]) => [values.map(({ vault_id }) => vault_id), values.map(({ value_hmac }) => value_hmac)];
 const nameOf = ({ vault_id, value_hmac }: { vault_id: string; value_hmac: Buffer | null }) =>
@@ -209,7 +214,7 @@ const readValue = batching<{ space: VaultSpace; value: Value }, TokenRow | null>
   async run(questions) {
     const [{ space }] = questions as readonly [{ space: VaultSpace; value: Value }];
     const asked = new Map(questions.map(({ value }) => [nameOf(value), value]));
-    const rows = await ownRows<TokenRow>(space, BY_VALUE, ...columnsOf([...asked.values()]));
+    const rows = exact(await ownRows<TokenRow>(space, BY_VALUE, ...columnsOf([...asked.values()])));
     const found = new Map(rows.map((row) => [nameOf(row), row]));
     return questions.map(({ value }) => found.get(nameOf(value)) ?? null);
   },

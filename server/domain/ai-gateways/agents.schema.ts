@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { atLeastOne, baseUrl, label, pathId, text, time, uuid } from '#server/kernel/fields.ts';
+import { columnObject, storedJson } from '#server/kernel/json-fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 import { alertThresholds, BudgetBoost, budgetBoost, model, modelMap, models, STATUSES, slug, tags, unique, usd } from './values.schema.ts';
 
@@ -100,7 +101,7 @@ export const AiAgent = z
     unsupported: z.enum(UNSUPPORTED),
     firewall_policy_id: z.uuid().nullable(),
     tool_allowlist: z.array(z.string()),
-    output_schema: z.record(z.string(), z.unknown()).nullable(),
+    output_schema: columnObject().nullable(),
     output_validation_action: z.enum(OUTPUT_VALIDATION_ACTIONS),
     guardrail_webhook_url: z.string().nullable(),
     guardrail_webhook_secret_id: z.uuid().nullable(),
@@ -174,7 +175,7 @@ const settings = {
   unsupported: z.enum(UNSUPPORTED),
   firewall_policy_id: uuid().nullable(),
   tool_allowlist: z.array(label(200)).max(200).transform(unique),
-  output_schema: jsonSchema().nullable(),
+  output_schema: storedJson(jsonSchema()).nullable(),
   output_validation_action: z.enum(OUTPUT_VALIDATION_ACTIONS),
   guardrail_webhook_url: baseUrl().nullable(),
   guardrail_webhook_secret_id: uuid().nullable(),

@@ -3,6 +3,7 @@ import { environmentName } from '#server/domain/environments/schema.ts';
 import { canonicalAddress } from '#server/kernel/address.ts';
 import { addressRange } from '#server/kernel/address-field.ts';
 import { atLeastOne, flag, isoTime, label, optionalLabel, pathId, secret, shownOnce, text, time, uuid } from '#server/kernel/fields.ts';
+import { columnObject, storedJson } from '#server/kernel/json-fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 
 const CLIENT_TYPES = ['server', 'user'] as const;
@@ -14,7 +15,7 @@ const core = {
   name: z.string(),
   type: z.enum(CLIENT_TYPES),
   ip_address: z.string(),
-  ip_notes: z.record(z.string(), z.unknown()),
+  ip_notes: columnObject(),
   description: z.string().nullable(),
   enabled: z.boolean(),
   collection_id: z.uuid().nullable(),
@@ -84,7 +85,7 @@ const editable = {
   name: label(100),
   type: z.enum(CLIENT_TYPES),
   ip_address: address(),
-  ip_notes: notes(),
+  ip_notes: storedJson(notes()),
   description: text(500),
   enabled: z.boolean(),
   collection_id: uuid().nullable(),

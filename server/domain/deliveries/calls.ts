@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { EventRow } from '#server/domain/events/service.ts';
 import { payloadPlace, type Side, type StoredPayload } from '#server/domain/request-logs/payloads/stored.shared.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
 
@@ -84,7 +85,7 @@ function bodyOf(
   if (encoding === 'base64') return { $base64: body };
   if (truncated || !/[/+]json\b/i.test(content_type ?? '')) return body;
   try {
-    return JSON.parse(body);
+    return parseExact(body);
   } catch {
     return body;
   }

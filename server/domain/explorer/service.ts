@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
+import { LosslessNumber } from '#server/kernel/lossless-json.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { sanitiseDetails } from '#server/kernel/sanitise.ts';
 import { secretFields } from '#server/kernel/secret-fields.ts';
@@ -67,6 +68,6 @@ function known(op: AnyOperation, body: Record<string, unknown>): Record<string, 
 
 function without(value: unknown, names: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) return value.map((one) => without(one, names));
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || value instanceof LosslessNumber) return value;
   return Object.fromEntries(Object.entries(value).flatMap(([name, child]) => (names.has(name) ? [] : [[name, without(child, names)]])));
 }

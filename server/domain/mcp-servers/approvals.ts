@@ -3,6 +3,7 @@ import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { type PageRequest, pageOf } from '#server/kernel/page.ts';
 import { keyring } from '#server/platform/keys.ts';
@@ -137,7 +138,7 @@ async function argumentsOf(ctx: Ctx, { id, value_ct, cek_wrapped, tmk_version }:
     const bytes = await keyring().openValue(place, { value_ct, cek_wrapped, tmk_version });
     return bytes.length > most
       ? { state: 'left_out', bytes: bytes.length, value: null }
-      : { state: 'whole', bytes: bytes.length, value: JSON.parse(bytes.toString('utf8')) };
+      : { state: 'whole', bytes: bytes.length, value: parseExact(bytes.toString('utf8')) };
   } catch (error) {
     log.error({ err: error, approval_id: id }, 'the arguments of an approval can not be read');
     return unreadable;

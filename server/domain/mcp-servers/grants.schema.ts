@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { optionalLabel, pathId, time } from '#server/kernel/fields.ts';
+import { columnObject } from '#server/kernel/json-fields.ts';
 import { pageQuery } from '#server/kernel/page.ts';
 import { McpProtocol } from './schema.ts';
 import { PIN_STATES } from './tools.schema.ts';
@@ -40,7 +41,7 @@ export const ProbedMcp = z
       z.object({
         name: z.string(),
         description: z.string().nullable(),
-        input_schema: z.record(z.string(), z.unknown()),
+        input_schema: columnObject(),
         allowed: z.boolean(),
         enabled: z.boolean(),
         pin_state: z.enum(PIN_STATES),

@@ -3,6 +3,7 @@ import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { asDoubles } from '#server/kernel/lossless-json.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import type { Choice, Drafts } from '#server/mcp/openapi/tools.ts';
@@ -82,7 +83,7 @@ async function draftsOf(ctx: Ctx, { document, url, include, prefix }: z.output<t
   if ((document === undefined) === (url === undefined)) throw new Refusal('validation_error', 'document: send either document or url');
   const field = url === undefined ? 'document' : 'url';
   const text = url === undefined ? document : await fetched(ctx, url);
-  const described = typeof text === 'string' ? { text } : { document: text };
+  const described = typeof text === 'string' ? { text } : { document: asDoubles(text) }; // a thread gets plain values
   try {
     const drafted = await onThread(DRAFT, { described, choice: { include, prefix } }, { owner: ctx.tenant_id, ms: MS });
     if ('problem' in drafted) throw new Refusal('validation_error', `${field}: ${drafted.problem}`);

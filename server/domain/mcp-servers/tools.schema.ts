@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { atLeastOne, pathId, text, time, uuid } from '#server/kernel/fields.ts';
+import { columnObject, storedJson } from '#server/kernel/json-fields.ts';
 import { toolName } from './schema.ts';
 
 export const PIN_STATES = ['unpinned', 'pinned', 'changed'] as const;
@@ -62,7 +63,7 @@ export const McpTool = z
     tool_name: z.string(),
     route_id: z.uuid().nullable(),
     description: z.string().nullable(),
-    input_schema: z.record(z.string(), z.unknown()).nullable(),
+    input_schema: columnObject().nullable(),
     enabled: z.boolean(),
     allowed: z.boolean(),
     discovered: z.boolean(),
@@ -94,7 +95,7 @@ const price = () =>
 
 const decisions = {
   description: text(4_000),
-  input_schema: inputSchema().nullable(),
+  input_schema: storedJson(inputSchema()).nullable(),
   enabled: z.boolean(),
   approval: z.enum(APPROVALS),
   argument_rules: z.array(ArgumentRule).max(20),

@@ -10,6 +10,7 @@ import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { loosened } from '#server/kernel/loosening.ts';
+import { asDoubles, jsonOfColumn } from '#server/kernel/lossless-json.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { assertRules, RuleProblem } from '#server/mcp/argument-rules.ts';
@@ -249,7 +250,7 @@ export async function checkTool(
 function checkInputSchema(schema: Decisions['input_schema']): void {
   if (!schema) return;
   try {
-    assertSchemaShape(schema);
+    assertSchemaShape(asDoubles(jsonOfColumn(schema)));
   } catch (error) {
     if (error instanceof InvalidSchema)
       throw new Refusal('validation_error', `input_schema: must be a JSON Schema (2020-12): ${error.message}`);

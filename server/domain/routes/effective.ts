@@ -1,3 +1,4 @@
+import { jsonOfColumn } from '#server/kernel/lossless-json.ts';
 import type { UpstreamAuth } from './config/upstream-auth.schema.ts';
 
 /**
@@ -167,7 +168,9 @@ export function effectiveConfig(base: ConfigRow, override: ConfigRow | null): Ef
 
 /** Prisma gives an empty list for a null array: no method list is what both mean. */
 const stored = (row: ConfigRow, field: ConfigField): unknown =>
-  field === 'allowed_methods' && !row.allowed_methods?.length ? null : row[field];
+  field === 'allowed_methods' && !row.allowed_methods?.length ? null : ANY_JSON.has(field) ? jsonOfColumn(row[field]) : row[field];
+
+const ANY_JSON: ReadonlySet<ConfigField> = new Set(['inject_body_json', 'method_configs', 'payload_structure', 'upstream_auth']);
 
 const defaultOf = (field: ConfigField): unknown => (field === 'target_base_url' ? '' : CONFIG_DEFAULTS[field]);
 

@@ -44,8 +44,8 @@ const Change = z.object({
   field: z.string(),
   /** Null for what belongs to no single environment. */
   environment: z.string().nullable(),
-  from: z.json(),
-  to: z.json(),
+  from: z.unknown(),
+  to: z.unknown(),
   /** Routes: other environments that have the setting from the same place, and change alike. */
   also_in: z.array(z.string()).optional(),
 });

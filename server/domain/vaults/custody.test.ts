@@ -7,6 +7,7 @@ import { findVault } from '#server/custody/vaults/vaults.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { sql } from '#server/platform/sql.ts';
+import { call } from '#server/testing/calls.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { makeVault } from './vaults.fixture.ts';
@@ -46,6 +47,25 @@ test('detokenize gives back what tokenize took, in every format', async () => {
     assert.equal((await detokenize(w.live, null, token.token)).vault_id, vault.id, 'without its vault');
     assert.notEqual((await one(w.live, vault, sent)).token, token.token, 'two calls give two tokens');
   }
+});
+
+test('metadata of a token keeps its numbers to the last digit, and must not hold the value as a number', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key();
+  const vault = await makeVault(w.live, { token_format: 'numeric' });
+  const metadata = '{"id":7615917337495251231,"rate":1.10}';
+  const path = `/vaults/${vault.name}`;
+  const made = await call('POST', `${path}/tokens`, { key, raw: `{"value":"20240917","metadata":${metadata}}` });
+  const { token } = made.body.data;
+  const shown = async () => JSON.stringify((await detokenize(w.live, vault, token)).metadata);
+  assert.equal(await shown(), metadata);
+  await call('PATCH', `${path}/tokens/${token}`, { key, raw: '{"metadata":{"id":9007199254740993.50}}' });
+  assert.equal(await shown(), '{"id":9007199254740993.50}');
+  const refused = await call('POST', `${path}/tokens`, {
+    key,
+    raw: '{"value":"7615917337495251231","metadata":{"a":7615917337495251231}}',
+  });
+  assert.match(refused.body.error.message, /^metadata: must not contain the value/);
 });
 
 test('the same value has one token with dedupe, also when fifty ask at once', async () => {

@@ -5,6 +5,7 @@ import { type TokenizeItem, tokenize } from '#server/custody/vaults/tokenize.ts'
 import { findVault } from '#server/custody/vaults/vaults.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, notFound } from '#server/kernel/errors.ts';
+import { LosslessNumber, parseExact } from '#server/kernel/lossless-json.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { inSlices, mapped, type Steps } from '#server/kernel/slices.ts';
 import { csvRecords } from './csv-records.ts';
@@ -66,7 +67,7 @@ function* jsonRows(content: string): Iterable<Fields> {
     .entries()) {
     let row: unknown;
     try {
-      row = JSON.parse(line);
+      row = parseExact(line);
     } catch {
       throw invalid(naming(i), 'must be a JSON object on one line');
     }
@@ -83,7 +84,7 @@ function itemOf(fields: Fields, columns: Columns, i: number): TokenizeItem {
   };
   const text = (column: string | undefined) => {
     const given = column === undefined ? undefined : fields[column];
-    return typeof given === 'number' ? String(given) : given;
+    return typeof given === 'number' || given instanceof LosslessNumber ? String(given) : given;
   };
   const metadata = Object.entries(columns.metadata ?? {}).flatMap(([name, column]) =>
     fields[column] === undefined ? [] : [[name, fields[column]] as const],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { atLeastOne, Deleted, isoTime, isUuid, pathId, queryInt, secret, text, time, uuid } from '#server/kernel/fields.ts';
+import { columnObject, storedJson } from '#server/kernel/json-fields.ts';
 import { listQuery, pageQuery } from '#server/kernel/page.ts';
 import { ALPHABETS, TOKEN_FORMATS } from './formats.shared.ts';
 
@@ -27,7 +28,7 @@ export const Vault = z
     crypto_key_id: z.uuid(),
     custody_mode: z.enum(CUSTODY_MODES),
     default_ttl_seconds: z.int().nullable(),
-    metadata_jsonb: z.record(z.string(), z.unknown()),
+    metadata_jsonb: columnObject(),
     description: z.string().nullable(),
     enabled: z.boolean(),
     dedupe: z.boolean(),
@@ -105,7 +106,7 @@ export const CreateVault = z.object({
   custody_mode: z.enum(CUSTODY_MODES).default('managed'),
   default_ttl_seconds: ttl(60).nullable().optional(),
   description: text(1_000).optional(),
-  metadata_jsonb: jsonObject(4_096).optional(),
+  metadata_jsonb: storedJson(jsonObject(4_096)).optional(),
   dedupe: z.boolean().default(false),
   allowed_hosts: hosts().optional(),
 });
@@ -118,7 +119,7 @@ export const UpdateVault = atLeastOne(
     default_ttl_seconds: ttl(60).nullable().optional(),
     description: text(1_000).optional(),
     enabled: z.boolean().optional(),
-    metadata_jsonb: jsonObject(4_096).optional(),
+    metadata_jsonb: storedJson(jsonObject(4_096)).optional(),
     allowed_hosts: hosts().optional(),
     name: immutable(),
     token_format: immutable(),

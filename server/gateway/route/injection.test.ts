@@ -3,6 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { type EventRow, eventData } from '#server/domain/events/service.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { columnJson, parseExact } from '#server/kernel/lossless-json.ts';
 import { atOnce } from '#server/kernel/slices.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
@@ -163,6 +164,21 @@ test('the body is merged deeply and keeps every digit', async () => {
   assert.equal(form.seen?.body, 'a=1&b=%2B&n=5&token=s3cret-%22%C3%A9%22%26%3Cx%3E%5C');
   const get = await through({ inject_body_json: { a: 1 } }, { headers: {} });
   assert.equal(get.seen?.body, '');
+});
+
+test('an injected body goes upstream with the digits and names it was stored with', async () => {
+  const stored = '{"id":7615917337495251231,"rate":1.10,"deep":[{"big":1e21,"constructor":"{{secret:COMMON}}"}]}';
+  const sent = stored.replace('{{secret:COMMON}}', 's3cret-\\"é\\"&<x>\\\\');
+  const inject_body_json = columnJson(parseExact(stored));
+  assert.equal((await through({ inject_body_json }, { method: 'POST' })).seen?.body, sent);
+  const merged = await through({ inject_body_json }, json('{"a":2.0,"id":1}'));
+  assert.equal(
+    merged.seen?.body,
+    `{"a":2.0,${sent.slice(1).replace('"id":7615917337495251231,', '')}`.replace('"a":2.0,', '"a":2.0,"id":7615917337495251231,'),
+  );
+  const method_configs = columnJson([{ method: 'POST', inject_body_json: parseExact(stored) }]);
+  const own = await through({ method_configs, use_method_specific_configs: true }, { method: 'POST' });
+  assert.equal(own.seen?.body, sent);
 });
 
 test('a body that cannot be merged is refused, not sent without', async () => {

@@ -1,4 +1,5 @@
 import { type RoutingPolicy, routingPolicy } from '#server/ai/routing-policy.ts';
+import { jsonOfColumn } from '#server/kernel/lossless-json.ts';
 import { defineSlice, OF_SPACE } from './slice.ts';
 
 type Status = 'active' | 'paused' | 'archived';
@@ -150,6 +151,7 @@ function compileAgent(row: AgentRow): AiAgentConfig {
   const { model_allowlist, model_denylist, model_rewrite, tool_allowlist, routing_policy, cache_similarity_threshold, ...rest } = row;
   return {
     ...rest,
+    output_schema: jsonOfColumn(row.output_schema) as AgentRow['output_schema'],
     budget: budgetOf(row),
     allowedModels: model_allowlist.length === 0 ? null : new Set(model_allowlist),
     deniedModels: new Set(model_denylist),

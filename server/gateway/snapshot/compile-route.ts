@@ -10,7 +10,6 @@ import {
 import { listReferences, parseTemplate } from '#server/domain/templates/grammar.ts';
 import { textsIn } from '#server/domain/templates/texts.shared.ts';
 import { compileRanges } from '#server/kernel/address.ts';
-import { parseExact } from '#server/kernel/lossless-json.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
 import { parseTarget } from '#server/platform/http-out/target-url.ts';
@@ -134,9 +133,8 @@ function compileConfig(
   const headers = compileInjections(fields.inject_headers_json);
   // jsonb forgets the order members were written in, so parameters are appended by name.
   const query = compileInjections(fields.inject_query_json).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const injected: unknown = fields.inject_body_json;
-  const object = typeof injected === 'string' ? parseBodyObject(injected) : (injected as Record<string, unknown>);
-  const body = object && Object.keys(object).length > 0 ? object : null;
+  const injected: Readonly<Record<string, unknown>> = fields.inject_body_json;
+  const body = Object.keys(injected).length > 0 ? injected : null;
   const target = compileTarget(fields.target_base_url, egress);
   const inHead = [...headers, ...query].flatMap((rule) => rule.template ?? []);
   const inBody =
@@ -252,11 +250,4 @@ function compileLimit(fields: EffectiveConfig, key: string): RateLimit | null {
   if (!fields.rate_limit_enabled || !fields.rate_limit_requests || !fields.rate_limit_window_sec) return null;
   const { rate_limit_requests: limit, rate_limit_window_sec: seconds, rate_limit_burst: burst, rate_limit_per_client: perCaller } = fields;
   return { key, limit, windowMs: seconds * 1000, burst, perCaller };
-}
-
-/** JSON with its numbers as they are written; an object, or null when the text is something else. */
-function parseBodyObject(text: string | null): Readonly<Record<string, unknown>> | null {
-  if (text === null) return null;
-  const value = parseExact(text);
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
 }

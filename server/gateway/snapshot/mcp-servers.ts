@@ -1,4 +1,5 @@
 import { parseTemplate, type Template } from '#server/domain/templates/grammar.ts';
+import { jsonOfColumn } from '#server/kernel/lossless-json.ts';
 import type { ArgumentRule } from '#server/mcp/argument-rules.ts';
 import type { ToolOperation } from '#server/mcp/tool-operation.ts';
 import { defineSlice, OF_SPACE } from './slice.ts';
@@ -191,7 +192,7 @@ function compileTool(row: ToolRow): McpTool {
     name: row.tool_name,
     enabled: row.enabled,
     description: row.description,
-    inputSchema: row.input_schema,
+    inputSchema: jsonOfColumn(row.input_schema) as ToolRow['input_schema'],
     routeId: row.route_id,
     operation: row.operation,
     pinnedHash: row.pinned_hash,

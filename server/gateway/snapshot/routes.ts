@@ -13,9 +13,9 @@ export const routes = defineSlice({
   tables: ['routes', 'route_environment_configs', 'route_client_assignments', 'route_field_actions'],
   queries: {
     routes: `select tenant_id, sandbox, id, name, slug, enabled, collection_id, base_environment_id, managed_by is not null as managed from routes where ${OF_SPACE}`,
-    // inject_body_json stays text so that no number loses a digit.
+    // inject_body_json stays text so that no number loses a digit, and is parsed when its route is first called.
     configs: `select tenant_id, sandbox, id, route_id, environment_id, environment_name, is_base, enabled, target_base_url, inject_headers_json,
-      inject_body_json::text as inject_body_json, inject_query_json, require_signature, signature_tolerance_sec, signature_require_nonce, signature_scheme,
+      inject_body_json #>> '{}' as inject_body_json, inject_query_json, require_signature, signature_tolerance_sec, signature_require_nonce, signature_scheme,
       rate_limit_enabled, rate_limit_requests, rate_limit_window_sec, rate_limit_burst, rate_limit_per_client, allowed_methods,
       http_method_restrictions_enabled, method_configs, use_method_specific_configs, requires_clients, mtls_certificate_id, upstream_ca_certificate_id,
       ip_allowlist, intercept_enabled, timeout_ms, retry_attempts, circuit_breaker_failures, circuit_breaker_open_sec, upstream_protocol, body_placeholders, forward_client_ip, log_payloads,

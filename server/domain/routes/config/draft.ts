@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { canonicalAddress } from '#server/kernel/address.ts';
 import { invalid } from '#server/kernel/errors.ts';
+import { columnJson } from '#server/kernel/lossless-json.ts';
 import {
   CONFIG_DEFAULTS,
   CONFIG_FIELDS,
@@ -219,4 +220,4 @@ function put(local: Local, field: ConfigField, value: unknown): void {
 
 const pick = (values: EffectiveConfig, fields: readonly ConfigField[]): Local => Object.fromEntries(fields.map((f) => [f, values[f]]));
 
-const json = (value: unknown) => (value === undefined || value === null ? Prisma.DbNull : (value as Prisma.InputJsonValue));
+const json = (value: unknown) => (value === undefined || value === null ? Prisma.DbNull : (columnJson(value) as Prisma.InputJsonValue));

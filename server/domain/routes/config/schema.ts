@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { addressRange } from '#server/kernel/address-field.ts';
 import { baseUrl, uuid } from '#server/kernel/fields.ts';
+import { LosslessNumber } from '#server/kernel/lossless-json.ts';
 import { headerNameProblem, TOKEN } from './header-names.shared.ts';
 import { UpstreamAuth, upstreamAuth } from './upstream-auth.schema.ts';
 
@@ -62,7 +63,7 @@ const injectedQuery = () =>
 /** Any JSON object; strings inside may be templates. */
 const injectedBody = () =>
   z
-    .record(z.string(), z.json())
+    .record(z.string(), z.unknown())
     .refine((v) => bytes(JSON.stringify(v)) <= MAX_BODY_BYTES, 'must be at most 64 KiB')
     .refine((v) => !deeperThan(v, MAX_BODY_DEPTH), 'must not be nested deeper than 16 levels');
 
@@ -71,7 +72,7 @@ function tooMany(map: Record<string, unknown>, ctx: z.RefinementCtx) {
 }
 
 function deeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+  if (typeof value !== 'object' || value === null || value instanceof LosslessNumber) return false;
   return levels === 0 || Object.values(value).some((v) => deeperThan(v, levels - 1));
 }
 

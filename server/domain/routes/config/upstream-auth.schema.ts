@@ -38,7 +38,7 @@ const JwtBearer = z.object({
   audience: claim().optional(),
   ttl_seconds: z.int().min(30).max(3600).default(300),
   extra_claims: z
-    .record(z.string().min(1).max(128), z.json())
+    .record(z.string().min(1).max(128), z.unknown())
     .refine((claims) => new TextEncoder().encode(JSON.stringify(claims)).length <= MAX_CLAIMS_BYTES, 'must be at most 4 KiB')
     .superRefine((claims, ctx) => {
       for (const name of OWN_CLAIMS)

@@ -4,6 +4,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { loosened } from '#server/kernel/loosening.ts';
+import { jsonOfColumn } from '#server/kernel/lossless-json.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
 import { entryFor } from '../audit-entries.ts';
 import {
@@ -52,8 +53,8 @@ const leftBehind = ({ kind, label, ip_range }: ClientRow['credentials'][number])
   [WORDS[kind] ?? 'signature key', label ?? ip_range].filter(Boolean).join(' ');
 
 const settingsOf = (builder: PlanBuilder, row: ClientRow, side: 'source' | 'target') => {
-  const { type, ip_address, ip_notes, description } = row;
-  return { type, ip_address, ip_notes, description, collection: collectionNamed(builder, row, side) };
+  const { type, ip_address, description } = row;
+  return { type, ip_address, ip_notes: jsonOfColumn(row.ip_notes), description, collection: collectionNamed(builder, row, side) };
 };
 
 export async function applyClients(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps: readonly Step[], run: string): Promise<AuditEntry[]> {
