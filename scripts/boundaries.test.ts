@@ -25,6 +25,8 @@ const forbidden: [string, ReturnType<typeof own>][] = [
   ['server/domain/clients/schema.ts', own('server/domain/clients/service.ts')],
   ['server/domain/tenants/status.shared.ts', pkg('zod')],
   ['server/domain/tenants/status.shared.ts', own('server/domain/tenants/schema.ts')],
+  ['server/domain/tenants/status.shared.ts', pkg('croner')],
+  ['server/domain/alerts/service.ts', pkg('croner')],
   ['server/domain/clients/schema.ts', own('server/domain/clients/store.ts')],
   ['server/api/match.ts', own('server/generated/prisma/client.ts')],
   ['server/api/match.ts', own('server/gateway/main.ts')],
@@ -49,6 +51,7 @@ for (const [file, found] of forbidden) {
 }
 
 const permitted: [string, ReturnType<typeof own>][] = [
+  ['server/domain/workflows/cron.shared.ts', pkg('croner')],
   ['server/kernel/database.ts', own('server/generated/prisma/client.ts', true)],
   ['server/crypto/random.ts', pkg('node:crypto')],
   ['server/kernel/address.ts', pkg('ipaddr.js')],
@@ -149,6 +152,8 @@ test('a shared file brings no package into a page, not even by way of others', (
   ]);
   assert.deepEqual(heavyShared(loads), [`${shared} loads zod by ${heavy}: a shared file has no packages`]);
   assert.deepEqual(heavyShared(new Map([...loads, [heavy, []]])), []);
+  const cron = new Map([['server/domain/workflows/cron.shared.ts', [pkg('croner')]]]);
+  assert.deepEqual([heavyShared(cron).length, heavyShared(new Map([...loads, [heavy, [pkg('croner')]]])).length], [0, 1]);
 });
 
 test('the gateway and a hot operation bring no Prisma, not even by way of others, and types count for nothing', () => {

@@ -153,10 +153,14 @@ export function folderCycles(graph: ReadonlyMap<string, readonly string[]>): str
 /** The family, or the folder of the gateway, that a file lies in; undefined for the files beside these folders, which wire them. */
 const folderOf = (file: string) => /^server\/(?:domain|gateway)\/[^/]+(?=\/)/.exec(file)?.[0];
 
-/** Shared files exist so that a page need not load a validator for a constant: none loads a package, directly or through the kernel, but ipaddr.js (4 KB). */
+/** Packages of shared files, and of what these load: by file where only one may. ipaddr.js has 4 KB, croner 10 KB. */
+const LIGHT_PACKAGES: Readonly<Record<string, string | undefined>> = { croner: 'server/domain/workflows/cron.shared.ts' };
+const isLight = (file: string, name: string) => name === 'ipaddr.js' || LIGHT_PACKAGES[name] === file;
+
+/** Shared files exist so that a page need not load a validator for a constant: none loads a package, directly or through the kernel, but light ones. */
 export function heavyShared(loads: ReadonlyMap<string, readonly Import[]>): string[] {
   const found = (file: string, own: boolean) =>
-    (loads.get(file) ?? []).filter((one) => one.own === own && one.target !== 'ipaddr.js').map(({ target }) => target);
+    (loads.get(file) ?? []).filter((one) => one.own === own && !isLight(file, one.target)).map(({ target }) => target);
   return [...loads.keys()].filter(isShared).flatMap((start) => {
     const reached = new Set([start]);
     for (const file of reached) for (const target of found(file, true)) reached.add(target);
@@ -255,6 +259,7 @@ const KERNEL_PACKAGES = /^(zod|ipaddr\.js|tldts|node:)/;
 
 function whyPackageForbidden(file: string, from: string, name: string, type: boolean): string | undefined {
   if (isSchema(file)) return name === 'zod' ? undefined : 'a schema is isomorphic: zod, kernel, shared files and other schemas only';
+  if (LIGHT_PACKAGES[name]) return isLight(file, name) ? undefined : `only ${LIGHT_PACKAGES[name]} loads ${name}`;
   if (isShared(file)) return 'a shared file has no packages';
   if (from === 'kernel' && name.startsWith('@prisma/') && type) return undefined;
   if (from === 'kernel' && !KERNEL_PACKAGES.test(name)) return 'the kernel may load no packages but zod, ipaddr.js and tldts';

@@ -19,7 +19,7 @@ const PARSERS = [
     'ajv',
     'eventsource-parser',
   ],
-  ...['jose', 'lossless-json', 'maxmind', 'node-forge', 're2js', 'sharp', 'shell-quote', 'ssh2', 'structured-headers', 'tldts', 'yaml'],
+  ...['jose', 'maxmind', 'node-forge', 're2js', 'sharp', 'shell-quote', 'ssh2', 'structured-headers', 'tldts', 'yaml'],
   ...['node:vm', 'node:zlib'],
 ];
 /** Tests, what they share, and what only operators run. */

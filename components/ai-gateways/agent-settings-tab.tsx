@@ -34,7 +34,7 @@ export function AgentSettings({ agent, tab }: { agent: Agent; tab: SettingsTab }
     }),
   );
   const groups: readonly Group[] = AGENT_SETTINGS[tab];
-  // The route of a provider came with the agent and stays.
+  // The route of a provider came with the agent and stays; a route of one's own says itself where it leads.
   const fixed = agent.provider !== null && tab === 'upstream';
   return (
     <>
@@ -53,7 +53,7 @@ export function AgentSettings({ agent, tab }: { agent: Agent; tab: SettingsTab }
           key={title}
           title={title}
           {...(description === undefined ? {} : { description })}
-          settings={fixed ? settings.filter(({ name }) => name !== 'primary_route_id') : settings}
+          settings={settings.filter(({ name }) => name !== (agent.provider === null ? 'upstream' : 'primary_route_id'))}
           row={agent}
           of="agent"
           options={options}

@@ -51,6 +51,13 @@ export const AGENT_SETTINGS = {
       settings: [
         { name: 'primary_route_id', label: 'Primary route', kind: 'one', from: 'routes', empty: 'No route: calls are refused' },
         {
+          name: 'upstream',
+          label: 'Base URL',
+          kind: 'text',
+          mono: true,
+          hint: 'Where the provider is called. Leave empty for its usual address. The key goes along to another host, so an Owner or Admin confirms that.',
+        },
+        {
           name: 'fallback_route_ids',
           label: 'Fallback routes',
           kind: 'many',
@@ -163,6 +170,15 @@ export const AGENT_SETTINGS = {
           hint: 'Every prompt begins with this text. Callers can’t remove it.',
         },
         { name: 'streaming_enabled', label: 'Allow streaming', kind: 'flag', hint: 'While this is off, streaming calls are refused.' },
+        {
+          name: 'unsupported',
+          label: 'Options that the provider doesn’t have',
+          kind: 'choice',
+          options: [
+            { value: 'refuse', title: 'Refuse', description: 'The call is refused, and the error names the option.' },
+            { value: 'drop', title: 'Drop', description: 'The call goes on without the option. Its log row lists what was dropped.' },
+          ],
+        },
       ],
     },
   ],

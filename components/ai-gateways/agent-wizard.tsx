@@ -79,7 +79,7 @@ function SetUp({ onClose, gatewayId, onCreated }: Omit<Props, 'open'> & { onCrea
       : {
           provider: providerId,
           ...(secret ? { upstream_secret_id: secret } : {}),
-          ...(provider?.needs_upstream && upstream ? { upstream: upstream.trim() } : {}),
+          ...(upstream.trim() ? { upstream: upstream.trim() } : {}),
         }),
     ...(model.trim() ? { default_model: model.trim() } : {}),
   };
@@ -103,7 +103,7 @@ function SetUp({ onClose, gatewayId, onCreated }: Omit<Props, 'open'> & { onCrea
         ? route
           ? undefined
           : 'Choose a route'
-        : !secret
+        : provider?.needs_secret && !secret
           ? 'Choose or store the provider’s key'
           : provider?.needs_upstream && upstream.trim() === ''
             ? 'Enter the base URL'
@@ -175,11 +175,19 @@ function SetUp({ onClose, gatewayId, onCreated }: Omit<Props, 'open'> & { onCrea
         </Field>
       ) : (
         <>
-          {provider?.needs_upstream && (
-            <Field label="Base URL" required>
-              <Input mono placeholder="https://llm.example.com" value={upstream} onChange={(event) => setUpstream(event.target.value)} />
-            </Field>
-          )}
+          <Field
+            label="Base URL"
+            required={provider?.needs_upstream ?? false}
+            hint="A server in your own network works too, once the operator has opened its address."
+          >
+            <Input
+              mono
+              placeholder={provider?.default_upstream ?? 'https://llm.example.com'}
+              autoComplete="off"
+              value={upstream}
+              onChange={(event) => setUpstream(event.target.value)}
+            />
+          </Field>
           {storing ? (
             <StoreSecret
               suggestedName={`${providerId.toUpperCase().replaceAll('-', '_')}_API_KEY`}
@@ -192,7 +200,7 @@ function SetUp({ onClose, gatewayId, onCreated }: Omit<Props, 'open'> & { onCrea
           ) : (
             <Field
               label={`${provider?.label ?? 'Provider'} key`}
-              required
+              required={provider?.needs_secret ?? true}
               hint="A secret. It is injected into each call, and never copied."
               action={
                 <Button size="sm" variant="ghost" disabledReason={noSecrets} onClick={() => setStoring(true)}>

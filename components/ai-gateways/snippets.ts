@@ -121,6 +121,27 @@ claude`,
       ],
     },
     {
+      id: 'codex',
+      label: 'Codex',
+      about: 'In ~/.codex/config.toml. The token is in the environment.',
+      snippets: [
+        {
+          id: 'toml',
+          label: 'config.toml',
+          language: 'text',
+          code: `model = "${model}"
+model_provider = "agent"
+
+[model_providers.agent]
+name = "agent"
+base_url = "${openai}"
+wire_api = "responses"
+env_key = "AGENT_TOKEN"`,
+        },
+        { id: 'shell', label: 'Shell', language: 'bash', code: `export AGENT_TOKEN="${TOKEN}"\ncodex` },
+      ],
+    },
+    {
       id: 'cline',
       label: 'Cline',
       about: 'Settings → API Provider: choose “OpenAI Compatible”.',

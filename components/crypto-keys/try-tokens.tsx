@@ -10,6 +10,7 @@ import { Field } from '#components/ui/field.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { KEY_TYPES, WEBHOOK_FORMATS, type WebhookFormat } from '#server/domain/crypto-keys/key-types.shared.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { type Detail, nameInPath } from './key-labels.ts';
 import { Result, TryForm, useText } from './try-form.tsx';
 
@@ -23,7 +24,7 @@ const LIFETIMES = [
 /** The object that a text is the JSON of, or undefined. */
 function objectIn(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExact(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;

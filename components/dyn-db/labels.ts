@@ -39,8 +39,11 @@ export const addressOf = ({ host, port }: Pick<Connection, 'host' | 'port'>): st
 /** What to look at when the service can't work on a database, by the stage that its answer begins with. */
 export function nextStepFor(error: string): string {
   const stage = error.slice(0, error.indexOf(':'));
-  return STEPS[stage] ?? 'Run the grants for the admin user again, then test once more.';
+  return (NO_DATABASE.test(error) ? undefined : STEPS[stage]) ?? 'Run the grants for the admin user, then test again.';
 }
+
+/** A login that fails for want of a right on the database, and not for its password: PostgreSQL, MySQL, SQL Server. */
+const NO_DATABASE = /^login: (?:42501|1044|4060|916) /;
 
 const STEPS: Readonly<Record<string, string>> = {
   DNS: 'Check the host name. A name that only a private network knows needs an SSH tunnel.',

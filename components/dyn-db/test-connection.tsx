@@ -37,9 +37,9 @@ export function TestConnection({ connection }: Props) {
       </div>
       <MutationError error={check.error} />
       <div role="status" className="flex flex-col gap-3 empty:hidden">
-        {result && !result.ok && (
-          <Callout tone="bad" title={result.error ?? 'The database didn’t answer'}>
-            {nextStepFor(result.error ?? '')}
+        {result?.error && result.missing_privileges.length === 0 && (
+          <Callout tone="bad" title={result.error}>
+            {nextStepFor(result.error)}
           </Callout>
         )}
         {result?.ok && (
@@ -48,8 +48,9 @@ export function TestConnection({ connection }: Props) {
           </Callout>
         )}
         {result && result.missing_privileges.length > 0 && (
-          <Callout tone="warn" title={`The admin user lacks ${counted(result.missing_privileges.length, 'privilege')}`}>
-            <ul className="list-disc pl-4 font-mono text-xs">
+          <Callout tone="bad" title={`Connected, but the admin user lacks ${counted(result.missing_privileges.length, 'privilege')}`}>
+            <p>{nextStepFor('')}</p>
+            <ul className="mt-1 list-disc pl-4 font-mono text-xs">
               {result.missing_privileges.map((privilege) => (
                 <li key={privilege}>{privilege}</li>
               ))}

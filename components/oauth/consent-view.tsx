@@ -26,12 +26,24 @@ export function ConsentView({ handle, view, decider, problem }: ConsentViewProps
         labels={{ allow: 'Allow', deny: blocked ? `Return to ${app.name}` : 'Deny' }}
         problem={problem}
       >
+        {app.url_host && <Unregistered app={app} host={app.url_host} redirect={view.redirect} />}
         <Destination view={view} />
         <PlaceFields place={view} space={view.space} account={view.account} />
         {app.html && <AppWords html={app.html} name={app.name} />}
         <Grants name={app.name} place={view} />
       </DecisionForm>
     </DecisionLayout>
+  );
+}
+
+/** An application that nobody has registered: its name is its own claim, and only the host of its description is known. */
+function Unregistered({ app, host, redirect }: { app: View['app']; host: string; redirect: View['redirect'] }) {
+  return (
+    <Callout tone="warn" title={`This application comes from ${host}`}>
+      {redirect.kind === 'web'
+        ? `It calls itself ${app.name}, and this workspace hasn’t registered it. Continue only if you trust ${host}.`
+        : `It calls itself ${app.name}, this workspace hasn’t registered it, and any program on this computer can receive its answer. Continue only if you started it just now.`}
+    </Callout>
   );
 }
 

@@ -14,8 +14,10 @@ import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
+import { DEFAULT_INTERMEDIATE_TTL } from '#server/domain/pki/schema.ts';
 
 const DAY = 86_400;
+const DEFAULT_INTERMEDIATE_DAYS = String(DEFAULT_INTERMEDIATE_TTL / DAY);
 const text = (most: number) => z.string().trim().max(most);
 const whole = (least: number, most: number) =>
   z
@@ -65,7 +67,7 @@ function CreateForm({ onClose, onCreated }: Omit<Props, 'open'>) {
     schema: NewRoot,
     defaultValues: {
       ...{ name: '', common_name: '', organization: '', organizational_unit: '', country: '', province: '', locality: '' },
-      ...{ years: '10', intermediate_days: '30', publish: true },
+      ...{ years: '10', intermediate_days: DEFAULT_INTERMEDIATE_DAYS, publish: true },
     },
   });
   const { refusal, panel, refuse, clear } = useFormRefusal(form);
@@ -155,7 +157,7 @@ function inputOf({ name, years, intermediate_days, publish, ...subject }: z.outp
     name,
     subject: Object.fromEntries(given) as { common_name: string },
     ...(years === '10' ? {} : { ttl_seconds: Number(years) * 365 * DAY }),
-    ...(intermediate_days === '30' ? {} : { intermediate_ttl_seconds: Number(intermediate_days) * DAY }),
+    ...(intermediate_days === DEFAULT_INTERMEDIATE_DAYS ? {} : { intermediate_ttl_seconds: Number(intermediate_days) * DAY }),
     ...(publish ? {} : { publish }),
   };
 }

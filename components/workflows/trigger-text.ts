@@ -34,24 +34,33 @@ const plural = (count: number, noun: string) => (count === 1 ? noun : counted(co
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const NAMES: Record<string, number> = { sun: 0, mon: 1, tue: 2, wed: 3, thu: 4, fri: 5, sat: 6 };
 
+const [MINUTE, HOUR, DAY] = [/^[0-5]?\d$/, /^(?:[01]?\d|2[0-3])$/, /^(?:0?[1-9]|[12]\d|3[01])$/];
+
+/** The n of a step that comes at even intervals, as the ones of 60 minutes are 15 and not 45; 0 for any other field. */
+function stepOf(field: string, whole: number): number {
+  const step = Number(/^\*\/(\d{1,2})$/.exec(field)?.[1] ?? 0);
+  return step > 0 && whole % step === 0 ? step : 0;
+}
+
 /** The usual schedules in words; any other as it is written. */
 export function cronText(cron: string): string {
   const fields = cron.trim().split(/\s+/);
   const [minute = '', hour = '', day, month, weekday = ''] = fields;
   const written = `Cron ${cron.trim()}`;
   if (fields.length !== 5 || month !== '*') return written;
-  const step = /^\*\/(\d{1,2})$/.exec(minute)?.[1];
-  if (hour === '*' && day === '*' && weekday === '*') {
+  const daily = day === '*' && weekday === '*';
+  if (daily && minute === '0' && stepOf(hour, 24)) return `Every ${plural(stepOf(hour, 24), 'hour')}`;
+  if (hour === '*' && daily) {
     if (minute === '*') return 'Every minute';
-    if (step) return `Every ${plural(Number(step), 'minute')}`;
-    return /^\d{1,2}$/.test(minute) ? `Every hour at :${minute.padStart(2, '0')}` : written;
+    if (stepOf(minute, 60)) return `Every ${plural(stepOf(minute, 60), 'minute')}`;
+    return MINUTE.test(minute) ? `Every hour at :${minute.padStart(2, '0')}` : written;
   }
-  if (!/^\d{1,2}$/.test(minute) || !/^\d{1,2}$/.test(hour)) return written;
+  if (!MINUTE.test(minute) || !HOUR.test(hour)) return written;
   const at = `at ${hour.padStart(2, '0')}:${minute.padStart(2, '0')}`;
-  if (day === '*' && weekday === '*') return `Every day ${at}`;
+  if (daily) return `Every day ${at}`;
   if (day === '*' && /^(1-5|mon-fri)$/i.test(weekday)) return `Weekdays ${at}`;
   const index = NAMES[weekday.toLowerCase()] ?? (/^[0-7]$/.test(weekday) ? Number(weekday) % 7 : undefined);
   if (day === '*' && index !== undefined) return `Every ${DAYS[index]} ${at}`;
-  if (weekday === '*' && day !== undefined && /^\d{1,2}$/.test(day)) return `On day ${day} of the month ${at}`;
+  if (weekday === '*' && day !== undefined && DAY.test(day)) return `On day ${day} of the month ${at}`;
   return written;
 }

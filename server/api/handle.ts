@@ -4,6 +4,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { type AnyOperation, isChange, streamOf, takesIdempotencyKey } from '#server/kernel/operation.ts';
 import { textOf } from '#server/kernel/raw-body.ts';
+import { NEWEST, resolveVersion } from '#server/kernel/versions.ts';
 import { db } from '#server/platform/db.ts';
 import { logFailure } from '#server/platform/log-failure.ts';
 import { operationEnded } from '#server/platform/telemetry/operation-meter.ts';
@@ -18,7 +19,6 @@ import { matchV1 } from './operations.ts';
 import { execute, performRaw } from './perform.ts';
 import { countAgainstLimit } from './rate-limit.ts';
 import { failure, type Reader, respond, success, type Wire } from './respond.ts';
-import { NEWEST, resolveVersion } from './versions.ts';
 
 const PREFIX = '/v1';
 

@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import { BODY_SHAPE, formFields, parseBounded, tooDeep } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { IN_QUERY } from '#server/kernel/fields.ts';
-import { jsonText, memberText } from '#server/kernel/json-text.ts';
+import { jsonText, memberText, parseLossless } from '#server/kernel/lossless-json.ts';
 import { sizeText } from '#server/kernel/numbers.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
-import { parseLossless } from '#server/platform/lossless-json.ts';
+import { asFields } from './free-json.ts';
 
 export const BODY_LIMIT = 1024 * 1024;
 
@@ -55,13 +55,13 @@ function namedQueryFields(op: AnyOperation, req: Asked): Record<string, unknown>
   return Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
 }
 
-function bodyFields(op: Pick<AnyOperation, 'body'>, req: Asked, body: Uint8Array): Record<string, unknown> {
+function bodyFields(op: Pick<AnyOperation, 'body' | 'input'>, req: Asked, body: Uint8Array): Record<string, unknown> {
   if (req.headers.get('content-encoding') && req.headers.get('content-encoding') !== 'identity')
     throw new Refusal('unsupported_media_type', "Compressed request bodies aren't supported.");
   if (body.byteLength === 0) return {};
   const type = req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new Refusal('unsupported_media_type', 'Send the body as application/json.');
-  const fields = op.body?.lossless ? parseLosslessObject(body) : parseJsonObject(body);
+  const fields = asFields(op, parsedObject(body, parseShaped)) as Record<string, unknown>;
   return op.body?.source ? withSource(fields, op.body.source, body) : fields;
 }
 
@@ -76,12 +76,7 @@ function withSource(fields: Record<string, unknown>, names: readonly string[], b
 export const parseJsonObject = (body: Uint8Array): Record<string, unknown> =>
   shallow(parsedObject(body, parseBounded)) as Record<string, unknown>;
 
-/** The same for rows with `body.lossless`: no number changes, and every member name below the body's own is data. */
-function parseLosslessObject(body: Uint8Array): Record<string, unknown> {
-  const fields = parsedObject(body, (text) => parseLossless(text, BODY_SHAPE.levels, BODY_SHAPE.values));
-  for (const name of PROTOTYPE_NAMES) delete fields[name];
-  return fields;
-}
+const parseShaped = (text: string) => parseLossless(text, BODY_SHAPE.levels, BODY_SHAPE.values);
 
 /** The fields of a form, in UTF-8. @throws Refusal validation_error, payload_too_large */
 export const formOf = async (req: Request, limit: number): Promise<URLSearchParams> =>

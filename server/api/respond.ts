@@ -1,7 +1,6 @@
 import type { Refusal } from '#server/kernel/errors.ts';
-import { stringifyAround } from '#server/kernel/json-text.ts';
+import { stringifyAround } from '#server/kernel/lossless-json.ts';
 import { type AnyOperation, statusOf } from '#server/kernel/operation.ts';
-import { stringifyLossless } from '#server/platform/lossless-json.ts';
 import { encoded, isCompressible } from './encoding.ts';
 import { managementBody, managementFailure } from './envelope.ts';
 
@@ -43,15 +42,14 @@ export const success = (op: AnyOperation, output: unknown, result: unknown, requ
     op.cache === undefined ? {} : { 'cache-control': op.cache },
   );
 
-/** What came as its source, or without loss, leaves in the same way. */
+/** What came as its source leaves in the same way. Exact numbers write themselves. */
 export function answerOf(
   { body: rule }: Pick<AnyOperation, 'body'>,
   status: number,
   body: unknown,
   headers: Record<string, string> = {},
 ): Wire {
-  if (rule?.source) return { ...json(status, null, headers), body: stringifyAround(body) };
-  return rule?.lossless ? { ...json(status, null, headers), body: stringifyLossless(body) } : json(status, body, headers);
+  return rule?.source ? { ...json(status, null, headers), body: stringifyAround(body) } : json(status, body, headers);
 }
 
 /** A failed answer of /v1. */

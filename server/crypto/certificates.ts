@@ -4,6 +4,7 @@ import 'reflect-metadata';
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import { MOST_KEY_ROUNDS, roundsOfKey } from './encrypted-key.ts';
+import { isOnUnnamedCurve, UNNAMED_CURVE } from './named-curve.ts';
 import { looksLikePfx, type PfxContents, PfxProblem, readPfx } from './pfx.ts';
 
 // Certificates that a person or a machine uploads (interface rule 30 §11): read by node's OpenSSL, PKCS #7 by @peculiar/x509, PFX by pfx.ts.
@@ -241,6 +242,7 @@ const ENCRYPTED_KEY = '-----BEGIN ENCRYPTED PRIVATE KEY-----';
 const CURVES: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 
 function assertStrong(key: KeyObject, field: CertificateProblem['field']): void {
+  if (isOnUnnamedCurve(key)) throw new CertificateProblem(field, UNNAMED_CURVE);
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
   const fits =
     type === 'ed25519' ||

@@ -77,12 +77,13 @@ test('a hostile client name stays one common name of at most 64 characters', asy
 test('the thumbprint is SHA-256 over the DER, read from a certificate or pasted in any usual form', async () => {
   const { certificate_pem } = await issueClientCertificate(await clientCa(), { client_id, name: 'reader', ttl_days: 10, now });
   const read = readClientCertificate(`\n${certificate_pem}`);
+  assert.ok(typeof read === 'object');
   const { raw, fingerprint256 } = new X509Certificate(certificate_pem);
-  assert.equal(read?.thumbprint, hash('sha256', raw, 'hex'));
-  assert.equal(read?.thumbprint, parseThumbprint(fingerprint256));
-  assert.equal(read?.thumbprint, parseThumbprint(` ${fingerprint256.toLowerCase()} `));
-  assert.equal(read?.subject, 'CN=reader');
-  assert.equal(read?.not_after.toISOString(), '2026-06-11T12:00:00.000Z');
+  assert.equal(read.thumbprint, hash('sha256', raw, 'hex'));
+  assert.equal(read.thumbprint, parseThumbprint(fingerprint256));
+  assert.equal(read.thumbprint, parseThumbprint(` ${fingerprint256.toLowerCase()} `));
+  assert.equal(read.subject, 'CN=reader');
+  assert.equal(read.not_after.toISOString(), '2026-06-11T12:00:00.000Z');
   for (const text of ['', 'ab', 'g'.repeat(64), 'a'.repeat(63), 'a'.repeat(65)]) assert.equal(parseThumbprint(text), undefined);
 });
 

@@ -1,4 +1,5 @@
 import { createPublicKey, generateKeyPairSync, hash, type KeyObject, X509Certificate } from 'node:crypto';
+import { isOnUnnamedCurve } from './named-curve.ts';
 import { randomBuffer } from './random.ts';
 
 /** What is kept of a client certificate; `thumbprint` is SHA-256 over the DER, 64 lower-case hex digits. */
@@ -16,8 +17,14 @@ const ONE_CERTIFICATE = /^\s*-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----EN
  * Reads one PEM certificate, or undefined: several blocks, a private key beside it, or anything X.509 does not parse is
  * refused rather than half understood. Validity dates are the caller's to judge.
  */
-export const readClientCertificate = (pem: string): ClientCertificate | undefined =>
-  ONE_CERTIFICATE.test(pem) ? readCertificate(pem) : undefined;
+export function readClientCertificate(pem: string): ClientCertificate | 'unnamed_curve' | undefined {
+  const read = ONE_CERTIFICATE.test(pem) ? readCertificate(pem) : undefined;
+  try {
+    return read && isOnUnnamedCurve(new X509Certificate(pem).publicKey) ? 'unnamed_curve' : read;
+  } catch {
+    return read; // of a key that OpenSSL doesn't know
+  }
+}
 
 /** The DER of exactly one PEM certificate, or undefined. It isn't parsed: most certificates that callers present are nobody's. */
 export const certificateDer = (pem: string): Buffer | undefined =>

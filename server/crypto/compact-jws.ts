@@ -36,11 +36,12 @@ export function jsonObject(bytes: Uint8Array): Record<string, unknown> | undefin
 }
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** What a JWS signs: header and claims, joined by a dot (RFC 7515 §5.1). */
-export const signingInput = (header: object, claims: object): Buffer =>
+/** What a JWS signs: header and claims, an object or its JSON, joined by a dot (RFC 7515 §5.1). */
+export const signingInput = (header: object, claims: object | string): Buffer =>
   Buffer.from(`${base64urlJson(header)}.${base64urlJson(claims)}`, 'latin1');
 
 /** The token in compact serialization. */
 export const compactJws = (signed: Buffer, signature: Buffer): string => `${signed.toString('latin1')}.${signature.toString('base64url')}`;
 
-const base64urlJson = (value: object): string => Buffer.from(JSON.stringify(value), 'utf8').toString('base64url');
+const base64urlJson = (value: object | string): string =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value), 'utf8').toString('base64url');

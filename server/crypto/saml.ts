@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { SAML, type SamlConfig, ValidateInResponseTo } from '@node-saml/node-saml';
 import { parseDomFromString, xpath } from '@node-saml/node-saml/lib/xml.js';
 import { trimEnd } from '#server/kernel/trim-end.ts';
+import { isOnUnnamedCurve } from './named-curve.ts';
 import { randomBuffer } from './random.ts';
 import { overBounds, type XmlBounds } from './xml-shape.ts';
 
@@ -298,6 +299,7 @@ export function certificatePem(text: string): string | undefined {
     const parsed = new X509Certificate(Buffer.from(body, 'base64'));
     const { asymmetricKeyType, asymmetricKeyDetails } = parsed.publicKey;
     if (asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) < 2048) return undefined;
+    if (isOnUnnamedCurve(parsed.publicKey)) return undefined;
     return parsed.toString().trim();
   } catch {
     return undefined;

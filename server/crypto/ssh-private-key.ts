@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import ssh2, { type ParsedKey } from 'ssh2';
 import { grouped } from '#server/kernel/numbers.ts';
 import { MOST_KEY_ROUNDS, roundsOfKey } from './encrypted-key.ts';
+import { isOnUnnamedCurve, UNNAMED_CURVE } from './named-curve.ts';
 
 // Private keys for SSH as people have them: OpenSSH's own format, PKCS#8, or the older PEM. What is costly about opening one is chosen by whoever made it,
 // so it is looked at before.
@@ -102,6 +103,7 @@ function converted(text: string, label: string, passphrase: string | undefined):
   } catch {
     throw new SshKeyRefused(label === 'ENCRYPTED' ? 'The passphrase does not open the private key.' : 'The private key can not be read.');
   }
+  if (isOnUnnamedCurve(key)) throw new SshKeyRefused(`The private key ${UNNAMED_CURVE}.`);
   if (key.asymmetricKeyType === 'rsa') return key.export({ type: 'pkcs1', format: 'pem' }).toString();
   if (key.asymmetricKeyType === 'ec') return key.export({ type: 'sec1', format: 'pem' }).toString();
   if (key.asymmetricKeyType === 'ed25519') return ed25519(key);

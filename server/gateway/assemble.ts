@@ -8,7 +8,6 @@ import { publishedBundle } from '#server/custody/portable.ts';
 import { flushUses } from '#server/custody/uses.ts';
 import { writeVersions } from '#server/domain/api-keys/versions/tally.ts';
 import { writeDenials } from '#server/domain/policies/denials.ts';
-import { NEWEST } from '#server/kernel/versions.ts';
 import { flushStandings } from '#server/platform/counters/kept.ts';
 import { memoryCounters } from '#server/platform/counters/memory.ts';
 import { openCounters } from '#server/platform/counters.ts';
@@ -82,7 +81,7 @@ export type Assembly = {
 };
 
 /** In the order in which they are asked whether a request is theirs. */
-const PLANES: readonly Plane[] = [routePlane, aiPlane, mcpPlane(routesWithin), proxyPlane, wrapPlane];
+export const PLANES: readonly Plane[] = [routePlane, aiPlane, mcpPlane(routesWithin), proxyPlane, wrapPlane];
 /** Of what callers may wait for. */
 export const LONGEST_STATEMENT_MS = 15_000;
 const USAGE_RELOAD_MS = 30_000;
@@ -204,7 +203,6 @@ export async function assemble(planes: readonly Plane[] = PLANES, pollMs?: numbe
     web,
     token: frontDoorToken(roots.current),
     trustedProxies,
-    serviceVersion: NEWEST,
     hot: createHotV1({ ...known, count: sharedWindowCounter }),
     hotOAuth: createHotOAuth({ ...known, count: sharedWindowCounter }),
     elements: createElements({

@@ -15,8 +15,9 @@ import { type HostConfig, type PlaneMatch, type PortPlane, planeOf, within } fro
 import { type Http2Door, openHttp2 } from './core/http2/http2-door.ts';
 import { createListener, discardBody, type HeadRefusal, inspectHead, type ListenerOptions } from './core/listener.ts';
 import type { Pipeline } from './core/pipeline.ts';
-import { refused } from './core/refusal.ts';
+import { type Refused, refused } from './core/refusal.ts';
 import type { Runtime } from './core/runtime.ts';
+import { stampVersion } from './core/service-version.ts';
 import { refuseUntenanted as refuseWithoutTenant } from './core/untenanted-refusal.ts';
 import { isHandshake } from './core/websocket/handshake.ts';
 import { forwardDevSocket } from './front-door/dev-socket.ts';
@@ -24,7 +25,7 @@ import type { FrontDoor } from './front-door/front-door.ts';
 import { standardHeaders } from './front-door/headers.ts';
 import { writeRefusal } from './front-door/refusal.ts';
 import type { WebHealth } from './front-door/web-health.ts';
-import { aiRefusal } from './governance/envelope.ts';
+import { aiRefusal, asAiRefusal } from './governance/envelope.ts';
 import { refuseUntenanted, tenantOf } from './governance/untenanted.ts';
 
 export type GatewayOptions = {
@@ -62,8 +63,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   let leaving = false;
   return {
     async listen(portPlane, port, address) {
+      const onRefused = (req: IncomingMessage, res: GatewayResponse) => {
+        const host = requestOrigin(req, options.trustedProxies).host;
+        stampMatch(req, res, planeOf({ portPlane, host, target: req.url ?? '' }, options.hosts), req.url ?? '');
+      };
       const server = createListener({
         onRequest: (req, res, arrivedAt) => receive(options, portPlane, req, res, arrivedAt, leaving),
+        onRefused,
         trustedProxies: options.trustedProxies,
         ...upgradesOf(options, portPlane, () => leaving),
       });
@@ -71,7 +77,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (options.trustedProxies.length > 0) {
         const onRequest = (req: IncomingMessage, res: GatewayResponse, arrivedAt: number) =>
           receive(options, portPlane, req, res, arrivedAt, leaving, undefined, true);
-        doors.add(openHttp2(server, { onRequest, trustedProxies: options.trustedProxies }));
+        doors.add(openHttp2(server, { onRequest, onRefused, trustedProxies: options.trustedProxies }));
       }
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
@@ -185,17 +191,23 @@ function receive(
   if (head.target === '/readyz' || head.target === '/readyz?only=calls')
     return void tellReadiness(options, needsOf(portPlane, match, head.target), req, res, requestId, leaving);
   const pipeline = pipelineOf(options, match);
+  const fault = stampMatch(req, res, match, head.target);
   if (match.plane === 'unknown' || (match.plane === 'wrap' && !pipeline))
     // A directory that calls the wrong host is told in its own words, the same as by every other host without SCIM.
     return within('/scim', head.target)
-      ? writeRefusal(req, res, NO_SCIM, requestId, standardHeaders('scim', origin.proto, '', ''))
+      ? writeRefusal(req, res, NO_SCIM, requestId, standardHeaders('scim', origin.proto))
       : bare(req, res, 404, { error: { type: 'not_found', message: NOTHING_HERE, request_id: requestId } }, requestId);
-  if (pipeline?.plane.identify) return void identifiedCall(options, pipeline, match, req, res, arrivedAt, requestId, origin);
+  if (pipeline?.plane.identify) return void identifiedCall(options, pipeline, match, req, res, arrivedAt, requestId, origin, fault);
   if (match.plane === 'wrap') return;
-  if (match.plane === 'api' && pipeline) return void untenantedCall(options, pipeline, match, req, res, arrivedAt, requestId, origin);
-  if (match.plane !== 'tenant' || !pipeline) return options.frontDoor.serve(req, res, { match, head, requestId, origin });
-  return tenantCall(options, pipeline, match, req, res, arrivedAt, requestId, origin.address, origin.host, upgrade, http2);
+  if (match.plane === 'api' && pipeline)
+    return void untenantedCall(options, pipeline, match, req, res, arrivedAt, requestId, origin, fault);
+  if (match.plane !== 'tenant' || !pipeline) return options.frontDoor.serve(req, res, { match, head, requestId, origin, fault });
+  return tenantCall(options, pipeline, match, req, res, arrivedAt, requestId, origin.address, origin.host, upgrade, http2, fault);
 }
+
+/** By the path at its plane: under /v1 of a workspace that is mounted by its path, too. */
+const stampMatch = (req: IncomingMessage, res: GatewayResponse, match: PlaneMatch, target: string): Refused | undefined =>
+  stampVersion(req, res, 'target' in match ? match.target : target);
 
 function pipelineOf({ pipelines }: GatewayOptions, match: PlaneMatch): Pipeline | undefined {
   for (const pipeline of pipelines) if (pipeline.plane.matches(match)) return pipeline;
@@ -230,6 +242,7 @@ function tenantCall(
   host: string,
   upgrade: Upgrade | undefined,
   http2: boolean,
+  fault: Refused | undefined,
 ) {
   const { runtime } = options;
   const entry = runtime.snapshots.bySlug(match.slug);
@@ -252,23 +265,23 @@ function tenantCall(
   const { plane } = pipeline;
   const { target } = match;
   const state = plane.newState();
-  pipeline.serve(
-    newCall({
-      planeName: plane.name,
-      state,
-      req,
-      res,
-      arrivedAt,
-      requestId,
-      snapshot,
-      otherSpace,
-      target,
-      sourceAddress,
-      host,
-      upgrade,
-      http2,
-    }),
-  );
+  const call = newCall({
+    planeName: plane.shownAs,
+    state,
+    req,
+    res,
+    arrivedAt,
+    requestId,
+    snapshot,
+    otherSpace,
+    target,
+    sourceAddress,
+    host,
+    upgrade,
+    http2,
+  });
+  if (fault) pipeline.refuse(call, fault);
+  else pipeline.serve(call);
 }
 
 /** A call on the API host, which names no workspace: its credential does. */
@@ -281,9 +294,12 @@ async function untenantedCall(
   arrivedAt: number,
   requestId: string,
   { address: sourceAddress, host }: RequestOrigin,
+  fault: Refused | undefined,
 ) {
   const { plane } = pipeline;
-  const named = await tenantOf({ req, plane: plane.name, space, sourceAddress, runtime });
+  const named = fault
+    ? { refusal: asAiRefusal(fault), presented: false }
+    : await tenantOf({ req, plane: plane.name, space, sourceAddress, runtime });
   if (res.destroyed) return;
   const entry = 'tenantId' in named ? runtime.snapshots.byId(named.tenantId) : undefined;
   if (!entry) {
@@ -295,7 +311,7 @@ async function untenantedCall(
   const [snapshot, otherSpace] = space === 'test' ? [entry.test, entry.live] : [entry.live, entry.test];
   const state = plane.newState();
   pipeline.serve(
-    newCall({ planeName: plane.name, state, req, res, arrivedAt, requestId, snapshot, otherSpace, target, sourceAddress, host }),
+    newCall({ planeName: plane.shownAs, state, req, res, arrivedAt, requestId, snapshot, otherSpace, target, sourceAddress, host }),
   );
 }
 
@@ -309,12 +325,15 @@ async function identifiedCall(
   arrivedAt: number,
   requestId: string,
   { address: sourceAddress, host, proto }: RequestOrigin,
+  fault: Refused | undefined,
 ) {
   const { plane } = pipeline;
   const state = plane.newState();
-  const found = runtime.snapshots.fresh
-    ? await plane.identify?.({ req, match, proto, sourceAddress, requestId, state }, runtime)
-    : { refusal: refused('dependency_unavailable', 'The service is starting. Try again shortly.') };
+  const found = fault
+    ? { refusal: fault }
+    : runtime.snapshots.fresh
+      ? await plane.identify?.({ req, match, proto, sourceAddress, requestId, state }, runtime)
+      : { refusal: refused('dependency_unavailable', 'The service is starting. Try again shortly.') };
   if (res.destroyed || found === undefined) return;
   const entry = 'tenantId' in found ? runtime.snapshots.byId(found.tenantId) : undefined;
   if ('refusal' in found || !entry) {
@@ -324,7 +343,7 @@ async function identifiedCall(
   }
   const [snapshot, otherSpace] = found.space === 'test' ? [entry.test, entry.live] : [entry.live, entry.test];
   const target = found.target ?? ('target' in match ? match.target : '/');
-  const start = { planeName: plane.name, state, req, res, arrivedAt, requestId, snapshot, otherSpace, target, sourceAddress };
+  const start = { planeName: plane.shownAs, state, req, res, arrivedAt, requestId, snapshot, otherSpace, target, sourceAddress };
   pipeline.serve(newCall({ ...start, host: found.host ?? host }));
 }
 
@@ -355,13 +374,14 @@ function refuseHead(
 ) {
   const target = req.url?.startsWith('/') ? req.url : '/';
   const match = planeOf({ portPlane, host, target }, options.hosts);
+  stampMatch(req, res, match, target);
   const pipeline = pipelineOf(options, match);
   const entry = match.plane === 'tenant' && pipeline ? options.runtime.snapshots.bySlug(match.slug) : undefined;
   if (entry && pipeline && match.plane === 'tenant') {
     const [snapshot, otherSpace] = match.space === 'test' ? [entry.test, entry.live] : [entry.live, entry.test];
     const { plane } = pipeline;
     const state = plane.newState();
-    const call = newCall({ planeName: plane.name, state, req, res, requestId, snapshot, otherSpace, target, sourceAddress, host });
+    const call = newCall({ planeName: plane.shownAs, state, req, res, requestId, snapshot, otherSpace, target, sourceAddress, host });
     return pipeline.refuse(call, refused(fault.type, fault.message));
   }
   countRefusal(fault.type);

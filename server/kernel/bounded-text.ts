@@ -62,6 +62,13 @@ export function* jsonShapeSteps(text: string, { levels, values, members = values
   }
 }
 
+/** Where the string of a JSON text ends whose first character is at `from`: the place of its closing quote, or -1. */
+export function stringEnd(text: string, from: number): number {
+  for (let quote = text.indexOf('"', from); quote !== -1; quote = text.indexOf('"', quote + 1))
+    if (!isEscaped(text, from, quote)) return quote;
+  return -1;
+}
+
 /** Whether an odd number of backslashes stands before the quote; `from` is in its string, and within no escape. */
 function isEscaped(text: string, from: number, quote: number): boolean {
   let at = quote;

@@ -146,11 +146,10 @@ export type Operation<
   /** The body of a person's call is no JSON but at most so many bytes, which `input` has as `bytes`. `admit` refuses before one of them is read. */
   takes?: { bytes: number; admit: (ctx: SignedInCtx) => Promise<unknown> };
   /**
-   * How a JSON body is read. `limit`: bytes, where it isn't 1 MiB; the front door knows wider paths too (`WIDER` in `front-door/surface.ts`). `lossless`:
-   * numbers that a double would change stay `LosslessNumber`, on the way in and out, and every member name is data (interface rule 01 §9). `source`:
+   * How a JSON body is read. `limit`: bytes, where it isn't 1 MiB; the front door knows wider paths too (`WIDER` in `front-door/surface.ts`). `source`:
    * `input` has these members as `JsonText`, the text that was sent, and the answer may have such texts.
    */
-  body?: { limit?: number; lossless?: true; source?: readonly string[] };
+  body?: { limit?: number; source?: readonly string[] };
   /** Cache-Control of a plain success that holds nothing secret; otherwise nothing is cached. */
   cache?: string;
   /**

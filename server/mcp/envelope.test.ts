@@ -19,7 +19,8 @@ const without = (key: string) => ({
 
 function verdict(body: object, headers: Record<string, string>): string {
   const message = readMessage(JSON.stringify(body));
-  if (message.kind === 'unreadable') return `${statusOf(message.fault.code, 'modern')} ${rpcNumber(message.fault.code)}`;
+  if (message.kind === 'unreadable')
+    return `${statusOf(message.fault.code, 'modern', message.id !== null)} ${rpcNumber(message.fault.code)}`;
   const lower = new Headers(headers);
   const header = (name: string) => lower.get(name) ?? undefined;
   const envelope = readEnvelope(message, {
@@ -27,7 +28,7 @@ function verdict(body: object, headers: Record<string, string>): string {
     method: header('mcp-method'),
     name: header('mcp-name'),
   });
-  return isFault(envelope) ? `${statusOf(envelope.code, 'modern')} ${rpcNumber(envelope.code)}` : envelope.era;
+  return isFault(envelope) ? `${statusOf(envelope.code, 'modern', true)} ${rpcNumber(envelope.code)}` : envelope.era;
 }
 
 const CASES: [what: string, body: object, headers: Record<string, string>][] = [

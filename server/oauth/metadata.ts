@@ -100,6 +100,7 @@ function authorizationServer(space: Space): object {
     dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     acr_values_supported: [STEP_UP_ACR],
     authorization_response_iss_parameter_supported: true,
+    client_id_metadata_document_supported: true,
     service_documentation: docs('/docs/oauth'),
     ui_locales_supported: ['en'],
   };

@@ -1,6 +1,6 @@
 import type { Edge } from '#server/api/edge.ts';
 import { CLI_ALIAS } from '#server/domain/oauth-clients/cli-client.shared.ts';
-import { clientOfCredential } from '#server/domain/oauth-grants/cli-alias.ts';
+import { clientOfCredential, isSharedId } from '#server/domain/oauth-grants/cli-alias.ts';
 import { GRANTS, type OAuthClient } from '#server/domain/oauth-grants/client.ts';
 import { stampUse } from '#server/platform/credential-usage.ts';
 import { presentedClient } from './client-authentication.ts';
@@ -40,11 +40,11 @@ export async function token(form: Form, headers: Headers, edge: Edge, now: Date)
 }
 const NOBODY = { client: null, alias: false };
 
-/** The client of a request, proven or public; with the alias of service-cli the one that its code or token was made for. @throws OAuthProblem */
+/** The client of a request, proven or public; with an ID that many workspaces have, the one that its code or token was made for. @throws OAuthProblem */
 async function callingClient(form: Form, headers: Headers, edge: Edge, now: Date): Promise<{ client: OAuthClient | null; alias: boolean }> {
   const presented = presentedClient(headers.get('authorization'), form);
   if (!presented) throw await failClient(null, edge, now);
-  if (presented.method === 'none' && presented.readings[0]?.id === CLI_ALIAS)
-    return { client: await clientOfCredential(form, now), alias: true };
+  const id = presented.readings[0]?.id ?? '';
+  if (presented.method === 'none' && isSharedId(id)) return { client: await clientOfCredential(id, form, now), alias: id === CLI_ALIAS };
   return { client: await authenticatedClient(presented, edge, now), alias: false };
 }

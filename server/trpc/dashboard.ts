@@ -5,13 +5,13 @@ import { matchDashboard } from '#server/api/operations.ts';
 import { perform, performRaw } from '#server/api/perform.ts';
 import { answerOf, REVEAL_HEADERS, refusalHeaders, respond, respondJson, secured, type Wire } from '#server/api/respond.ts';
 import { answeringRow } from '#server/api/reveal.ts';
-import { NEWEST } from '#server/api/versions.ts';
 import { assertNotForeign } from '#server/auth/same-origin.ts';
 import { announced, type Ctx } from '#server/kernel/context.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AnyOperation, isChange, streamOf, successesOf, takesIdempotencyKey } from '#server/kernel/operation.ts';
 import type { RawBody } from '#server/kernel/raw-body.ts';
+import { NEWEST } from '#server/kernel/versions.ts';
 import { logFailure } from '#server/platform/log-failure.ts';
 import { callOf, dashboardContext } from './context.ts';
 

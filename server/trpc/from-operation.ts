@@ -1,12 +1,12 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import type { z } from 'zod';
 import { procedureBody } from '#server/api/envelope.ts';
-import { shallow } from '#server/api/input.ts';
+import { asFields } from '#server/api/free-json.ts';
 import { perform } from '#server/api/perform.ts';
 import { answeringRow } from '#server/api/reveal.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, type ErrorType, Refusal } from '#server/kernel/errors.ts';
-import { isChange, type Operation } from '#server/kernel/operation.ts';
+import { type AnyOperation, isChange, type Operation } from '#server/kernel/operation.ts';
 import { logFailure } from '#server/platform/log-failure.ts';
 import { operationEnded } from '#server/platform/telemetry/operation-meter.ts';
 
@@ -66,21 +66,21 @@ export type Answer<O extends z.ZodType> =
 export const query = <I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>) =>
   t.procedure
     .meta({ operation: op.id })
-    .input(unparsed<I>())
+    .input(unparsed<I>(op))
     .query(({ ctx, input }) => carriedOut(op, ctx, input, { space: false }));
 
 /** Any other operation as a tRPC mutation; it must say which space it addresses. */
 export const mutation = <I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>) =>
   t.procedure
     .meta({ operation: op.id })
-    .input(unparsed<I, Expecting>())
+    .input(unparsed<I, Expecting>(op))
     .mutation(async ({ ctx, input }) => carriedOut(op, ctx, input, { space: true }));
 
 /** The operation's own schema judges the input inside `perform`, once, as on REST; here only what no schema may be asked to walk is refused. */
 const unparsed =
-  <I extends z.ZodType, More = unknown>() =>
+  <I extends z.ZodType, More = unknown>(op: Pick<AnyOperation, 'input' | 'body'>) =>
   (value: unknown) =>
-    shallow(value ?? {}) as z.input<I> & More;
+    asFields(op, value ?? {}) as z.input<I> & More;
 
 /**
  * Edits name the version of the row they started from; a call that edits no row is refused when it does. Reveals may say why, as X-Reveal-Reason does over

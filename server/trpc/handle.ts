@@ -5,6 +5,7 @@ import { REVEAL_HEADERS, secured } from '#server/api/respond.ts';
 import { assertJsonShape, BODY_SHAPE } from '#server/kernel/bounded-text.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { callOf, dashboardContext, type TrackedContext } from './context.ts';
 import { refused } from './dashboard.ts';
 import { asTrpc, noteRequest } from './from-operation.ts';
@@ -45,12 +46,13 @@ export async function trpcResponse(req: Request, router: AnyTRPCRouter): Promise
   return secured(new Response(response.body, { status: response.status, headers }), context.request_id);
 }
 
-/** tRPC parses bodies by itself. The calls of a batch are members of one more object. */
+/** tRPC takes what `json` of the request gives. The calls of a batch are members of one more object. */
 async function withBoundedBody(req: Request): Promise<Request> {
   if (!req.body) return req;
   const body = await bodyOf(req);
-  assertJsonShape(new TextDecoder().decode(body), { ...BODY_SHAPE, levels: BODY_SHAPE.levels + 1 });
-  return withBody(req, new Uint8Array(body));
+  const text = new TextDecoder().decode(body);
+  assertJsonShape(text, { ...BODY_SHAPE, levels: BODY_SHAPE.levels + 1 });
+  return Object.assign(withBody(req, new Uint8Array(body)), { json: async () => parseExact(text) });
 }
 
 const withBody = ({ url, method, headers, signal }: Request, body: Uint8Array<ArrayBuffer> | null): Request =>

@@ -70,9 +70,7 @@ const visitors = personOperations.filter(({ http, needs, takes }) => http.starts
 const READERS: Reader[] = [
   ...visitors.map(({ http, foreignForm }): Reader => [pathOf(http), foreignForm ? FORM : 'application/json', 256 * KIB]),
   ...v1Operations
-    .filter(
-      ({ http, needs, body }) => http.startsWith('POST ') && (needs === 'anonymous' || body?.lossless || (body?.limit ?? 0) > KIB * KIB),
-    )
+    .filter(({ http, needs, body }) => http.startsWith('POST ') && (needs === 'anonymous' || (body?.limit ?? 0) > KIB * KIB))
     .map(({ http, body }): Reader => [`/v1${pathOf(http)}`, 'application/json', body?.limit ?? KIB * KIB, withKey]),
   ['/api/auth/signout', 'application/json', 16 * KIB],
   ['/api/auth/signout', FORM, 16 * KIB],

@@ -5,7 +5,16 @@ import { jsonOf } from '../output.ts';
 import { type Chosen, openSession } from '../session.ts';
 import type { Shared } from '../shared.ts';
 import { plain, type Terminal } from '../terminal.ts';
-import { type Agent, chosenGateway, createGateway, createSecret, ensureAgent, providerOf, secretByName } from './workspace.ts';
+import {
+  type Agent,
+  chosenGateway,
+  createGateway,
+  createSecret,
+  ensureAgent,
+  type Provider,
+  providerOf,
+  secretByName,
+} from './workspace.ts';
 
 type Flags = Chosen & {
   provider?: string;
@@ -30,7 +39,7 @@ export function addCreateAgent(ai: Command, { terminal }: Shared): void {
     .option('--secret-from-env <variable>', 'store the key from this environment variable as the secret ai-gateway-<slug>-key')
     .option('--name <text>', 'display name (default: the slug)')
     .option('--gateway <slug>', 'gateway it belongs to (default: the only one; one is created if there is none)')
-    .option('--upstream <url>', 'address of the provider, for those where each customer has an own one')
+    .option('--upstream <url>', 'base URL of the provider, where it isn’t called at its usual address, such as http://10.0.0.5:11434')
     .option('--model <id>', 'default model')
     .option('--no-token', 'don’t mint a token')
     .action(async (slug: string, _flags, command: Command) => {
@@ -43,13 +52,13 @@ export function addCreateAgent(ai: Command, { terminal }: Shared): void {
       if (provider.needs_default_model && flags.model === undefined) throw new CliError(`${provider.label} needs a model: --model.`);
       // Before anything is made: it may refuse.
       const existing = await chosenGateway(sallyport, flags.gateway);
-      const secretId = await secretFor(sallyport, slug, flags, terminal);
+      const secretId = await secretFor(sallyport, slug, flags, provider, terminal);
       const gateway = existing ?? (await createGateway(sallyport, { name: 'Default', slug: 'default' }));
       const body = {
         name: flags.name ?? slug,
         slug,
         provider: provider.id,
-        upstream_secret_id: secretId,
+        ...(secretId === null ? {} : { upstream_secret_id: secretId }),
         ...(flags.upstream === undefined ? {} : { upstream: flags.upstream }),
         ...(flags.model === undefined ? {} : { default_model: flags.model }),
       };
@@ -73,8 +82,11 @@ async function mint(sallyport: Sallyport, agent: Agent, terminal: Terminal): Pro
   }
 }
 
-/** The secret that holds the key: named, or stored from the environment once; a command line is no place for a key. */
-async function secretFor(sallyport: Sallyport, slug: string, flags: Flags, terminal: Terminal): Promise<string> {
+/**
+ * The secret that holds the key: named, or stored from the environment once; a command line is no place for a key. Null where none is named for a provider
+ * that needs none.
+ */
+async function secretFor(sallyport: Sallyport, slug: string, flags: Flags, provider: Provider, terminal: Terminal): Promise<string | null> {
   if (flags.secret !== undefined && flags.secretFromEnv !== undefined) throw new CliError('Use --secret or --secret-from-env, not both.');
   if (flags.secret !== undefined) {
     const found = await secretByName(sallyport, flags.secret);
@@ -88,6 +100,7 @@ async function secretFor(sallyport: Sallyport, slug: string, flags: Flags, termi
     terminal.error(terminal.style.dim(`Using the secret ${name}, which exists.`));
     return held.id;
   }
+  if (flags.secretFromEnv === undefined && !provider.needs_secret) return null;
   if (flags.secretFromEnv === undefined)
     throw new CliError('An agent needs the provider’s key: --secret or --secret-from-env.', {
       next_step: 'Put the key into an environment variable and name that: --secret-from-env OPENAI_API_KEY',

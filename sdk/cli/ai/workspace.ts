@@ -7,7 +7,7 @@ import { plain, type Terminal } from '../terminal.ts';
 // What the commands of AI agents look up and make. Nothing here takes or prints a provider's key.
 
 export type Gateway = { id: string; name: string; slug: string; status: string };
-export type Provider = { id: string; label: string; needs_upstream: boolean; needs_default_model: boolean };
+export type Provider = { id: string; label: string; needs_upstream: boolean; needs_secret: boolean; needs_default_model: boolean };
 type Named = { id: string; shortcode_name: string };
 
 export const gatewaysOf = (sallyport: Sallyport): Promise<Gateway[]> =>

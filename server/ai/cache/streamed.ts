@@ -99,6 +99,9 @@ const knownBlock = (block: JsonObject): boolean => {
   return members !== undefined && hasOnly(block, members);
 };
 
+/** Without members that are null, which clients of streams refuse. */
+const given = (block: JsonObject): JsonObject => Object.fromEntries(Object.entries(block).filter(([, value]) => value !== null));
+
 const messages: Form = {
   assembled(events) {
     let message: JsonObject | undefined;
@@ -134,7 +137,7 @@ const messages: Form = {
       ...blocks.flatMap((block, index) => {
         const member = block.type === 'thinking' ? 'thinking' : 'text';
         const empty =
-          block.type === 'redacted_thinking' ? block : { ...block, [member]: '', ...(member === 'thinking' && { signature: '' }) };
+          block.type === 'redacted_thinking' ? block : { ...given(block), [member]: '', ...(member === 'thinking' && { signature: '' }) };
         const added = (name: string, text: string) =>
           event({ type: 'content_block_delta', index, delta: { type: `${name}_delta`, [name]: text } });
         return [

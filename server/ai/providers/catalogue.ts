@@ -9,7 +9,7 @@ export type ProviderCredential =
 export type Provider = {
   readonly id: string;
   readonly label: string;
-  /** Where it is served; null when every tenant has an address of its own (`upstream` of the agent). */
+  /** Where it is served unless an agent has a base URL of its own (`upstream`); null when every tenant has its own. */
   readonly origin: string | null;
   readonly credential: ProviderCredential;
   /** Headers sent unless the caller sent them. */
@@ -95,13 +95,16 @@ export const PROVIDERS: readonly Provider[] = [
   provider('xai', 'xAI', 'https://api.x.ai', bearer, [...COMPATIBLE, 'openai-responses', 'openai-images'], 'grok-4.20'),
   provider('cohere', 'Cohere', 'https://api.cohere.com', bearer, ['cohere'], 'command-r-plus', { door: DOOR }),
   provider('ollama', 'Ollama', null, { ...bearer, optional: true }, ['ollama'], null, { door: COMPATIBLE }),
-  provider('openai-compatible', 'OpenAI-compatible', null, bearer, OPENAI, null),
+  provider('openai-compatible', 'OpenAI-compatible', null, { ...bearer, optional: true }, OPENAI, null),
 ];
 
 const byId: ReadonlyMap<string, Provider> = new Map(PROVIDERS.map((one) => [one.id, one]));
 
 /** The provider of an agent or route by its id; undefined for a route that was not composed ("custom"). */
 export const providerOf = (id: string): Provider | undefined => byId.get(id);
+
+/** Whether it answers nobody without a key; servers that people run themselves often have none. */
+export const needsSecret = ({ credential }: Provider): boolean => credential.kind !== 'header' || credential.optional !== true;
 
 /** Header templates of a composed route; `reference` is what stands for the secret, as `{{secret_id:<uuid>}}`. Signed credentials have none. */
 export function headerTemplate({ credential }: Provider, reference: string): Record<string, string> {

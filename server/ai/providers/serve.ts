@@ -1,12 +1,15 @@
 import { isObject, type JsonObject, textAt } from '../json.ts';
 import type { Detected } from '../shapes/detect.ts';
-import type { Shape } from '../shapes/shape.ts';
+import type { Operation, Shape } from '../shapes/shape.ts';
 import { type Provider, type ProviderCredential, providerOf } from './catalogue.ts';
 
 /** How a request of one shape is served by a provider (spec/51 §6.1). */
 export type Way = {
-  /** `native`: the body goes through. `door`: the same body at another path. `translate`: in another shape. */
-  readonly kind: 'native' | 'door' | 'translate';
+  /**
+   * `native`: the body goes through. `door`: the same body at another path. `translate`: in another shape. `estimate`: answered here, since the provider
+   * counts tokens in no shape of the caller's.
+   */
+  readonly kind: 'native' | 'door' | 'translate' | 'estimate';
   /** The shape that goes upstream. */
   readonly shape: Shape;
 };
@@ -15,17 +18,26 @@ export type Unserved = { readonly refuse: 'shape_not_supported'; readonly descri
 
 /** Shapes that a translation leads to, in order of preference. */
 const TRANSLATIONS: readonly Shape[] = ['anthropic', 'openai-chat', 'bedrock-converse'];
+/** Shapes that are translated, each with the operation that is. */
+const TRANSLATED: ReadonlyMap<Shape, Operation> = new Map([
+  ['openai-chat', 'chat'],
+  ['openai-responses', 'responses'],
+  ['anthropic', 'messages'],
+]);
 
 /** How a call is served. A route that was not composed for a provider (`null`) is taken to speak the shape of its callers. */
-export function wayTo(provider: string | null, { shape, operation }: Pick<Detected, 'shape' | 'operation'>, model: string): Way | Unserved {
+export function wayTo(
+  provider: string | null,
+  { shape, operation, storedId }: Pick<Detected, 'shape' | 'operation' | 'storedId'>,
+  model: string,
+): Way | Unserved {
   const known = provider === null ? undefined : providerOf(provider);
   if (!known) return { kind: 'native', shape };
   if (isNative(known, shape, model)) return { kind: 'native', shape };
   if (hasDoor(known, shape, model)) return { kind: 'door', shape };
-  if ((shape === 'openai-chat' && operation === 'chat') || (shape === 'anthropic' && operation === 'messages')) {
-    const target = TRANSLATIONS.find((one) => one !== shape && (isNative(known, one, model) || hasDoor(known, one, model)));
-    if (target) return { kind: 'translate', shape: target };
-  }
+  const target = TRANSLATIONS.find((one) => one !== shape && (isNative(known, one, model) || hasDoor(known, one, model)));
+  if (target && storedId === undefined && TRANSLATED.get(shape) === operation) return { kind: 'translate', shape: target };
+  if (target && operation === 'count_tokens' && TRANSLATED.has(shape)) return { kind: 'estimate', shape };
   return {
     refuse: 'shape_not_supported',
     description: `${known.label} does not speak ${shape}, and there is no translation of this call.`,
@@ -58,10 +70,27 @@ export type Destination = {
 
 /** Path and query of the upstream request. */
 export function upstreamTarget(to: Destination): string {
-  const base = to.base.endsWith('/') ? to.base.slice(0, -1) : to.base;
+  const base = baseOf(to);
   const path = pathOf(to, base);
   const query = queryOf(to, base).toString();
   return query === '' ? path : `${path}?${query}`;
+}
+
+/**
+ * What a provider's documentation gives as the base URL of one of its APIs: that end is left off, so that a base URL leads to each of its APIs. Longest first.
+ */
+const API_ENDS: Readonly<Record<string, readonly string[]>> = {
+  gemini: ['/v1beta/openai', '/openai', '/v1beta'],
+  vertex: ['/v1'],
+  cohere: ['/compatibility/v1', '/v2', '/v1'],
+  deepseek: ['/anthropic/v1', '/anthropic', '/v1'],
+  ollama: ['/api', '/v1'],
+};
+
+function baseOf({ base: given, provider }: Destination): string {
+  const base = given.endsWith('/') ? given.slice(0, -1) : given;
+  const end = provider === null ? undefined : API_ENDS[provider]?.find((one) => base.endsWith(one));
+  return end === undefined ? base : base.slice(0, -end.length);
 }
 
 function pathOf(to: Destination, base: string): string {
@@ -136,9 +165,6 @@ const SYSTEM_PARAMETERS: ReadonlySet<string> = new Set([
   'uploadType',
   'upload_protocol',
 ]);
-
-/** The location that a host of Vertex AI names. */
-export const vertexLocation = (host: string): string => /^([a-z]+-[a-z]+\d+)-aiplatform\.googleapis\.com$/.exec(host)?.[1] ?? 'global';
 
 /** How the provider's key is sent for a shape: Google's OpenAI-compatible door wants it as a bearer token. */
 export function credentialFor({ id, credential }: Provider, shape: Shape): ProviderCredential {

@@ -71,8 +71,12 @@ export type Delta = { readonly channel: string; readonly kind: 'text' | 'tool_ar
 
 export type StreamGrammar = {
   readonly wire: Wire;
+  /** Fills in what providers leave out of events, before anything reads them; made once per stream, since it counts. */
+  readonly completed?: () => (event: StreamEvent) => StreamEvent;
   /** Whether a stream that ends after this event is complete. */
   terminal: (event: StreamEvent) => boolean;
+  /** How many of its answers an event finishes, where a stream is also complete once all are: some servers leave out the last event. */
+  readonly finished?: (event: StreamEvent) => number;
   /** The message of an error that the provider sends in the stream. */
   failure: (event: StreamEvent) => string | undefined;
   /** Pieces of text in this event, each with its channel. */

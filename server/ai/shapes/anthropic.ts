@@ -18,11 +18,15 @@ import { leaves, textIn } from './texts.ts';
 // Anthropic messages.
 
 const tools: ToolGrammar = {
-  names: (body) => [...objectsOf(body.tools).flatMap(toolNames), ...objectsOf(body.mcp_servers).map(serverName)],
+  names: (body) => [
+    ...[...objectsOf(body.tools), ...additions(body).map(definitionOf)].flatMap(toolNames),
+    ...objectsOf(body.mcp_servers).map(serverName),
+  ],
   keep(body, allowed) {
     const before = listOf(body.tools).length;
     // A server tool passes by its type (`web_search_20250305`) or its name (`web_search`).
     if (Array.isArray(body.tools)) body.tools = objectsOf(body.tools).filter((tool) => toolNames(tool).some(allowed));
+    const added = dropAdditions(body, allowed);
     const left = listOf(body.tools).length;
     if (left === 0) withNothing(body, 'tools', 'tool_choice');
     // The provider calls these servers itself, with all the tools that they have.
@@ -30,13 +34,34 @@ const tools: ToolGrammar = {
     const kept = servers.filter((server) => allowed(serverName(server)));
     if (kept.length === 0) withNothing(body, 'mcp_servers');
     else body.mcp_servers = kept;
-    return before - left + servers.length - kept.length;
+    return before - left + added + servers.length - kept.length;
   },
   forced(body) {
     const name = textAt(body.tool_choice, 'name');
     return name === undefined ? [] : [name];
   },
 };
+
+/** Blocks of system messages in mid-conversation that bring a tool along. */
+const additions = (body: JsonObject): JsonObject[] =>
+  objectsOf(body.messages)
+    .flatMap(({ content }) => objectsOf(content))
+    .filter((block) => block.type === 'tool_addition' && isObject(objectOf(block.tool).definition));
+
+const definitionOf = (block: JsonObject): JsonObject => objectOf(objectOf(block.tool).definition);
+
+/** Takes out the tools of a conversation that don't pass. Returns how many. */
+function dropAdditions(body: JsonObject, allowed: (name: string) => boolean): number {
+  const dropped = new Set(additions(body).filter((block) => !toolNames(definitionOf(block)).some(allowed)));
+  if (dropped.size === 0) return 0;
+  body.messages = objectsOf(body.messages).flatMap((message) => {
+    const { content } = message;
+    if (!Array.isArray(content) || !content.some((block) => dropped.has(block))) return [message];
+    const kept = content.filter((block) => !dropped.has(block));
+    return kept.length === 0 ? [] : [{ ...message, content: kept }];
+  });
+  return dropped.size;
+}
 
 const serverName = (server: JsonObject): string => textAt(server, 'name') ?? '';
 
@@ -75,7 +100,9 @@ export const anthropic: Adapter = {
   },
   texts: (body) => [
     ...blockTexts('system', body, 'system'),
-    ...objectsOf(body.messages).flatMap((message) => blockTexts(message.role === 'assistant' ? 'assistant' : 'user', message, 'content')),
+    ...objectsOf(body.messages).flatMap((message) =>
+      blockTexts(message.role === 'assistant' || message.role === 'system' ? message.role : 'user', message, 'content'),
+    ),
     ...(isObject(body.metadata) ? textIn('metadata', body.metadata, 'user_id') : []),
   ],
   images: (body) =>

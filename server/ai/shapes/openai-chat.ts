@@ -12,6 +12,8 @@ import {
   type ToolGrammar,
 } from './adapter.ts';
 import { clampMembers, timesAt, withNothing } from './common-body.ts';
+import { numberedCalls } from './numbered-calls.ts';
+import { finishedChoices, mayHold } from './openai-chunk.ts';
 import { argumentTexts, leaves, textIn } from './texts.ts';
 
 // OpenAI chat completions, and whoever speaks like them.
@@ -253,7 +255,9 @@ function deltaOf(channel: string, text: string): JsonObject {
 function streamGrammar(): StreamGrammar {
   return {
     wire: 'sse',
+    completed: numberedCalls,
     terminal: (event) => mentions(event, DONE) && dataOf(event).trim() === DONE,
+    finished: finishedChoices,
     failure(event) {
       if (!mentions(event, '"error"')) return undefined;
       const { error } = objectOf(jsonOf(event));
@@ -285,14 +289,13 @@ function streamGrammar(): StreamGrammar {
     },
     texts: () => [],
     usage(event, before) {
-      // The null that most chunks carry isn't worth a parse.
-      if (!mentions(event, '"usage"') || (event.raw && dataOf(event).includes('"usage":null'))) return before;
+      if (!mayHold(event, '"usage"')) return before;
       const chunk = objectOf(jsonOf(event));
       return openAiUsage(chunk.usage) ?? openAiUsage(objectOf(chunk.x_groq).usage) ?? before;
     },
     textMembers: ['"content"', '"arguments"', '"reasoning_content"'],
     finish(event) {
-      if (!mentions(event, '"finish_reason"') || (event.raw && dataOf(event).includes('"finish_reason":null'))) return undefined;
+      if (!mayHold(event, '"finish_reason"')) return undefined;
       return finishOf(objectsOf(objectOf(jsonOf(event)).choices)[0]?.finish_reason);
     },
   };

@@ -4,6 +4,7 @@ import { openAiUsage, responsesUsage } from '../usage/provider-counts.ts';
 import { noUsage } from '../usage/usage.ts';
 import type { StreamGrammar, TextRef, TextRole } from './adapter.ts';
 import { clampMembers } from './common-body.ts';
+import { finishedChoices } from './openai-chunk.ts';
 import { failureIn, plainAdapter, plainStream } from './plain.ts';
 import { textIn } from './texts.ts';
 
@@ -24,6 +25,7 @@ const finishOf = (reason: unknown) =>
 const completionStream: StreamGrammar = {
   wire: 'sse',
   terminal: (event) => mentions(event, DONE) && dataOf(event).trim() === DONE,
+  finished: finishedChoices,
   failure: failureIn,
   deltas: (event) =>
     completionChoices(jsonOf(event)).flatMap(({ index, text }) =>

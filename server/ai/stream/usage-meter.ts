@@ -11,7 +11,9 @@ export type UsageMeter = {
   usage: (sent: { textBytes: number; images: number }) => Usage;
 };
 
-export function usageMeter(grammar: StreamGrammar): UsageMeter {
+/** `answers`: how many answers the call asks for. */
+export function usageMeter(grammar: StreamGrammar, answers = 1): UsageMeter {
+  let finished = 0;
   let usage: Usage | undefined;
   let complete = false;
   let textBytes = 0;
@@ -19,7 +21,10 @@ export function usageMeter(grammar: StreamGrammar): UsageMeter {
   return {
     see(event) {
       usage = grammar.usage(event, usage);
-      if (!complete) complete = grammar.terminal(event);
+      if (!complete) {
+        finished += grammar.finished?.(event) ?? 0;
+        complete = grammar.terminal(event) || finished >= answers;
+      }
       // Its words are no answer.
       if (grammar.failure(event) !== undefined) failed = true;
       else textBytes += textBytesIn(event, grammar.textMembers);

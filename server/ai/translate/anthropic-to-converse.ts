@@ -1,20 +1,23 @@
-import { isObject, type JsonObject, objectOf, objectsOf, textAt } from '../json.ts';
-import { cacheWarnings } from './anthropic-to-chat.ts';
-import { forceJsonTool } from './chat-to-anthropic.ts';
-import { Refusing, unsupported } from './options.ts';
+import { countAt, isObject, type JsonObject, objectOf, objectsOf, textAt } from '../json.ts';
+import { textOfResultPart } from './anthropic-texts.ts';
+import { warnOfCacheMarks } from './anthropic-to-chat.ts';
+import { append, forceJsonTool } from './chat-to-anthropic.ts';
+import { Refusing, type Report, type RequestContext, unsupportedContent } from './options.ts';
 import type { Notes } from './turn.ts';
 
 /** Anthropic messages as a Converse request (spec/51 §6.3). Throws {@link Refusing}. */
-export function anthropicToConverse(given: JsonObject, notes: Notes): { body: JsonObject; warnings: string[] } {
+export function anthropicToConverse(given: JsonObject, { model, report }: RequestContext, notes: Notes): JsonObject {
   const body = { ...given };
-  const { format, ...unknown } = objectOf(body.output_config);
-  const [other] = Object.keys(unknown);
-  if (other !== undefined) throw new Refusing(unsupported(`output_config.${other}`));
+  const { format = body.output_format, effort, ...unknown } = objectOf(body.output_config);
+  for (const other of Object.keys(unknown)) report.unsupported(`output_config.${other}`);
   if (isObject(format)) forceJsonTool(body, objectOf(format.schema), notes);
-  const system =
-    typeof body.system === 'string'
-      ? [{ text: body.system }]
-      : objectsOf(body.system).map((block) => ({ text: textAt(block, 'text') ?? '' }));
+  const system = systemBlocks(body.system);
+  const messages: { role: string; content: JsonObject[] }[] = [];
+  for (const { role, content } of objectsOf(body.messages)) {
+    // Converse has one system text, so that one in mid-conversation joins it.
+    if (role === 'system') system.push(...systemBlocks(content));
+    else append(messages, String(role), blocksOf(content));
+  }
   const inference: JsonObject = {
     maxTokens: body.max_tokens,
     ...(typeof body.temperature === 'number' && { temperature: body.temperature }),
@@ -22,22 +25,32 @@ export function anthropicToConverse(given: JsonObject, notes: Notes): { body: Js
     ...(Array.isArray(body.stop_sequences) && body.stop_sequences.length > 0 && { stopSequences: body.stop_sequences }),
   };
   const own: JsonObject = {
-    ...(isObject(body.thinking) && body.thinking.type !== 'disabled' && { thinking: body.thinking }),
+    ...thinkingOf(body, effort, model, report),
     ...(typeof body.top_k === 'number' && { top_k: body.top_k }),
   };
   const user = textAt(body.metadata, 'user_id');
   notes.reasoning ??= isObject(own.thinking);
+  warnOfCacheMarks(given, report);
   return {
-    body: {
-      messages: objectsOf(body.messages).map(({ role, content }) => ({ role, content: blocksOf(content) })),
-      ...(system.length > 0 && { system }),
-      inferenceConfig: inference,
-      ...toolConfig(body),
-      ...(Object.keys(own).length > 0 && { additionalModelRequestFields: own }),
-      ...(user !== undefined && /^[\w\s:@$#=/+,.-]{1,256}$/.test(user) && { requestMetadata: { user_id: user } }),
-    },
-    warnings: cacheWarnings(given),
+    messages,
+    ...(system.length > 0 && { system }),
+    inferenceConfig: inference,
+    ...toolConfig(body, report),
+    ...(Object.keys(own).length > 0 && { additionalModelRequestFields: own }),
+    ...(user !== undefined && /^[\w\s:@$#=/+,.-]{1,256}$/.test(user) && { requestMetadata: { user_id: user } }),
   };
+}
+
+const systemBlocks = (content: unknown): JsonObject[] =>
+  typeof content === 'string' ? [{ text: content }] : objectsOf(content).map((block) => ({ text: textAt(block, 'text') ?? '' }));
+
+/** Claude alone thinks as much as it finds right; other models refuse the member, and how much one thinks changes no meaning. */
+function thinkingOf({ thinking }: JsonObject, effort: unknown, model: string, report: Report): JsonObject {
+  if (typeof effort === 'string') report.dropped('output_config.effort');
+  if (!isObject(thinking) || thinking.type === 'disabled') return {};
+  if (/claude/.test(model) || countAt(thinking, 'budget_tokens') !== undefined) return { thinking };
+  report.dropped('thinking');
+  return {};
 }
 
 function blocksOf(content: unknown): JsonObject[] {
@@ -65,12 +78,15 @@ function blocksOf(content: unknown): JsonObject[] {
             status: block.is_error === true ? 'error' : 'success',
           },
         };
+      case 'tool_reference':
+      case 'search_result':
+        return { text: textOfResultPart(block) };
       case 'thinking':
         return { reasoningContent: { reasoningText: { text: block.thinking, signature: block.signature } } };
       case 'redacted_thinking':
         return { reasoningContent: { redactedContent: block.data } };
       default:
-        throw new Refusing(unsupported(`messages.content.${String(block.type)}`));
+        throw new Refusing(unsupportedContent(`messages.content.${String(block.type)}`));
     }
   });
 }
@@ -80,20 +96,23 @@ const formatOf = ({ source }: JsonObject): string => (textAt(source, 'media_type
 
 function bytesOf({ type, source }: JsonObject): string {
   if (objectOf(source).type !== 'base64')
-    throw new Refusing(unsupported(`messages.content.${String(type)}.${String(objectOf(source).type)}`));
+    throw new Refusing(unsupportedContent(`messages.content.${String(type)}.${String(objectOf(source).type)}`));
   return textAt(source, 'data') ?? '';
 }
 
-function toolConfig(body: JsonObject): JsonObject {
-  const tools = objectsOf(body.tools).map((tool) => {
-    if (tool.type !== undefined && tool.type !== 'custom') throw new Refusing(unsupported(`tools.${String(tool.type)}`));
+function toolConfig(body: JsonObject, report: Report): JsonObject {
+  const tools = objectsOf(body.tools).flatMap((tool): JsonObject[] => {
+    if (tool.type !== undefined && tool.type !== 'custom') {
+      report.unsupported(`tools.${String(tool.type)}`);
+      return [];
+    }
     const description = textAt(tool, 'description');
-    return { toolSpec: { name: tool.name, ...(description && { description }), inputSchema: { json: tool.input_schema } } };
+    return [{ toolSpec: { name: tool.name, ...(description && { description }), inputSchema: { json: tool.input_schema } } }];
   });
   if (tools.length === 0) return {};
   const choice = objectOf(body.tool_choice);
-  if (choice.type === 'none') throw new Refusing(unsupported('tool_choice.none'));
-  if (choice.disable_parallel_tool_use === true) throw new Refusing(unsupported('tool_choice.disable_parallel_tool_use'));
+  if (choice.type === 'none') report.unsupported('tool_choice.none');
+  if (choice.disable_parallel_tool_use === true) report.unsupported('tool_choice.disable_parallel_tool_use');
   const forced = choice.type === 'any' ? { any: {} } : choice.type === 'tool' ? { tool: { name: choice.name } } : undefined;
   return { toolConfig: { tools, ...(forced && { toolChoice: forced }) } };
 }

@@ -1,16 +1,6 @@
 import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, parsedJson, table, textAt } from '../json.ts';
-import { invalid, Refusing, unsupported } from './options.ts';
+import { invalid, Refusing, type Report, type RequestContext, unsupportedContent } from './options.ts';
 import { JSON_TOOL, type Notes } from './turn.ts';
-
-/** What the translation of a request depends on beside its body. */
-export type RequestContext = {
-  readonly model: string;
-  readonly provider: string | null;
-  /** The ceiling of output tokens, when there is one. */
-  readonly ceiling?: number | undefined;
-  /** Whether the upstream has structured output of its own. */
-  readonly structuredOutput: boolean;
-};
 
 const DEFAULT_MAX = 4_096;
 const LEAST_THINKING = 1_024;
@@ -22,14 +12,14 @@ export const takesSchema = (model: string): boolean =>
   /^claude-(?:(?:opus-4-[1-9]|sonnet-4-[5-9]|haiku-4-[5-9])|[a-z]+-[5-9])(?:-|$)/.test(model);
 
 /** An OpenAI chat completion as Anthropic messages (spec/51 §6.2). Throws {@link Refusing}; notes what the answer's translation needs. */
-export function chatToAnthropic(body: JsonObject, context: RequestContext, notes: Notes): { body: JsonObject; warnings: string[] } {
-  const warnings: string[] = [];
+export function chatToAnthropic(body: JsonObject, context: RequestContext, notes: Notes): JsonObject {
+  const { report } = context;
   const system: JsonObject[] = [];
   const messages: { role: string; content: JsonObject[] }[] = [];
   for (const message of objectsOf(body.messages)) {
     const { role } = message;
     if (role === 'system' || role === 'developer') system.push(...textBlocks(message.content));
-    else if (role === 'function') throw new Refusing(unsupported('messages.role=function'));
+    else if (role === 'function') throw new Refusing(unsupportedContent('messages.role=function'));
     else
       append(
         messages,
@@ -42,20 +32,20 @@ export function chatToAnthropic(body: JsonObject, context: RequestContext, notes
   result.max_tokens = max ?? context.ceiling ?? DEFAULT_MAX;
   if (typeof body.stop === 'string') result.stop_sequences = [body.stop];
   else if (Array.isArray(body.stop)) result.stop_sequences = body.stop;
-  setTools(result, body, warnings);
+  setTools(result, body, report);
   setFormat(result, body, system, context, notes);
-  setThinking(result, body, context, notes, warnings);
-  setSampling(result, body, warnings);
+  setThinking(result, body, context, notes);
+  setSampling(result, body, report);
   if (system.length > 0) result.system = system;
   const user = textAt(body, 'safety_identifier') ?? textAt(body, 'user');
   if (user !== undefined) result.metadata = { user_id: user };
   if (body.stream === true) result.stream = true;
   notes.includeUsage = objectOf(body.stream_options).include_usage === true;
-  return { body: result, warnings };
+  return result;
 }
 
 /** Anthropic wants turns of alternating roles. */
-function append(messages: { role: string; content: JsonObject[] }[], role: string, content: JsonObject[]): void {
+export function append(messages: { role: string; content: JsonObject[] }[], role: string, content: JsonObject[]): void {
   if (content.length === 0) return;
   const last = messages.at(-1);
   if (last?.role === role) last.content.push(...content);
@@ -68,7 +58,7 @@ const textBlock = (text: string): JsonObject[] => (text === '' ? [] : [{ type: '
 function textBlocks(content: unknown): JsonObject[] {
   if (typeof content === 'string') return textBlock(content);
   return objectsOf(content).flatMap((part) => {
-    if (part.type !== 'text') throw new Refusing(unsupported(`messages.content.${String(part.type)}`));
+    if (part.type !== 'text') throw new Refusing(unsupportedContent(`messages.content.${String(part.type)}`));
     return textBlock(textAt(part, 'text') ?? '');
   });
 }
@@ -84,12 +74,12 @@ function userBlocks(content: unknown): JsonObject[] {
       case 'file': {
         const data = textAt(part.file, 'file_data');
         const source = data === undefined ? undefined : dataSource(data);
-        if (!source) throw new Refusing(unsupported('messages.content.file.file_id'));
+        if (!source) throw new Refusing(unsupportedContent('messages.content.file.file_id'));
         const title = textAt(part.file, 'filename');
         return [{ type: 'document', source, ...(title !== undefined && { title }) }];
       }
       default:
-        throw new Refusing(unsupported(`messages.content.${String(part.type)}`));
+        throw new Refusing(unsupportedContent(`messages.content.${String(part.type)}`));
     }
   });
 }
@@ -114,11 +104,12 @@ function assistantBlocks(message: JsonObject): JsonObject[] {
     typeof message.content === 'string'
       ? textBlock(message.content)
       : objectsOf(message.content).flatMap((part) => textBlock(textAt(part, 'text') ?? textAt(part, 'refusal') ?? ''));
-  if (message.function_call !== undefined && message.function_call !== null) throw new Refusing(unsupported('messages.function_call'));
+  if (message.function_call !== undefined && message.function_call !== null)
+    throw new Refusing(unsupportedContent('messages.function_call'));
   const calls = objectsOf(message.tool_calls).map((call) => {
     const text = textAt(call.function, 'arguments') ?? '';
     const input = text === '' ? {} : parsedJson(text);
-    if (call.type === 'custom') throw new Refusing(unsupported('messages.tool_calls.custom'));
+    if (call.type === 'custom') throw new Refusing(unsupportedContent('messages.tool_calls.custom'));
     if (!isObject(input)) throw new Refusing(invalid('The arguments of a tool call in `messages` are not a JSON object.'));
     return { type: 'tool_use', id: call.id, name: textAt(call.function, 'name') ?? '', input };
   });
@@ -126,41 +117,42 @@ function assistantBlocks(message: JsonObject): JsonObject[] {
 }
 
 function toolResult({ tool_call_id, content }: JsonObject): JsonObject {
-  return { type: 'tool_result', tool_use_id: tool_call_id, content: typeof content === 'string' ? content : textBlocks(content) };
+  return { type: 'tool_result', tool_use_id: tool_call_id, content: typeof content === 'string' ? content : userBlocks(content) };
 }
 
-function setTools(result: JsonObject, body: JsonObject, warnings: string[]): void {
-  const tools = objectsOf(body.tools).map(({ type, function: described }) => {
-    if (type !== 'function' || !isObject(described)) throw new Refusing(unsupported(`tools.${String(type)}`));
-    if (described.strict === true && !warnings.includes('strict_dropped')) warnings.push('strict_dropped');
+function setTools(result: JsonObject, body: JsonObject, report: Report): void {
+  const tools = objectsOf(body.tools).flatMap(({ type, function: described }): JsonObject[] => {
+    if (type !== 'function' || !isObject(described)) {
+      report.unsupported(`tools.${String(type)}`);
+      return [];
+    }
+    if (described.strict === true) report.warn('strict_dropped');
     const schema = isObject(described.parameters) ? described.parameters : { type: 'object', properties: {} };
-    return {
-      name: described.name,
-      ...(typeof described.description === 'string' && { description: described.description }),
-      input_schema: schema,
-    };
+    const description = textAt(described, 'description');
+    return [{ name: described.name, ...(description !== undefined && { description }), input_schema: schema }];
   });
   if (tools.length === 0) return;
   result.tools = tools;
-  const choice = choiceOf(body.tool_choice);
+  const choice = choiceOf(body.tool_choice, report);
   const serial = body.parallel_tool_calls === false && choice?.type !== 'none';
   if (choice || serial) result.tool_choice = { ...(choice ?? { type: 'auto' }), ...(serial && { disable_parallel_tool_use: true }) };
 }
 
-function choiceOf(choice: unknown): JsonObject | undefined {
+function choiceOf(choice: unknown, report: Report): JsonObject | undefined {
   if (choice === undefined || choice === null) return undefined;
   if (choice === 'auto' || choice === 'none') return { type: choice };
   if (choice === 'required') return { type: 'any' };
   const name = textAt(objectOf(objectOf(choice).function), 'name');
-  if (name === undefined) throw new Refusing(unsupported('tool_choice'));
-  return { type: 'tool', name };
+  if (name !== undefined) return { type: 'tool', name };
+  report.unsupported('tool_choice');
+  return undefined;
 }
 
 function setFormat(
   result: JsonObject,
   body: JsonObject,
   system: JsonObject[],
-  { model, structuredOutput }: RequestContext,
+  { model, structuredOutput, report }: RequestContext,
   notes: Notes,
 ): void {
   const format = objectOf(body.response_format);
@@ -169,7 +161,10 @@ function setFormat(
     system.push({ type: 'text', text: 'Answer with one JSON object and nothing else: no other text, and no code fence.' });
     return;
   }
-  if (format.type !== 'json_schema') throw new Refusing(unsupported(`response_format.${String(format.type)}`));
+  if (format.type !== 'json_schema') {
+    report.unsupported(`response_format.${String(format.type)}`);
+    return;
+  }
   const schema = objectOf(objectOf(format.json_schema).schema);
   if (structuredOutput && takesSchema(model)) result.output_config = { format: { type: 'json_schema', schema } };
   else forceJsonTool(result, schema, notes);
@@ -183,19 +178,22 @@ export function forceJsonTool(result: JsonObject, schema: JsonObject, notes: Not
   result.tool_choice = tools.length === 0 ? { type: 'tool', name: JSON_TOOL } : { type: 'any' };
 }
 
-function setThinking(result: JsonObject, body: JsonObject, { ceiling }: RequestContext, notes: Notes, warnings: string[]): void {
+function setThinking(result: JsonObject, body: JsonObject, { ceiling, report }: RequestContext, notes: Notes): void {
   const effort = body.reasoning_effort;
   if (typeof effort !== 'string' || NO_EFFORT.has(effort)) return;
   const wanted = EFFORTS.get(effort);
-  if (wanted === undefined) throw new Refusing(unsupported('reasoning_effort'));
-  if (isObject(result.tool_choice) && result.tool_choice.type !== 'auto' && result.tool_choice.type !== 'none')
-    throw new Refusing(unsupported('reasoning_effort with a forced tool or a schema of the answer'));
+  const forced = isObject(result.tool_choice) && result.tool_choice.type !== 'auto' && result.tool_choice.type !== 'none';
+  if (wanted === undefined || forced) {
+    report.unsupported(forced ? 'reasoning_effort with a forced tool or a schema of the answer' : 'reasoning_effort');
+    return;
+  }
   // The budget comes on top of the answer's own tokens, as far as the ceiling allows.
   const asked = result.max_tokens as number;
   const max = Math.min(asked + wanted, ceiling ?? Number.POSITIVE_INFINITY);
   const budget = Math.max(LEAST_THINKING, Math.min(wanted, max - asked));
-  if (budget >= max) {
-    warnings.push('thinking_removed');
+  // Anthropic wants its signed thinking back in front of the calls of a conversation, and other shapes have no place for it.
+  if (budget >= max || hasCalls(result.messages)) {
+    report.warn('thinking_removed');
     return;
   }
   notes.reasoning = true;
@@ -203,12 +201,15 @@ function setThinking(result: JsonObject, body: JsonObject, { ceiling }: RequestC
   result.thinking = { type: 'enabled', budget_tokens: budget };
 }
 
+const hasCalls = (messages: unknown): boolean =>
+  objectsOf(messages).some(({ role, content }) => role === 'assistant' && objectsOf(content).some(({ type }) => type === 'tool_use'));
+
 /** Anthropic's temperature ends at 1; with thinking it takes neither of the two. */
-function setSampling(result: JsonObject, body: JsonObject, warnings: string[]): void {
+function setSampling(result: JsonObject, body: JsonObject, report: Report): void {
   const { temperature, top_p } = body;
   const sampled = typeof temperature === 'number' || typeof top_p === 'number';
   if (result.thinking !== undefined) {
-    if (sampled) warnings.push('sampling_dropped');
+    if (sampled) report.warn('sampling_dropped');
     return;
   }
   if (typeof temperature === 'number') result.temperature = Math.min(1, temperature);

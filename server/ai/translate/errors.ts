@@ -1,8 +1,9 @@
 import type { JsonObject } from '../json.ts';
 import { errorMessage } from '../providers/serve.ts';
+import type { ClientShape } from './shapes.ts';
 
 /** An error of a provider in the shape of the caller, with its status: Anthropic's 529 (overloaded) is nobody else's. */
-export function translatedError(to: 'openai-chat' | 'anthropic', status: number, answer: unknown): { status: number; body: JsonObject } {
+export function translatedError(to: ClientShape, status: number, answer: unknown): { status: number; body: JsonObject } {
   const message = errorMessage(answer) ?? 'The provider answered with an error.';
   const type = errorType(status);
   if (to === 'anthropic') return { status: status === 529 ? 529 : status, body: { type: 'error', error: { type, message } } };

@@ -1,4 +1,5 @@
 import { countAt, isObject, type JsonObject, objectOf, objectsOf, textAt } from '../json.ts';
+import { numberedCalls } from '../shapes/numbered-calls.ts';
 import { openAiChat } from '../shapes/openai-chat.ts';
 import { jsonOf, type StreamEvent } from '../stream/event.ts';
 import type { Block, Piece, Turn } from './turn.ts';
@@ -33,9 +34,10 @@ const reasoningIn = (holder: JsonObject): string => textAt(holder, 'reasoning_co
 /** Reads the chunks of one stream into pieces. */
 export function piecesOfChat(): (event: StreamEvent) => readonly Piece[] {
   let started = false;
+  const numbered = numberedCalls();
   return (event) => {
     if (openAiChat.stream.terminal(event)) return [{ kind: 'end' }];
-    const chunk = objectOf(jsonOf(event));
+    const chunk = objectOf(jsonOf(numbered(event)));
     const pieces: Piece[] = [];
     if (!started && chunk.choices !== undefined) {
       started = true;

@@ -5,7 +5,8 @@ import { dataOf, nameOf, type StreamEvent } from '../stream/event.ts';
 import { writtenMessage } from '../stream/event-stream.ts';
 import { eventsIn } from '../stream/events.fixture.ts';
 import { streamWriter } from '../stream/writer.ts';
-import { type ClientShape, translation, type UpstreamShape } from './translation.ts';
+import type { ClientShape, UpstreamShape } from './shapes.ts';
+import { translation } from './translation.ts';
 
 /** One case of a translation: what is given, and what must come out. `stream` holds events as `[name, data]`. */
 export type Golden = {

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../json.ts';
+import type { Fates } from './members.ts';
 
-// What a translated request may hold (spec/51 §6.7). A member that is on neither list of its pair is refused by name: an option is never dropped silently.
+// Options of a request that its target doesn't have (spec/51 §6.7): what changes no meaning is dropped with a warning, and the rest is refused by its name
+// unless the agent drops it too.
 
 export type RefusedRequest = {
   readonly refuse: 'unsupported_option' | 'invalid_request_body';
@@ -10,81 +12,96 @@ export type RefusedRequest = {
 
 export type TranslatedRequest = { readonly body: JsonObject; readonly warnings: readonly string[] };
 
-/** Members that a translation carries over, and those that change nothing while they hold one of these values. */
-export type Options = { readonly carried: ReadonlySet<string>; readonly neutral: Readonly<Record<string, readonly unknown[]>> };
+/** What becomes of an option that changes the meaning of a call and has no counterpart: the agent's `unsupported`. */
+export type Unsupported = 'drop' | 'refuse';
 
-/** Of an OpenAI chat completion, to Anthropic messages and to Bedrock Converse. */
-export const CHAT_OPTIONS: Options = {
-  carried: new Set([
-    'model',
-    'messages',
-    'max_tokens',
-    'max_completion_tokens',
-    'temperature',
-    'top_p',
-    'stop',
-    'tools',
-    'tool_choice',
-    'parallel_tool_calls',
-    'response_format',
-    'reasoning_effort',
-    'user',
-    'safety_identifier',
-    'stream',
-    'stream_options',
-  ]),
-  neutral: {
-    n: [1],
-    seed: [0],
-    presence_penalty: [0],
-    frequency_penalty: [0],
-    logprobs: [false],
-    top_logprobs: [0],
-    store: [false],
-    service_tier: ['auto', 'default'],
-    modalities: [['text']],
-    logit_bias: [{}],
-    metadata: [{}],
-  },
+/** What the translation of one request leaves out. */
+export type Report = {
+  readonly warnings: string[];
+  warn: (warning: string) => void;
+  /** Leaves out what changes no meaning. */
+  dropped: (option: string) => void;
+  /** Leaves out what changes the meaning, where the agent says so; else throws {@link Refusing}. */
+  unsupported: (option: string) => void;
 };
 
-/** Of Anthropic messages, to an OpenAI chat completion. */
-export const ANTHROPIC_OPTIONS: Options = {
-  carried: new Set([
-    'model',
-    'messages',
-    'system',
-    'max_tokens',
-    'temperature',
-    'top_p',
-    'stop_sequences',
-    'tools',
-    'tool_choice',
-    'thinking',
-    'output_config',
-    'metadata',
-    'stream',
-  ]),
-  neutral: { service_tier: ['auto', 'standard_only'], container: [], mcp_servers: [[]], betas: [[]] },
+/** What the translation of a request depends on beside its body. */
+export type RequestContext = {
+  readonly model: string;
+  readonly provider: string | null;
+  /** The ceiling of output tokens, when there is one. */
+  readonly ceiling?: number | undefined;
+  /** Whether the upstream has structured output of its own. */
+  readonly structuredOutput: boolean;
+  readonly report: Report;
 };
 
-/** Of Anthropic messages, to Bedrock Converse, which takes what a model alone knows beside its own members. */
-export const CONVERSE_OPTIONS: Options = { ...ANTHROPIC_OPTIONS, carried: new Set([...ANTHROPIC_OPTIONS.carried, 'top_k']) };
+/** Warnings of one request; a body can have thousands of members. */
+const MOST_WARNINGS = 30;
+const MORE = 'dropped:more';
 
-/** The first member that can't be carried over; null counts as absent. */
-export function refusedOption(body: JsonObject, { carried, neutral }: Options): RefusedRequest | undefined {
+export function newReport(policy: Unsupported): Report {
+  const warnings: string[] = [];
+  const warn = (warning: string) => {
+    if (warnings.includes(warning)) return;
+    if (warnings.length < MOST_WARNINGS) warnings.push(warning);
+    else warnings[MOST_WARNINGS - 1] = MORE;
+  };
+  // Names of members are the caller's words, and warnings are listed in a header.
+  const dropped = (option: string) => warn(`dropped:${option.slice(0, 100).replace(/[^\w.=-]/g, '?')}`);
+  return {
+    warnings,
+    warn,
+    dropped,
+    unsupported(option) {
+      if (policy === 'refuse') throw new Refusing(unsupported(option));
+      dropped(option);
+    },
+  };
+}
+
+/** Values with which an option says what holds without it. */
+const HARMLESS: Readonly<Record<string, readonly unknown[]>> = {
+  n: [1],
+  seed: [0],
+  presence_penalty: [0],
+  frequency_penalty: [0],
+  logprobs: [false],
+  top_logprobs: [0],
+  store: [false],
+  service_tier: ['auto', 'default', 'standard_only'],
+  modalities: [['text']],
+  logit_bias: [{}],
+  metadata: [{}],
+  mcp_servers: [[]],
+  betas: [[]],
+  background: [false],
+  truncation: ['disabled'],
+  inference_geo: ['global'],
+};
+
+/** Reports the members of a body that its target doesn't take; null counts as absent. */
+export function reportMembers(body: JsonObject, fates: Fates, report: Report): void {
   for (const [name, value] of Object.entries(body)) {
-    if (value === null || value === undefined || carried.has(name)) continue;
-    const harmless = Object.hasOwn(neutral, name) ? (neutral[name] ?? []) : [];
-    if (!harmless.some((one) => JSON.stringify(one) === JSON.stringify(value))) return unsupported(name);
+    const fate = fates.get(name);
+    if (value === null || value === undefined || fate === 'same' || fate === 'translated') continue;
+    const harmless = Object.hasOwn(HARMLESS, name) ? (HARMLESS[name] ?? []) : [];
+    if (harmless.some((one) => JSON.stringify(one) === JSON.stringify(value))) continue;
+    if (fate === 'dropped') report.dropped(name);
+    else report.unsupported(name);
   }
-  return undefined;
 }
 
 export const unsupported = (option: string): RefusedRequest => ({
   refuse: 'unsupported_option',
   option: option.slice(0, 100),
-  description: `The option ${option.slice(0, 100)} has no counterpart at the provider of this agent. Remove it, or use an agent whose provider has it.`,
+  description: `The option ${option.slice(0, 100)} has no counterpart at the provider of this agent. Remove it, use an agent whose provider has it, or set \`unsupported\` of this agent to drop.`,
+});
+
+/** Parts of a conversation are never left out, whatever the agent says. */
+export const unsupportedContent = (option: string): RefusedRequest => ({
+  ...unsupported(option),
+  description: `The provider of this agent takes no ${option.slice(0, 100)}. Remove it, or use an agent whose provider takes it.`,
 });
 
 export const invalid = (description: string): RefusedRequest => ({ refuse: 'invalid_request_body', description });

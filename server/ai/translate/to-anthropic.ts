@@ -31,9 +31,9 @@ export function anthropicOfTurn(turn: Turn, notes: Notes): JsonObject {
 }
 
 function blockOf(block: Block, { jsonTool }: Notes): JsonObject {
-  if (block.kind === 'text') return { type: 'text', text: block.text, citations: null };
+  if (block.kind === 'text') return { type: 'text', text: block.text };
   if (block.kind === 'reasoning') return { type: 'thinking', thinking: block.text, signature: block.signature ?? '' };
-  if (block.name === jsonTool) return { type: 'text', text: block.json, citations: null };
+  if (block.name === jsonTool) return { type: 'text', text: block.json };
   const input = parsedJson(block.json);
   // Arguments that aren't JSON would be lost in an object: they are handed on as the text they are.
   return { type: 'tool_use', id: block.id, name: block.name, input: isObject(input) ? input : { _unparsed: block.json } };

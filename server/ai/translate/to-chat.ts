@@ -58,10 +58,19 @@ export function chatUsage(usage: Usage): JsonObject {
 export function chatWriter(notes: Notes, created: number): (piece: Piece) => readonly StreamEvent[] {
   const head: JsonObject = { id: '', object: 'chat.completion.chunk', created, model: '' };
   const calls = new Map<string, number>();
+  /** The call whose arguments haven't begun. */
+  let bare: number | undefined;
   let jsonKey: string | undefined;
   let usage: Usage | undefined;
   const chunk = (delta: JsonObject, reason: string | null = null) =>
     made('sse', { ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }] });
+  const argue = (index: number, text: string) => chunk({ tool_calls: [{ index, function: { arguments: text } }] });
+  /** Clients parse the arguments of a call, also of one that has none. */
+  const closed = (): StreamEvent[] => {
+    const index = bare;
+    bare = undefined;
+    return index === undefined ? [] : [argue(index, '{}')];
+  };
   return (piece) => {
     switch (piece.kind) {
       case 'start':
@@ -77,17 +86,24 @@ export function chatWriter(notes: Notes, created: number): (piece: Piece) => rea
           jsonKey = piece.key;
           return [];
         }
+        const before = closed();
         const index = calls.size;
         calls.set(piece.key, index);
-        return [chunk({ tool_calls: [{ index, id: piece.id, type: 'function', function: { name: piece.name, arguments: '' } }] })];
+        bare = index;
+        return [
+          ...before,
+          chunk({ tool_calls: [{ index, id: piece.id, type: 'function', function: { name: piece.name, arguments: '' } }] }),
+        ];
       }
       case 'arguments': {
         if (piece.key === jsonKey) return [chunk({ content: piece.text })];
         const index = calls.get(piece.key);
-        return index === undefined ? [] : [chunk({ tool_calls: [{ index, function: { arguments: piece.text } }] })];
+        if (index === undefined || piece.text === '') return [];
+        if (index === bare) bare = undefined;
+        return [argue(index, piece.text)];
       }
       case 'finish':
-        return [chunk({}, finishReason(piece.finish, calls.size > 0))];
+        return [...closed(), chunk({}, finishReason(piece.finish, calls.size > 0))];
       case 'usage':
         usage = piece.usage;
         return [];

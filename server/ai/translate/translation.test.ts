@@ -5,8 +5,8 @@ import { eventsIn } from '../stream/events.fixture.ts';
 import { usageMeter } from '../stream/usage-meter.ts';
 import { translatedError } from './errors.ts';
 import { type Golden, goldenCases, outcome, upstreamBytes, written } from './golden.fixture.ts';
-import { ANTHROPIC_OPTIONS, CHAT_OPTIONS, CONVERSE_OPTIONS } from './options.ts';
-import { type ClientShape, translation, type UpstreamShape } from './translation.ts';
+import type { ClientShape, UpstreamShape } from './shapes.ts';
+import { translation } from './translation.ts';
 
 const contextOf = ({ context }: Golden) => ({
   model: 'the-model',
@@ -44,44 +44,6 @@ test('a stream cut at every byte offset is translated to the same events, with t
       assert.deepEqual(written(made.stream().push, golden.to, chunks), golden.translatedStream, `${name} cut at ${at}`);
       assert.deepEqual(usageIn(chunks), expected, `${name} cut at ${at}`);
     }
-  }
-});
-
-test('an option without a counterpart is refused by its name, and one that changes nothing is not', () => {
-  const base: Record<ClientShape, object> = { 'openai-chat': { messages: [] }, anthropic: { max_tokens: 1, messages: [] } };
-  const pairs: [ClientShape, UpstreamShape, typeof CHAT_OPTIONS][] = [
-    ['openai-chat', 'anthropic', CHAT_OPTIONS],
-    ['openai-chat', 'bedrock-converse', CHAT_OPTIONS],
-    ['anthropic', 'openai-chat', ANTHROPIC_OPTIONS],
-    ['anthropic', 'bedrock-converse', CONVERSE_OPTIONS],
-  ];
-  for (const [from, to, options] of pairs) {
-    const refusal = (more: object) => {
-      const result = translation(from, to, contextOf({ from, to, request: {} })).request({ ...base[from], ...more });
-      return 'refuse' in result ? [result.refuse, result.option] : undefined;
-    };
-    for (const name of [
-      'logprobs',
-      'logit_bias',
-      'audio',
-      'seed',
-      'container',
-      'mcp_servers',
-      'unheard_of',
-      '__proto__x',
-      'constructor',
-      'top_k',
-    ]) {
-      const expected = options.carried.has(name) ? undefined : ['unsupported_option', name];
-      assert.deepEqual(
-        refusal({ [name]: { a: 1 } }),
-        name === 'top_k' && expected === undefined ? undefined : expected,
-        `${from} to ${to}: ${name}`,
-      );
-      assert.equal(refusal({ [name]: null }), undefined, `${from} to ${to}: ${name} null`);
-    }
-    for (const [name, values] of Object.entries(options.neutral))
-      for (const value of values) assert.equal(refusal({ [name]: value }), undefined, `${from} to ${to}: ${name}=${JSON.stringify(value)}`);
   }
 });
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
-import type { Shape } from '../shapes/shape.ts';
 import type { Stage, StreamEvent } from '../stream/event.ts';
+import { settledConversation } from './anthropic-conversation.ts';
 import { anthropicToChat } from './anthropic-to-chat.ts';
 import { anthropicToConverse } from './anthropic-to-converse.ts';
 import { chatToAnthropic } from './chat-to-anthropic.ts';
@@ -8,21 +8,22 @@ import { translatedError } from './errors.ts';
 import { piecesOfAnthropic, turnOfAnthropic } from './from-anthropic.ts';
 import { piecesOfChat, turnOfChat } from './from-chat.ts';
 import { type CallNames, piecesOfConverse, turnOfConverse } from './from-converse.ts';
+import { type Fates, MEMBERS } from './members.ts';
 import {
-  ANTHROPIC_OPTIONS,
-  CHAT_OPTIONS,
-  CONVERSE_OPTIONS,
+  newReport,
   type RefusedRequest,
   Refusing,
-  refusedOption,
+  type RequestContext,
+  reportMembers,
   type TranslatedRequest,
+  type Unsupported,
 } from './options.ts';
+import { responsesToChat } from './responses-to-chat.ts';
+import type { ClientShape, UpstreamShape } from './shapes.ts';
 import { anthropicOfTurn, anthropicWriter } from './to-anthropic.ts';
 import { chatOfTurn, chatWriter } from './to-chat.ts';
+import { responseOfTurn, responsesWriter } from './to-responses.ts';
 import type { Notes, Piece, Turn } from './turn.ts';
-
-export type ClientShape = 'openai-chat' | 'anthropic';
-export type UpstreamShape = 'openai-chat' | 'anthropic' | 'bedrock-converse';
 
 /** What a translation depends on beside the bodies. */
 export type TranslationContext = {
@@ -34,6 +35,8 @@ export type TranslationContext = {
   readonly now: Date;
   /** The ceiling of output tokens of the call. */
   readonly ceiling?: number | undefined;
+  /** The agent's rule for options without a counterpart; `refuse` when it is left out. */
+  readonly unsupported?: Unsupported | undefined;
 };
 
 /** One attempt of one call, translated: first its request, then its answer, its stream or its error. */
@@ -55,12 +58,7 @@ export type TranslationPlan = {
   readonly notes: Notes;
 };
 
-/** Whether calls of one shape are translated into the other. */
-export const isTranslated = (from: Shape, to: Shape): boolean =>
-  (from === 'openai-chat' && (to === 'anthropic' || to === 'bedrock-converse')) ||
-  (from === 'anthropic' && (to === 'openai-chat' || to === 'bedrock-converse'));
-
-/** Translates between two of the shapes for which {@link isTranslated} holds (spec/51 §6.2, §6.3). */
+/** Translates between two of the shapes for which {@link MEMBERS} has a table (spec/51 §6.2, §6.3). */
 export const translation = (from: ClientShape, to: UpstreamShape, context: TranslationContext): Translation =>
   translationOf({ from, to, context, notes: {} });
 
@@ -72,8 +70,12 @@ export function translationOf(plan: TranslationPlan): Translation {
   return {
     request(body) {
       try {
-        const options = from === 'openai-chat' ? CHAT_OPTIONS : to === 'openai-chat' ? ANTHROPIC_OPTIONS : CONVERSE_OPTIONS;
-        return refusedOption(body, options) ?? requestBody(from, to, body, context, notes);
+        const report = newReport(context.unsupported ?? 'refuse');
+        reportMembers(body, MEMBERS[to][from] ?? NONE, report);
+        return {
+          body: requestBody(from, to, body, { ...context, structuredOutput: to === 'anthropic', report }, notes),
+          warnings: report.warnings,
+        };
       } catch (error) {
         if (error instanceof Refusing) return error.refused;
         throw error;
@@ -82,25 +84,41 @@ export function translationOf(plan: TranslationPlan): Translation {
     answer(answer) {
       const turn: Turn =
         to === 'anthropic' ? turnOfAnthropic(answer) : to === 'openai-chat' ? turnOfChat(answer) : turnOfConverse(answer, names);
-      return from === 'openai-chat' ? chatOfTurn(turn, notes, created) : anthropicOfTurn(turn, notes);
+      if (from === 'anthropic') return anthropicOfTurn(turn, notes);
+      return from === 'openai-chat' ? chatOfTurn(turn, notes, created) : responseOfTurn(turn, notes, created);
     },
     stream() {
       const read: (event: StreamEvent) => readonly Piece[] =
         to === 'anthropic' ? piecesOfAnthropic() : to === 'openai-chat' ? piecesOfChat() : piecesOfConverse(names);
-      const write = from === 'openai-chat' ? chatWriter(notes, created) : anthropicWriter(notes);
-      return { push: (event) => read(event).flatMap(write), end: () => [] };
+      const write =
+        from === 'anthropic'
+          ? anthropicWriter(notes)
+          : from === 'openai-chat'
+            ? chatWriter(notes, created)
+            : responsesWriter(notes, created);
+      let open = false;
+      return {
+        push: (event) =>
+          read(event).flatMap((piece) => {
+            if (piece.kind === 'finish') open = true;
+            else if (piece.kind === 'end') open = false;
+            return write(piece);
+          }),
+        // A finished answer whose provider leaves out the last event still ends in the caller's shape.
+        end: () => (open ? write({ kind: 'end' }) : []),
+      };
     },
     error: (status, answer) => translatedError(from, status, answer),
     plan,
   };
 }
 
-function requestBody(from: ClientShape, to: UpstreamShape, body: JsonObject, context: TranslationContext, notes: Notes): TranslatedRequest {
-  const { model, provider, ceiling } = context;
-  const request = { model, provider, ceiling, structuredOutput: to === 'anthropic' };
-  if (to === 'openai-chat') return anthropicToChat(body, request, notes);
-  const messages = from === 'openai-chat' ? chatToAnthropic(body, request, notes) : { body, warnings: [] };
-  if (to === 'anthropic') return messages;
-  const converse = anthropicToConverse(messages.body, notes);
-  return { body: converse.body, warnings: [...messages.warnings, ...converse.warnings] };
+const NONE: Fates = new Map();
+
+function requestBody(from: ClientShape, to: UpstreamShape, body: JsonObject, context: RequestContext, notes: Notes): JsonObject {
+  const given = from === 'anthropic' ? settledConversation(body) : body;
+  if (to === 'openai-chat') return from === 'anthropic' ? anthropicToChat(given, context, notes) : responsesToChat(given, context, notes);
+  const chat = from === 'openai-responses' ? responsesToChat(body, context, notes) : body;
+  const messages = from === 'anthropic' ? given : chatToAnthropic(chat, context, notes);
+  return to === 'anthropic' ? messages : anthropicToConverse(messages, context, notes);
 }

@@ -29,6 +29,9 @@ export type Piece =
   | { readonly kind: 'ping' }
   | { readonly kind: 'end' };
 
+/** A tool as its request named it: `custom` takes a text and no JSON. */
+export type ToolName = { readonly name: string; readonly namespace?: string | undefined; readonly custom?: boolean };
+
 /** What a translation of an answer must know of the request. */
 export type Notes = {
   /** The tool that stands for a schema of the answer: its arguments are the answer's text. */
@@ -37,6 +40,8 @@ export type Notes = {
   reasoning?: boolean;
   /** The caller of an OpenAI stream asked for usage. */
   includeUsage?: boolean;
+  /** Tools of a Responses request under the names that they were sent with. */
+  tools?: Map<string, ToolName>;
 };
 
 /** The name of {@link Notes.jsonTool}. */

@@ -80,7 +80,6 @@ const frontDoor = createFrontDoor({
   web: forward,
   token: frontDoorToken(rootKeys().current),
   trustedProxies: [],
-  serviceVersion: '2026-08-05',
   onChanged: async () => undefined,
 });
 const { PUBLIC_API_URL: apiUrl, PUBLIC_SANDBOX_API_URL: sandboxUrl, PUBLIC_ADMIN_URL: adminUrl, PUBLIC_HOOKS_URL: hooksUrl } = env;

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import test from 'node:test';
 import { importJWK } from 'jose';
+import { SPELLED_OUT_REQUEST } from '#server/crypto/named-curve.fixture.ts';
+import { derOf } from '#server/crypto/pki/pem.ts';
 import { csr } from './acme.fixture.ts';
 import { acmeAuthority, refused, type } from './authority.fixture.ts';
 
@@ -171,6 +173,10 @@ test('a request for other names than those of the order, with an address, with t
     Buffer.from('not DER').toString('base64url'),
   ])
     refused(await client.post(order.body.finalize, { csr: request }), 400, 'badCSR');
+  const spelledOut = derOf('CERTIFICATE REQUEST', SPELLED_OUT_REQUEST)?.toString('base64url');
+  const answer = await client.post(order.body.finalize, { csr: spelledOut });
+  refused(answer, 400, 'badCSR');
+  assert.match(answer.body.detail, /must name its elliptic curve.*RFC 5480 §2\.1\.1/);
   for (const request of ['', 'a+b', 7, undefined, '-----BEGIN CERTIFICATE REQUEST-----'])
     refused(await client.post(order.body.finalize, { csr: request }), 400, 'malformed');
   assert.equal((await client.post(order.url)).body.status, 'ready');

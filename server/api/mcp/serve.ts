@@ -1,8 +1,9 @@
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { isSatisfied } from '#server/kernel/needs.ts';
 import { isChange } from '#server/kernel/operation.ts';
+import { resolveVersion } from '#server/kernel/versions.ts';
 import { type Envelope, readEnvelope } from '#server/mcp/envelope.ts';
-import { errorBody, fault, isFault, type RpcFault, statusOf } from '#server/mcp/errors.ts';
+import { errorBody, fault, isFault, isRpcCode, type RpcFault, statusOf } from '#server/mcp/errors.ts';
 import { isObject, type Params, type RpcRequest, readMessage } from '#server/mcp/messages.ts';
 import { ownResult } from '#server/mcp/results.ts';
 import { ArgumentProblem, toolRequest } from '#server/mcp/tool-operation.ts';
@@ -53,6 +54,7 @@ async function answer(req: Request, edge: Edge): Promise<Wire> {
   const type = req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new Refusal('unsupported_media_type', 'Send the message as application/json.');
   const text = Buffer.from(await bodyOf(req)).toString('utf8');
+  resolveVersion(req.headers.get('service-version'));
   const known = await authenticate(req, edge);
   const caller: Caller = { req, edge, known, write: asksToWrite(req) };
   const message = readMessage(text);
@@ -65,7 +67,7 @@ async function answer(req: Request, edge: Edge): Promise<Wire> {
   });
   if (isFault(envelope)) return rpcError(message.kind === 'notification' ? null : message.id, envelope, 'modern', edge);
   if (message.kind !== 'request') return { status: 202, body: '', headers: {} };
-  return request(caller, message, envelope);
+  return request(caller, message, envelope).catch((error: unknown) => rpcFailure(message.id, error, envelope.era, edge));
 }
 
 /** A query for clients that can set nothing but an address, a header for the others. */
@@ -186,10 +188,22 @@ const rpcResult = (id: string | number, result: Params, headers: Record<string, 
 });
 
 const rpcError = (id: string | number | null, problem: RpcFault, era: Era, { request_id }: Edge): Wire => ({
-  status: statusOf(problem.code, era),
+  status: statusOf(problem.code, era, id !== null),
   body: JSON.stringify({ jsonrpc: '2.0', id, error: errorBody(problem, request_id) }),
   headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
 });
+
+/**
+ * What fails after a message was read is an error of the request, in JSON-RPC as all the others. @throws the limits of a workspace, whose status is fixed
+ * (interface rule 52 §7)
+ */
+function rpcFailure(id: string | number, error: unknown, era: Era, edge: Edge): Wire {
+  const refusal = asRefusal(error);
+  if (refusal.status < 500) throw refusal;
+  logFailure(refusal, edge.request_id, 'a management MCP call failed');
+  const { message, retryAfter, type } = refusal;
+  return rpcError(id, fault(isRpcCode(type) ? type : 'internal_error', message, { retryAfter }), era, edge);
+}
 
 /** RFC 9728: the Management API's own metadata says where tokens come from. */
 const challenge = ({ url }: Request): string =>

@@ -1,7 +1,7 @@
 import { DPOP_ALGORITHMS } from '#server/crypto/dpop.ts';
 import { SCOPE_CATALOGUE } from '#server/kernel/scopes.ts';
+import { NEWEST, VERSIONS } from '#server/kernel/versions.ts';
 import { IDEMPOTENCY_KEY } from '../idempotency.ts';
-import { NEWEST, VERSIONS } from '../versions.ts';
 
 // What every operation shares: how one shows who one is, the headers all understand, and the envelopes of rule 01 §3 and §6.
 

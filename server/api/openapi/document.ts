@@ -1,5 +1,5 @@
+import { NEWEST } from '#server/kernel/versions.ts';
 import { v1Operations } from '../operations.ts';
-import { NEWEST } from '../versions.ts';
 import { envelopeSchemas, headers, parameters, securitySchemes } from './components.ts';
 import { descriptionsOf, tagOf } from './descriptions.ts';
 import type { Json } from './json.ts';

@@ -1,9 +1,11 @@
 import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { constants, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import test from 'node:test';
 import * as x509 from '@peculiar/x509';
+import { SPELLED_OUT_REQUEST } from '../named-curve.fixture.ts';
+import { hasUnnamedCurve, UNNAMED_CURVE } from '../named-curve.ts';
 import { folder } from './authority.fixture.ts';
 import { LONGEST_REQUEST, parseRequest, parseRequestDer } from './csr.ts';
 import { bits, context, element, integer, octets, oid, primitive, sequence, set, TAG } from './der.ts';
@@ -86,6 +88,61 @@ test('every kind of key that may ask is recognised, weak and unusual ones are re
   const { n = '' } = rsa(2_048).publicKey.export({ format: 'jwk' }) as { n?: string };
   const slow = createPublicKey({ key: { kty: 'RSA', n, e: Buffer.alloc(250, 0xff).toString('base64url') }, format: 'jwk' });
   refused(request({ key: { publicKey: slow, privateKey: p256.privateKey }, method: RSA }), 'weak_key');
+});
+
+test('a key whose curve is spelled out is refused, however well it fits a known curve', () => {
+  const read = parseRequest(SPELLED_OUT_REQUEST);
+  assert.ok('refused' in read);
+  assert.deepEqual([read.refused, read.message], ['unnamed_curve', UNNAMED_CURVE]);
+  // Nor is it left to whoever reads the key.
+  const point = p256.publicKey.export({ type: 'spki', format: 'der' }).subarray(-65);
+  const implied = sequence(sequence(oid('1.2.840.10045.2.1'), element(TAG.null)), bits(point));
+  assert.ok(hasUnnamedCurve(implied) && !hasUnnamedCurve(p256.publicKey.export({ type: 'spki', format: 'der' })));
+});
+
+test('a request that is signed with RSA-PSS is verified by its own parameters', () => {
+  const key = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const HASH = { sha1: '1.3.14.3.2.26', sha256: '2.16.840.1.101.3.4.2.1', sha512: '2.16.840.1.101.3.4.2.3' };
+  type Hash = keyof typeof HASH;
+  const algorithm = (hash: Hash) => sequence(oid(HASH[hash]), element(TAG.null));
+  const pss = (hash: Hash, salt: number, mask: Hash = hash, ...more: Buffer[]) =>
+    sequence(
+      oid('1.2.840.113549.1.1.10'),
+      sequence(
+        context(0, algorithm(hash)),
+        context(1, sequence(oid('1.2.840.113549.1.1.8'), algorithm(mask))),
+        context(2, integer(salt)),
+        ...more,
+      ),
+    );
+  const signed = (hash: Hash, saltLength: number) => (info: Buffer) =>
+    sign(hash, info, { key: key.privateKey, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength });
+  for (const [hash, salt] of [
+    ['sha256', 32],
+    ['sha512', 64],
+    ['sha256', 222],
+    ['sha256', 0],
+  ] as const) {
+    const read = parseRequestDer(request({ key, method: pss(hash, salt), signature: signed(hash, salt) }));
+    assert.equal('refused' in read ? read.message : read.algorithm, 'rsa', `${hash} ${salt}`);
+  }
+  // Another length of the salt than was said, another signature, and the parameters of one on another.
+  refused(request({ key, method: pss('sha256', 20), signature: signed('sha256', 32) }), 'wrong_signature');
+  refused(request({ key, method: pss('sha256', 32), signature: (info) => sign('sha256', info, key.privateKey) }), 'wrong_signature');
+  refused(request({ key, method: pss('sha256', 32), signature: signed('sha512', 32) }), 'wrong_signature');
+  refused(request({ key, method: pss('sha1', 20), signature: signed('sha1', 20) }), 'unsupported_signature');
+  refused(request({ key, method: pss('sha256', 32, 'sha1'), signature: signed('sha256', 32) }), 'unsupported_signature');
+  refused(request({ key, method: pss('sha256', 2_000), signature: signed('sha256', 32) }), 'unsupported_signature');
+  const trailer = context(3, integer(2));
+  refused(request({ key, method: pss('sha256', 32, 'sha256', trailer), signature: signed('sha256', 32) }), 'unsupported_signature');
+  refused(
+    request({ key, method: sequence(oid('1.2.840.113549.1.1.10'), sequence()), signature: signed('sha1', 20) }),
+    'unsupported_signature',
+  );
+  // An elliptic key signs otherwise, and a key that is for RSA-PSS alone is another kind of key.
+  refused(request({ method: pss('sha256', 32) }), 'unsupported_signature');
+  const alone = generateKeyPairSync('rsa-pss', { modulusLength: 2_048 });
+  refused(request({ key: alone, method: pss('sha256', 32), signature: signed('sha256', 32) }), 'weak_key');
 });
 
 test('who asks must hold the key', () => {

@@ -1,5 +1,6 @@
-import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { formatRange } from '#server/kernel/address.ts';
+import { hasUnnamedCurve, UNNAMED_CURVE } from '../named-curve.ts';
 import { bitsOf, DerProblem, type Element, expect, inside, integerHex, oidText, only, TAG } from './der.ts';
 import { EXTENSION } from './extensions.ts';
 import { derOf } from './pem.ts';
@@ -19,7 +20,7 @@ export type CertificateRequest = {
 };
 
 export type RequestRefusal = {
-  refused: 'malformed' | 'weak_key' | 'unsupported_signature' | 'wrong_signature' | 'unsupported_name';
+  refused: 'malformed' | 'unnamed_curve' | 'weak_key' | 'unsupported_signature' | 'wrong_signature' | 'unsupported_name';
   message: string;
 };
 
@@ -47,22 +48,59 @@ function read(der: Buffer): CertificateRequest | RequestRefusal {
   const [version, subject, publicKey, attributes, ...others] = inside(info, TAG.sequence);
   if (!info || !publicKey || more.length > 0 || others.length > 0 || integerHex(version) !== '00')
     throw new DerProblem('is not of version 1');
+  if (hasUnnamedCurve(publicKey.der)) return refusal('unnamed_curve', UNNAMED_CURVE);
   const key = keyOf(publicKey);
+  if (key?.asymmetricKeyType === 'rsa-pss')
+    return refusal('weak_key', 'must have its RSA key under rsaEncryption: a key for RSA-PSS alone is not certified');
   const algorithm = key && algorithmOf(key);
   if (!key || !algorithm)
     return refusal('weak_key', 'must have a key on P-256 or P-384, an Ed25519 key, or an RSA key of 2048 to 8192 bits');
-  const method = SIGNATURES[oidText(inside(signedBy, TAG.sequence)[0])];
+  const method = methodOf(expect(signedBy, TAG.sequence));
   if (!method || !KEYS[method.kind].includes(algorithm))
-    return refusal('unsupported_signature', 'must be signed with SHA-256, SHA-384 or SHA-512, or with Ed25519');
-  if (!proves(method.hash, info.der, key, bitsOf(signature)))
+    return refusal(
+      'unsupported_signature',
+      'must be signed with SHA-256, SHA-384 or SHA-512, or with Ed25519; RSA-PSS with one of them for the signature and its mask',
+    );
+  if (!proves(method, info.der, key, bitsOf(signature)))
     return refusal('wrong_signature', 'must be signed by the key that it asks a certificate for');
   const names = attributes ? namesOf(attributes) : { sanDns: [], sanIp: [] };
   if ('refused' in names) return names;
   return { publicKey: Buffer.from(publicKey.der), algorithm, subject: subjectOf(expect(subject, TAG.sequence).der), ...names };
 }
 
-/** From the algorithm of a signature to its kind and hash. RSA-PSS isn't among them: its parameters are a language of their own. */
-const SIGNATURES: Readonly<Record<string, { kind: 'ecdsa' | 'rsa' | 'ed25519'; hash: string | null }>> = {
+/** How a request is signed; with a length of salt by RSA-PSS. */
+type Method = { kind: 'ecdsa' | 'rsa' | 'ed25519'; hash: string | null; saltLength?: number };
+
+/** The method that an AlgorithmIdentifier names, when it is one that counts. @throws DerProblem */
+function methodOf(algorithm: Element): Method | undefined {
+  const [id, parameters] = inside(algorithm, TAG.sequence);
+  const name = oidText(id);
+  return name === RSA_PSS ? pssOf(parameters) : SIGNATURES[name];
+}
+
+const [RSA_PSS, MASK] = ['1.2.840.113549.1.1.10', '1.2.840.113549.1.1.8'];
+const HASHES: Readonly<Record<string, string>> = {
+  '2.16.840.1.101.3.4.2.1': 'sha256',
+  '2.16.840.1.101.3.4.2.2': 'sha384',
+  '2.16.840.1.101.3.4.2.3': 'sha512',
+};
+
+/** RSASSA-PSS-params (RFC 4055 §3.1). What is left out is SHA-1, which isn't taken; the mask must have the hash of the signature, as is advised there. */
+function pssOf(parameters: Element | undefined): Method | undefined {
+  const parts = inside(parameters, TAG.sequence);
+  const given = new Map(parts.map((one) => [one.tag, only(one.content)]));
+  const [hash, mask, salt, trailer] = [0xa0, 0xa1, 0xa2, 0xa3].map((tag) => given.get(tag));
+  if (given.size !== parts.length || !hash || !mask || (trailer && integerHex(trailer) !== '01')) return undefined;
+  const [maskId, maskHash] = inside(mask, TAG.sequence);
+  const name = hashOf(hash);
+  const saltLength = salt ? Number.parseInt(integerHex(salt), 16) : 20;
+  if (name === undefined || oidText(maskId) !== MASK || hashOf(maskHash) !== name || saltLength > 1_024) return undefined;
+  return { kind: 'rsa', hash: name, saltLength };
+}
+
+const hashOf = (algorithm: Element | undefined): string | undefined => HASHES[oidText(inside(algorithm, TAG.sequence)[0])];
+
+const SIGNATURES: Readonly<Record<string, Method>> = {
   '1.2.840.10045.4.3.2': { kind: 'ecdsa', hash: 'sha256' },
   '1.2.840.10045.4.3.3': { kind: 'ecdsa', hash: 'sha384' },
   '1.2.840.10045.4.3.4': { kind: 'ecdsa', hash: 'sha512' },
@@ -96,9 +134,10 @@ function algorithmOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }:
 }
 const CURVES: Readonly<Record<string, RequestedKey>> = { prime256v1: 'ecdsa-p256', secp384r1: 'ecdsa-p384' };
 
-function proves(hash: string | null, signed: Buffer, key: KeyObject, signature: Buffer): boolean {
+function proves({ hash, saltLength }: Method, signed: Buffer, key: KeyObject, signature: Buffer): boolean {
+  const pss = saltLength === undefined ? {} : { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
   try {
-    return verify(hash, signed, key, signature);
+    return verify(hash, signed, { key, ...pss }, signature);
   } catch {
     return false;
   }

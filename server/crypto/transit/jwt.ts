@@ -1,5 +1,6 @@
 import { invalid } from '#server/kernel/errors.ts';
 import { type JwtAlgorithm, type JwtFault, KEY_TYPES, type KeyType, MAX_CLAIMS_BYTES, MAX_TOKEN_LENGTH } from '#server/kernel/key-types.ts';
+import { compactJson, isJsonText, type JsonText, jsonText, parseExact, textOfJson, withMembers } from '#server/kernel/lossless-json.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { type CompactJws, compactJws, jsonObject, parseCompactJws, signingInput } from '../compact-jws.ts';
 import { kidOf, parseKid } from './key-ids.ts';
@@ -11,7 +12,8 @@ import { type SigningOptions, signBytes, verify } from './signatures.ts';
 export type Claims = Readonly<Record<string, unknown>>;
 
 export type JwtInput = {
-  claims: Claims;
+  /** A text is signed digit for digit and name by name, in its order. */
+  claims: Claims | JsonText;
   header_overrides?: Claims | undefined;
   /** Seconds until the token expires; only without an `exp` of its own. */
   ttl_seconds?: number | undefined;
@@ -29,21 +31,23 @@ export async function signJwt(
 ): Promise<SignedJwt> {
   assertKeyTypeCan(material.type, 'jwt');
   const header = headerOf(material.type, kidOf(key_id, version), header_overrides ?? {});
-  const claims = withTimes(given, ttl_seconds, Math.floor(now.getTime() / 1000));
-  const signed = signingInput(header, claims);
+  const text = isJsonText(given) ? compactJson(textOfJson(given)) : JSON.stringify(given);
+  const { claims, added } = withTimes(text, ttl_seconds, Math.floor(now.getTime() / 1000));
+  const signed = signingInput(header, withMembers(text, added));
   const signature = await signBytes(material, signed, JWT_SIGNING[header.alg]);
   return { token: compactJws(signed, signature), alg: header.alg, claims };
 }
 
-function withTimes(given: Claims, ttl: number | undefined, now: number): Claims {
-  if (Buffer.byteLength(JSON.stringify(given)) > MAX_CLAIMS_BYTES)
-    throw invalid('claims', `must be at most ${grouped(MAX_CLAIMS_BYTES)} bytes as JSON`);
+function withTimes(text: string, ttl: number | undefined, now: number): { claims: Claims; added: Claims } {
+  if (Buffer.byteLength(text) > MAX_CLAIMS_BYTES) throw invalid('claims', `must be at most ${grouped(MAX_CLAIMS_BYTES)} bytes as JSON`);
+  const given = parseExact(text) as Claims;
   for (const name of ['exp', 'nbf', 'iat'])
     if (Object.hasOwn(given, name) && !Number.isSafeInteger(given[name]))
       throw invalid(`claims.${name}`, 'must be whole seconds since 1970');
   if (ttl !== undefined && Object.hasOwn(given, 'exp')) throw invalid('ttl_seconds', "can't be sent together with an exp claim");
-  const issued = Object.hasOwn(given, 'iat') ? given : { ...given, iat: now };
-  return ttl === undefined ? issued : { ...issued, exp: (issued.iat as number) + ttl };
+  const iat = Object.hasOwn(given, 'iat') ? (given.iat as number) : now;
+  const added = { ...(Object.hasOwn(given, 'iat') ? {} : { iat }), ...(ttl === undefined ? {} : { exp: iat + ttl }) };
+  return { claims: { ...given, ...added }, added };
 }
 
 const MAX_OVERRIDES = 10;
@@ -108,7 +112,7 @@ export type JwtExpected = {
 };
 
 export type JwtVerdict =
-  | { valid: true; claims: Claims; key_version: number; alg: JwtAlgorithm; kid: string }
+  | { valid: true; claims: JsonText; key_version: number; alg: JwtAlgorithm; kid: string }
   | { valid: false; error: JwtFault; kid?: string };
 
 /** Judges a token: form, algorithm, key, signature, then claims. Nothing of a token is told before its signature holds, except the `kid`. */
@@ -129,7 +133,7 @@ export async function verifyJwt(key: JwtKey, token: string, expected: JwtExpecte
   const claims = jsonObject(jws.payload);
   const fault = claims ? faultOf(claims, expected, now.getTime() / 1000) : 'malformed';
   if (!claims || fault) return refused(fault ?? 'malformed', kid);
-  return { valid: true, claims, key_version: version, alg: allowed, kid: kidOf(key.id, version) };
+  return { valid: true, claims: jsonText(jws.payload.toString('utf8')), key_version: version, alg: allowed, kid: kidOf(key.id, version) };
 }
 
 const refused = (error: JwtFault, kid?: string): JwtVerdict => ({ valid: false, error, ...(kid === undefined ? {} : { kid }) });

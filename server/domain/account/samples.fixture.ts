@@ -59,6 +59,7 @@ export const loosening: Fixture['loosening'] = {
       legacy_key_auth: { strict: { legacy_key_auth: 'disabled' }, loose: { legacy_key_auth: 'enabled' } },
       dpop_nonce_required: { strict: { dpop_nonce_required: true }, loose: { dpop_nonce_required: false } },
       cli_login_enabled: { strict: { cli_login_enabled: false }, loose: { cli_login_enabled: true } },
+      allow_client_id_documents: { strict: { allow_client_id_documents: false }, loose: { allow_client_id_documents: true } },
       trusted_egress_cidrs: { strict: { trusted_egress_cidrs: [] }, loose: { trusted_egress_cidrs: ['192.0.2.0/24'] } },
       revoke_on_offboarding: { strict: { revoke_on_offboarding: true }, loose: { revoke_on_offboarding: false } },
     },

@@ -59,6 +59,8 @@ const settings = {
   dpop_nonce_required: z.boolean(),
   /** Members may log in with service-cli. */
   cli_login_enabled: z.boolean(),
+  /** Members may sign in to MCP servers with applications that the workspace hasn't registered. */
+  allow_client_id_documents: z.boolean(),
   /** IP addresses and CIDR ranges whose changes of place say nothing. */
   trusted_egress_cidrs: z.array(addressRange()).max(TRUSTED_RANGES_AT_MOST),
   /** Capability tokens that a person minted end when they leave. */

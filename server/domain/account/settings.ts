@@ -67,6 +67,7 @@ export const WORKSPACE_PROTECTIONS: Looser<Settings> = {
   legacy_key_auth: weaker('disabled', 'enabled'),
   dpop_nonce_required: turnedOff,
   cli_login_enabled: turnedOn,
+  allow_client_id_documents: turnedOn,
   // Between these a stolen capability token moves without a word.
   trusted_egress_cidrs: (before, after) => after.length > 0 && !rangesCover(before, after),
   revoke_on_offboarding: turnedOff,

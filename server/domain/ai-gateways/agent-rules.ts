@@ -1,4 +1,4 @@
-import type { Provider } from '#server/ai/providers/catalogue.ts';
+import { needsSecret, type Provider } from '#server/ai/providers/catalogue.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { egress } from '#server/platform/egress.ts';
@@ -60,15 +60,15 @@ export function adviceOn(agent: Merged): string | undefined {
 export function composition(
   provider: Provider,
   input: { upstream?: string | undefined; upstream_secret_id?: string | undefined; default_model?: string | null | undefined },
-): { target: string; secretId: string; default_model: string } {
+): { target: string; secretId: string | null; default_model: string } {
   const { id, origin, defaultModel } = provider;
-  if (input.upstream_secret_id === undefined) throw invalid('upstream_secret_id', `is required with provider ${id}`);
-  const target = origin ?? input.upstream;
-  if (target === undefined) throw invalid('upstream', `is required with provider ${id}`);
-  if (target.includes('{{')) throw invalid('upstream', 'must not contain placeholders');
+  if (input.upstream_secret_id === undefined && needsSecret(provider))
+    throw invalid('upstream_secret_id', `is required with provider ${id}`);
+  const target = input.upstream ?? origin;
+  if (target === null) throw invalid('upstream', `is required with provider ${id}`);
   const default_model = input.default_model ?? defaultModel;
   if (default_model === null) throw invalid('default_model', `is required with provider ${id}`);
-  return { target, secretId: input.upstream_secret_id, default_model };
+  return { target, secretId: input.upstream_secret_id ?? null, default_model };
 }
 
 /**

@@ -10,6 +10,7 @@ export const PII_RESPONSE_MODES = ['redact', 'detokenize'] as const;
 export const PII_STREAMING_MODES = ['holdback', 'buffer', 'monitor'] as const;
 export const CACHE_MODES = ['off', 'exact', 'semantic'] as const;
 export const CACHE_SCOPES = ['user', 'shared'] as const;
+export const UNSUPPORTED = ['refuse', 'drop'] as const;
 export const OUTPUT_VALIDATION_ACTIONS = ['block', 'retry', 'warn'] as const;
 export const GUARDRAIL_MODES = ['off', 'request', 'response', 'both'] as const;
 export const GUARDRAIL_FAILURE_ACTIONS = ['fail_open', 'fail_closed'] as const;
@@ -64,6 +65,8 @@ export const AiAgent = z
     slug: z.string(),
     description: z.string().nullable(),
     provider: z.string().nullable(),
+    /** Where the provider is called; null without a provider. */
+    upstream: z.string().nullable(),
     primary_route_id: z.uuid().nullable(),
     fallback_route_ids: z.array(z.uuid()),
     upstream_secret_ids: z.array(z.uuid()),
@@ -94,6 +97,7 @@ export const AiAgent = z
     cache_similarity_threshold: z.string(),
     cache_embedding_model: z.string().nullable(),
     streaming_enabled: z.boolean(),
+    unsupported: z.enum(UNSUPPORTED),
     firewall_policy_id: z.uuid().nullable(),
     tool_allowlist: z.array(z.string()),
     output_schema: z.record(z.string(), z.unknown()).nullable(),
@@ -167,6 +171,7 @@ const settings = {
   cache_similarity_threshold: threshold(),
   cache_embedding_model: model().nullable(),
   streaming_enabled: z.boolean(),
+  unsupported: z.enum(UNSUPPORTED),
   firewall_policy_id: uuid().nullable(),
   tool_allowlist: z.array(label(200)).max(200).transform(unique),
   output_schema: jsonSchema().nullable(),
@@ -194,18 +199,16 @@ export const CreateAiAgent = z
     slug: settings.slug,
     provider: z.string().max(64).nullable().optional(),
     upstream_secret_id: uuid().optional(),
-    upstream: z
-      .string()
-      .trim()
-      .max(2_048)
-      .regex(/^https:\/\/[\x21-\x7e]+$/, 'must be an https:// URL')
-      .optional(),
+    upstream: baseUrl().optional(),
   });
 
 const atCreation = () => z.never({ error: "is set when the agent is created, and can't be changed" }).optional();
 
 export const UpdateAiAgent = atLeastOne(
-  z.object(settings).partial().extend({ id: pathId(), provider: atCreation(), upstream_secret_id: atCreation(), upstream: atCreation() }),
+  z
+    .object(settings)
+    .partial()
+    .extend({ id: pathId(), provider: atCreation(), upstream_secret_id: atCreation(), upstream: baseUrl().nullable().optional() }),
 );
 
 export const ListAiAgents = listQuery({

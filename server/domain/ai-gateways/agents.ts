@@ -6,7 +6,7 @@ import { changesOf } from '#server/kernel/changes.ts';
 import { confirmLoosening } from '#server/kernel/confirmations.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
-import { read, type Tx } from '#server/kernel/database.ts';
+import { read } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { loosened } from '#server/kernel/loosening.ts';
@@ -25,14 +25,16 @@ import { checkReferences } from './references.ts';
 import {
   type AgentRow,
   agentById,
-  agentsUrl,
   boostColumn,
   creatorOf,
   gatewayById,
   lockedAgent,
   lockedGateway,
+  type Places,
+  placesOf,
   shownAgent,
 } from './store.ts';
+import { assertNoKeys, assertWithoutProvider, checkPins, hasKey, moveUpstream } from './upstream.ts';
 
 /** The agents of a gateway; without a status asked for, those that aren't archived. @throws Refusal not_found */
 export const listAgents = (ctx: Ctx, { id, status, ...query }: z.output<typeof ListAiAgents>) =>
@@ -44,9 +46,9 @@ export const listAgents = (ctx: Ctx, { id, status, ...query }: z.output<typeof L
       filters: [{ where: (bind) => `gateway_id = ${bind(gateway.id, 'uuid')}` }, ofStatus('ai_agents', status)],
     });
     const rows = await tx.ai_agents.findMany({ where: { ...own(ctx), id: { in: ids } } });
-    const url = await agentsUrl(tx, ctx);
+    const places = await placesOf(tx, ctx, rows);
     return pageOf(
-      inOrder(ids, rows).map((row) => shownAgent(row, url)),
+      inOrder(ids, rows).map((row) => shownAgent(row, places)),
       total,
       query,
     );
@@ -54,7 +56,10 @@ export const listAgents = (ctx: Ctx, { id, status, ...query }: z.output<typeof L
 
 /** @throws Refusal not_found */
 export const getAgent = (ctx: Ctx, { id }: { id: string }) =>
-  read(ctx, async (tx) => shownAgent(await agentById(tx, ctx, id), await agentsUrl(tx, ctx)));
+  read(ctx, async (tx) => {
+    const row = await agentById(tx, ctx, id);
+    return shownAgent(row, await placesOf(tx, ctx, [row]));
+  });
 
 /**
  * With a provider, the agent's route is made in the same transaction.
@@ -67,8 +72,9 @@ export async function createAgent(ctx: Ctx, { id: gatewayId, ...given }: z.outpu
   if (provider && rest.primary_route_id != null) throw invalid('primary_route_id', 'must not be sent with provider, which makes a route');
   const composed = provider && { provider, ...composition(provider, { upstream, upstream_secret_id, default_model: rest.default_model }) };
   const input = withModes(rest);
-  if (!composed && (input.upstream_secret_ids ?? []).length > 0) throw KEYS_WITHOUT_PROVIDER();
-  if (composed && composed.provider.origin === null) await checkAddress(ctx, 'upstream', composed.target);
+  if (!composed) assertWithoutProvider({ upstream, upstream_secret_id, upstream_secret_ids: input.upstream_secret_ids });
+  else if (composed.secretId === null) assertNoKeys(input.upstream_secret_ids);
+  await checkAddress(ctx, 'upstream', upstream);
   await checkAddress(ctx, 'guardrail_webhook_url', input.guardrail_webhook_url);
   await checkOutputSchema(input.output_schema);
   const merged: Merged = { ...WITHOUT, ...defined(input), ...(composed ? { default_model: composed.default_model } : {}) } as Merged;
@@ -79,7 +85,7 @@ export async function createAgent(ctx: Ctx, { id: gatewayId, ...given }: z.outpu
     assertNotArchived(gateway, 'gateway');
     await withinPlan(tx, ctx, 'ai_agents');
     await checkReferences(tx, ctx, referencesOf({ ...merged, ...input, gateway_id: gateway.id }, composed?.secretId ?? null), written);
-    if (composed) await checkPins(tx, ctx, composed);
+    if (composed?.secretId) await checkPins(tx, ctx, composed.target, composed.secretId, 'upstream_secret_id');
     const route = composed && (await composeRoute(tx, ctx, { ...composed, slug: input.slug }));
     const row = await tx.ai_agents
       .create({
@@ -100,14 +106,15 @@ export async function createAgent(ctx: Ctx, { id: gatewayId, ...given }: z.outpu
       .catch(onUnique('Another agent of this space already has this slug.'));
     const made: AuditEntry[] = route ? [route.entry] : [];
     const details = { provider: providerId, ...(composed ? { upstream_secret_id: composed.secretId, route_id: route?.id } : {}) };
-    return audited(advised(row, await agentsUrl(tx, ctx), merged), agentEntry('create', row, details), made);
+    return audited(advised(row, await placesOf(tx, ctx, [row]), merged), agentEntry('create', row, details), made);
   });
 }
 
 /** @throws Refusal as creating, conflict for an archived one */
 export async function updateAgent(ctx: Ctx, { id, ...given }: z.output<typeof UpdateAiAgent>) {
-  const { provider: _, upstream_secret_id: __, upstream: ___, ...rest } = given;
+  const { provider: _, upstream_secret_id: __, upstream, ...rest } = given;
   const input = withModes(rest);
+  await checkAddress(ctx, 'upstream', upstream);
   await checkAddress(ctx, 'guardrail_webhook_url', input.guardrail_webhook_url);
   await checkOutputSchema(input.output_schema);
   const written = new Set(Object.keys(input));
@@ -115,7 +122,8 @@ export async function updateAgent(ctx: Ctx, { id, ...given }: z.output<typeof Up
     const before = await lockedAgent(tx, ctx, id);
     assertNotArchived(before, 'agent');
     const after = { ...before, ...defined(input) };
-    if (before.provider === null && after.upstream_secret_ids.length > 0) throw KEYS_WITHOUT_PROVIDER();
+    if (before.provider === null) assertWithoutProvider({ upstream, upstream_secret_ids: after.upstream_secret_ids });
+    else if (input.upstream_secret_ids && !(await hasKey(tx, ctx, before))) assertNoKeys(input.upstream_secret_ids);
     const merged = after as unknown as Merged;
     if (before.provider !== null && after.primary_route_id !== before.primary_route_id)
       throw invalid(
@@ -126,20 +134,20 @@ export async function updateAgent(ctx: Ctx, { id, ...given }: z.output<typeof Up
     checkMerged(merged);
     await checkReferences(tx, ctx, referencesOf(after, null), written);
     await confirmLoosening(tx, ctx, env.PUBLIC_ADMIN_URL, loosened(before, input, AI_AGENT_PROTECTIONS));
+    const places = await placesOf(tx, ctx, [before]);
+    const move = upstream === undefined ? null : await moveUpstream(tx, ctx, before, upstream);
     const row = await tx.ai_agents
       .update({ where: { id: before.id, ...own(ctx) }, data: { ...columnsOf(input), updated_at: ctx.now } })
       .catch(onUnique('Another agent of this space already has this slug.'));
-    const url = await agentsUrl(tx, ctx);
-    const answer = advised(row, url, merged);
-    const changes = changesOf(shownAgent(before, url), shownAgent(row, url), [...written]);
-    return changes.length === 0 ? unchanged(answer) : audited(answer, { ...agentEntry('update', row), changes });
+    const moved = move ? await placesOf(tx, ctx, [row]) : places;
+    const answer = advised(row, moved, merged);
+    const changes = changesOf(shownAgent(before, places), shownAgent(row, moved), [...written, ...(move ? ['upstream'] : [])]);
+    if (changes.length === 0) return unchanged(answer);
+    return audited(answer, { ...agentEntry('update', row, move?.details), changes }, move ? [move.entry] : []);
   });
 }
 
-const KEYS_WITHOUT_PROVIDER = () =>
-  invalid('upstream_secret_ids', 'is only for agents with a provider: a route of your own says which secret it sends');
-
-const advised = (row: AgentRow, url: string, merged: Merged) => ({ ...shownAgent(row, url), warning: adviceOn(merged) });
+const advised = (row: AgentRow, places: Places, merged: Merged) => ({ ...shownAgent(row, places), warning: adviceOn(merged) });
 
 type Settings = Omit<z.output<typeof UpdateAiAgent>, 'id' | 'provider' | 'upstream_secret_id' | 'upstream'>;
 
@@ -210,13 +218,3 @@ const referencesOf = (agent: Referring, upstream_secret_id: string | null) => ({
   upstream_secret_id,
   weighted_route_ids: Object.keys((agent.routing_policy as { route_weights?: object } | undefined)?.route_weights ?? {}),
 });
-
-/** A secret that may only be sent to some hosts goes to none of the others (interface rule 30 §13). @throws Refusal validation_error */
-async function checkPins(tx: Tx, ctx: Ctx, { target, secretId }: { target: string; secretId: string }): Promise<void> {
-  const secret = await tx.secrets.findFirst({ where: { ...own(ctx), id: secretId }, select: { allowed_hosts: true } });
-  const pins = secret?.allowed_hosts as string[] | null | undefined;
-  const { hostname } = new URL(target);
-  const parent = hostname.slice(hostname.indexOf('.') + 1);
-  if (pins && !pins.some((pin) => (pin.startsWith('*.') ? pin.slice(2) === parent : pin === hostname)))
-    throw invalid('upstream_secret_id', `names a secret that must not be sent to ${hostname}: see its allowed_hosts`);
-}

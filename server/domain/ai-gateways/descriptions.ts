@@ -40,13 +40,13 @@ export const descriptions: Descriptions = {
     },
     'ai_gateways.agents.create': {
       description:
-        "Creates an agent. With `provider` and `upstream_secret_id`, its route is created with it and injects the provider's key by reference; that takes the permission to read the secret and to create routes. With `primary_route_id`, it uses a route that exists. Without either, its calls are refused until it has a route.",
+        "Creates an agent. With `provider` and `upstream_secret_id`, its route is created with it and injects the provider's key by reference; that takes the permission to read the secret and to create routes. `upstream` sets another base URL than the provider's own, such as that of a server in your network. With `primary_route_id`, it uses a route that exists. Without either, its calls are refused until it has a route.",
       success: 'The created agent. `warning` says what was accepted and has no effect yet.',
     },
     'ai_gateways.agents.get': { description: 'Returns an agent, archived ones too.', success: AGENT },
     'ai_gateways.agents.update': {
       description:
-        "Changes an agent. Fields that aren't sent stay as they are; `null` clears one. The next call follows the change. A new slug moves the agent's address at once. `provider`, `upstream_secret_id` and `upstream` can't be changed.",
+        "Changes an agent. Fields that aren't sent stay as they are; `null` clears one. The next call follows the change. A new slug moves the agent's address at once. `provider` and `upstream_secret_id` can't be changed. Another origin in `upstream` takes the key along, so an Owner or Admin confirms it in the dashboard; without a key, or on the same origin, anyone who may change the agent can.",
       success: 'The updated agent. `warning` says what was accepted and has no effect yet.',
     },
     'ai_gateways.agents.delete': {
@@ -143,13 +143,16 @@ export const descriptions: Descriptions = {
       'What happens with `X-Svc-User`: `off` ignores it, `optional` notes who it is, `required` refuses calls without a known user.',
     label: 'Display name of the provider.',
     needs_upstream: 'Whether `upstream` must be sent when an agent is created for it.',
+    default_upstream: 'Base URL that is called without an `upstream`. `null` for providers where each customer has their own.',
+    needs_secret: 'Whether `upstream_secret_id` must be sent when an agent is created for it.',
     needs_default_model: 'Whether `default_model` must be sent when an agent is created for it.',
     shapes: 'API shapes it understands without translation.',
     gateway_id: 'ID of the gateway.',
     provider: 'Provider that the agent was created for. `null` for an agent with a route of your own.',
-    upstream_secret_id: "ID of the secret that holds the provider's key. It's injected by reference and never copied.",
+    upstream_secret_id:
+      "ID of the secret that holds the provider's key. It's injected by reference and never copied. Optional for `ollama` and `openai-compatible`, whose servers often have no key.",
     upstream:
-      'Base URL of the provider, for providers where each customer has its own address, such as `https://acme.openai.azure.com`. Other providers ignore it.',
+      "Base URL at which the provider is called, perhaps with a path, such as `https://acme.openai.azure.com` or `http://10.0.0.5:11434/v1`. The provider's own address if it isn't sent. Private addresses, and `http`, are only allowed for hosts that the operator opened, as for routes. `null` for an agent with a route of your own.",
     primary_route_id: 'ID of the route that calls go through. `null` if the agent has none yet.',
     fallback_route_ids: 'IDs of routes that are tried in order when the primary one fails with a 5xx status.',
     upstream_secret_ids:
@@ -179,6 +182,9 @@ export const descriptions: Descriptions = {
     cache_similarity_threshold: 'How similar a prompt must be, from 0 to 1, as a decimal string.',
     cache_embedding_model: 'Model that compares prompts. The semantic cache answers nothing without one.',
     streaming_enabled: 'Whether calls may stream. `false` refuses those that ask for it.',
+    unsupported:
+      'What becomes of an option that changes the meaning of a call and that the provider has nothing like, when the call is translated: `refuse` answers 422 ' +
+      '`unsupported_option`, `drop` sends the call without it and lists it in `X-Svc-AI-Warnings`. Options that change no meaning are always dropped.',
     firewall_policy_id: 'ID of the firewall policy. Without one, built-in rules run and at most warn.',
     tool_allowlist: 'Names of tools that are passed on to the provider. Empty for all.',
     output_schema:

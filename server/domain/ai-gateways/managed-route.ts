@@ -1,4 +1,5 @@
 import { headerTemplate, type Provider } from '#server/ai/providers/catalogue.ts';
+import { bedrockRegion } from '#server/ai/providers/region.ts';
 import { CreateRoute } from '#server/domain/routes/schema.ts';
 import { insertRoute } from '#server/domain/routes/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -9,7 +10,7 @@ import type { AuditEntry } from '#server/kernel/mutate.ts';
 /** What marks a route that an agent brought with it. */
 export const MANAGED_BY = 'ai_gateway';
 
-type Composed = { slug: string; provider: Provider; target: string; secretId: string };
+type Composed = { slug: string; provider: Provider; target: string; secretId: string | null };
 
 /**
  * The route of an agent that is made for a provider (interface rule 50 §5.2): its key is injected by reference, and never copied. It serves the agent alone.
@@ -32,21 +33,24 @@ export async function composeRoute(tx: Tx, ctx: Ctx, { slug, provider, target, s
   return { id: row.id, entry: { ...entry, details: { ...entry.details, managed_by: MANAGED_BY } } };
 }
 
-function credentialOf(provider: Provider, target: string, secretId: string) {
+/** What the route sends as the provider's credential: nothing for one that has none. */
+export function credentialOf(provider: Provider, target: string, secretId: string | null) {
+  if (secretId === null) return {};
   const { credential } = provider;
   if (credential.kind === 'aws_sigv4') {
-    const region = bedrockRegion(target);
-    if (region === undefined) throw invalid('upstream', 'must be https://bedrock-runtime.<region>.amazonaws.com');
-    return { upstream_auth: { type: 'aws_sigv4', secret_id: secretId, region, service: credential.service } };
+    const region = bedrockRegion(URL.parse(target)?.hostname ?? '');
+    if (region === undefined)
+      throw invalid(
+        'upstream',
+        'must be https://bedrock-runtime.<region>.amazonaws.com or a VPC endpoint of it: calls are signed for the region',
+      );
+    return { upstream_auth: { type: 'aws_sigv4' as const, secret_id: secretId, region, service: credential.service } };
   }
   const reference = `{{secret_id:${secretId}}}`;
   // The account's key is exchanged for an access token when a call is made: what is injected is never the key itself.
   if (credential.kind === 'google_service_account') return { inject_headers_json: { Authorization: `Bearer ${reference}` } };
   return { inject_headers_json: headerTemplate(provider, reference) };
 }
-
-const bedrockRegion = (target: string): string | undefined =>
-  /^https:\/\/bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?(?::443)?(?:\/|$)/.exec(target.toLowerCase())?.[1];
 
 /** name, name-2, name-3, … */
 async function freeName(tx: Tx, ctx: Ctx, name: string): Promise<string> {

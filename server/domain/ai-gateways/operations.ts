@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOVE_REFUSALS } from '#server/kernel/moves.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { wholeList } from '#server/kernel/page.ts';
 import { TestAiAgent, TestedAiAgent } from './agent-test.schema.ts';
@@ -153,8 +154,9 @@ export const updateAgent = operation({
   http: 'PATCH /ai-gateway/agents/{id}',
   kind: 'change',
   needs: ['ai_gateway:update'],
-  step_up: { by_verb: 'protection.loosen' },
-  refuses: ['not_found', 'conflict', 'forbidden', 'role_denied', 'mfa_required', 'step_up_required'],
+  step_up: { by_verb: ['credential.move', 'protection.loosen'] },
+  moves: { to: ['upstream'], credentials: [] },
+  refuses: ['not_found', 'conflict', 'forbidden', 'role_denied', ...MOVE_REFUSALS],
   input: agentSchema.UpdateAiAgent,
   output: agentSchema.AiAgent,
   advises: true,

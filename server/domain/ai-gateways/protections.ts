@@ -40,6 +40,7 @@ export const AI_AGENT_PROTECTIONS: Looser<AgentSettings> = {
   cache_similarity_threshold: 'harmless',
   cache_embedding_model: 'harmless',
   streaming_enabled: 'harmless',
+  unsupported: 'harmless',
   firewall_policy_id: replaced,
   tool_allowlist: allowsMore,
   output_schema: (before, after) => before !== null && after === null,

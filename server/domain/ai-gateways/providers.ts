@@ -1,12 +1,17 @@
-import { PROVIDERS } from '#server/ai/providers/catalogue.ts';
+import { needsSecret, PROVIDERS } from '#server/ai/providers/catalogue.ts';
 
 /** Every provider that an agent can be composed for. */
 export const listProviders = () =>
-  PROVIDERS.map(({ id, label, origin, defaultModel, shapes, door }) => ({
-    id,
-    label,
-    needs_upstream: origin === null,
-    needs_default_model: defaultModel === null,
-    shapes: [...new Set([...shapes, ...door])],
-    default_model: defaultModel,
-  }));
+  PROVIDERS.map((provider) => {
+    const { id, label, origin, defaultModel, shapes, door } = provider;
+    return {
+      id,
+      label,
+      needs_upstream: origin === null,
+      default_upstream: origin,
+      needs_secret: needsSecret(provider),
+      needs_default_model: defaultModel === null,
+      shapes: [...new Set([...shapes, ...door])],
+      default_model: defaultModel,
+    };
+  });

@@ -120,10 +120,32 @@ export const dependsOnState = [
   /must not name the primary route/,
   /model_allowlist, so no call|model_denylist, so no call/,
   /is set when the agent is created/,
-  /^upstream_secret_ids: is only for agents with a provider/,
+  /is only for agents (?:with a provider|that were created with)/,
   /must not name a secret twice/,
   /^output_schema: must be a JSON Schema/,
 ];
+
+export const moving: Fixture['moving'] = {
+  'ai_gateways.agents.update': {
+    edits: {
+      upstream: async (ctx) => {
+        const secret = await made(ctx, 'secrets.create', { name: fresh('LLM_KEY'), value: 'sk-nobody-may-see' });
+        const keyed = { provider: 'openai', upstream_secret_id: secret.id };
+        const { id } = await made(ctx, 'ai_gateways.agents.create', { ...(await agent(ctx)), ...keyed });
+        return { id, upstream: 'https://collect.example.com/v1' };
+      },
+    },
+  },
+};
+const creates = 'a gateway, to which an agent is added';
+export const movesNothing = {
+  'ai_gateways.agents.create fallback_agent_id': creates,
+  'ai_gateways.agents.create guardrail_webhook_url': creates,
+  'ai_gateways.agents.create upstream': creates,
+  'ai_gateways.agents.update fallback_agent_id': 'an agent of its own, with a key of its own',
+  'ai_gateways.agents.update guardrail_webhook_url':
+    'its secret signs what is sent and is never sent itself, and another address takes a confirmation of its own',
+};
 
 export const harmless = {
   // Budgets and names: they bound cost.

@@ -73,6 +73,10 @@ export const AiProvider = z
     label: z.string(),
     /** Whether `upstream` must be sent: every tenant has an address of its own. */
     needs_upstream: z.boolean(),
+    /** Where it is called without an `upstream`. */
+    default_upstream: z.string().nullable(),
+    /** Whether `upstream_secret_id` must be sent. */
+    needs_secret: z.boolean(),
     needs_default_model: z.boolean(),
     shapes: z.array(z.string()),
     default_model: z.string().nullable(),

@@ -54,10 +54,35 @@ export async function agentsUrl(tx: Tx, ctx: Ctx): Promise<string> {
   return tenant ? `${proxyUrl(tenant.slug, spaceOf(ctx.sandbox))}/v1/ai` : '';
 }
 
-/** An agent as answers show it; `base` is `agentsUrl`. */
-export const shownAgent = (row: AgentRow, base: string) =>
+/** What answers show of agents beside their rows. */
+export type Places = {
+  /** `agentsUrl` */
+  base: string;
+  /** Base URLs by the route that came with an agent. */
+  upstreams: ReadonlyMap<string, string>;
+};
+
+/** Where these agents are called, and where they call: the target of the route that came with each. */
+export async function placesOf(tx: Tx, ctx: Ctx, agents: readonly AgentRow[]): Promise<Places> {
+  const ids = agents.flatMap(({ provider, primary_route_id: id }) => (provider !== null && id !== null ? [id] : []));
+  const rows =
+    ids.length === 0
+      ? []
+      : await tx.route_environment_configs.findMany({
+          where: { ...own(ctx), route_id: { in: ids }, is_base: true },
+          select: { route_id: true, target_base_url: true },
+        });
+  return {
+    base: await agentsUrl(tx, ctx),
+    upstreams: new Map(rows.flatMap(({ route_id, target_base_url: url }) => (url === null ? [] : [[route_id, url]]))),
+  };
+}
+
+/** An agent as answers show it. */
+export const shownAgent = (row: AgentRow, { base, upstreams }: Places) =>
   ({
     ...row,
+    upstream: (row.provider !== null && row.primary_route_id !== null && upstreams.get(row.primary_route_id)) || null,
     budget_daily_usd: shownUsd(row.budget_daily_usd),
     budget_monthly_usd: shownUsd(row.budget_monthly_usd),
     cache_similarity_threshold: Number(row.cache_similarity_threshold).toFixed(3),

@@ -7,7 +7,7 @@ import { env } from '#server/platform/env.ts';
 import { assertAdministers } from './administering.ts';
 import { agentEntry, assertNotArchived, gatewayEntry } from './entries.ts';
 import { releaseRoute } from './managed-route.ts';
-import { type AgentRow, agentsUrl, type GatewayRow, lockedAgent, lockedGateway, shownAgent, shownGateway } from './store.ts';
+import { type AgentRow, type GatewayRow, lockedAgent, lockedGateway, placesOf, shownAgent, shownGateway } from './store.ts';
 
 // The kill switch (interface rule 50 §4). Stopping is quick and asks nobody; gateways hear of it by the announcement of the row.
 
@@ -49,8 +49,8 @@ export const pauseAgent = (ctx: Ctx, { id, reason = null }: Paused) =>
   mutate(ctx, async (tx) => {
     const before = await lockedAgent(tx, ctx, id);
     assertNotArchived(before, 'agent');
-    const url = await agentsUrl(tx, ctx);
-    if (before.status === 'paused' && before.paused_reason === reason) return unchanged(shownAgent(before, url));
+    const places = await placesOf(tx, ctx, [before]);
+    if (before.status === 'paused' && before.paused_reason === reason) return unchanged(shownAgent(before, places));
     const row = await setAgent(tx, ctx, before, { status: 'paused', paused_reason: reason, paused_automatically: false });
     if (before.status === 'active')
       await raise(tx, ctx, [
@@ -60,7 +60,7 @@ export const pauseAgent = (ctx: Ctx, { id, reason = null }: Paused) =>
           data: { agent_id: row.id, slug: row.slug, gateway_id: row.gateway_id, reason, automatic: false },
         },
       ]);
-    return audited(shownAgent(row, url), { ...agentEntry('disable', row), ...(reason === null ? {} : { reason }) });
+    return audited(shownAgent(row, places), { ...agentEntry('disable', row), ...(reason === null ? {} : { reason }) });
   });
 
 /** @throws Refusal not_found, conflict for an archived one, forbidden */
@@ -68,11 +68,11 @@ export const resumeAgent = (ctx: Ctx, { id }: { id: string }) =>
   mutate(ctx, async (tx) => {
     const before = await lockedAgent(tx, ctx, id);
     assertNotArchived(before, 'agent');
-    const url = await agentsUrl(tx, ctx);
-    if (before.status === 'active') return unchanged(shownAgent(before, url));
+    const places = await placesOf(tx, ctx, [before]);
+    if (before.status === 'active') return unchanged(shownAgent(before, places));
     await assertMayResume(tx, ctx, before);
     const row = await setAgent(tx, ctx, before, RESUMED);
-    return audited(shownAgent(row, url), agentEntry('enable', row));
+    return audited(shownAgent(row, places), agentEntry('enable', row));
   });
 
 /** For good; a route that came with it is disabled, and its own again. Idempotent. @throws Refusal not_found */

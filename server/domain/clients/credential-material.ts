@@ -7,6 +7,7 @@ import {
   parseThumbprint,
   readClientCertificate,
 } from '#server/crypto/client-credentials.ts';
+import { UNNAMED_CURVE } from '#server/crypto/named-curve.ts';
 import { secretByRef } from '#server/domain/secrets/service.ts';
 import { canonicalAddress } from '#server/kernel/address.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
@@ -112,6 +113,7 @@ function registered(ctx: Ctx, given: Given): Material {
 function certificateColumns(pem: string, { serial }: { serial: boolean }) {
   const read = readClientCertificate(pem);
   if (!read) throw invalid('data.certificate_pem', 'must be exactly one PEM certificate, without a private key');
+  if (read === 'unnamed_curve') throw invalid('data.certificate_pem', UNNAMED_CURVE);
   const data = {
     thumbprint: read.thumbprint,
     subject: read.subject.slice(0, 500),

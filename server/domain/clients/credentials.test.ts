@@ -3,6 +3,7 @@ import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sig
 import test from 'node:test';
 import { perform } from '#server/api/perform.ts';
 import { ed25519Key } from '#server/crypto/client-credentials.fixture.ts';
+import { spelledOutPair } from '#server/crypto/named-curve.fixture.ts';
 import { createSecret, deleteSecret } from '#server/domain/secrets/service.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
@@ -108,6 +109,7 @@ test('a certificate is registered by PEM or thumbprint in any usual form, once p
     { thumbprint: 'ab' },
     { certificate_pem: 'x' },
     { certificate_pem: issued.reveal?.private_key_pem },
+    { certificate_pem: spelledOutPair().certificate_pem },
     { certificate_pem: issued.reveal?.certificate_pem, thumbprint: 'a'.repeat(64) },
   ])
     await assert.rejects(add(w.live, second.id, 'mtls_thumbprint', data), { type: 'validation_error' }, JSON.stringify(data).slice(0, 60));

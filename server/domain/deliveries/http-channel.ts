@@ -39,16 +39,24 @@ export function httpChannel(http: OutboundHttp, render: (attempt: Attempt) => Pr
 /** A refused address is refused every time; everything else may pass. A name that nobody knows is a fault of its own. */
 export function outcomeOfFault({ type, message }: UpstreamFault): Extract<Outcome, { result: 'failed' }> {
   const unknown = type === 'upstream_unreachable' && UNRESOLVED.test(message);
-  return { result: 'failed', error: unknown ? 'dns_error' : (CODES[type] ?? 'connect_error'), final: type === 'upstream_not_allowed' };
+  return { result: 'failed', error: unknown ? 'dns_error' : CODES[type], final: type === 'upstream_not_allowed' };
 }
 
 const UNRESOLVED = /could not be resolved\.$/;
 
-const CODES: Partial<Record<FaultType, string>> = {
+/** Total, so that a new fault doesn't count as the receiver's without saying so. */
+const CODES: Readonly<Record<FaultType, string>> = {
+  upstream_unreachable: 'connect_error',
+  upstream_protocol_error: 'connect_error',
   upstream_timeout: 'timeout',
   upstream_tls_error: 'tls_error',
   upstream_not_allowed: 'blocked_address',
   upstream_response_too_large: 'response_too_large',
+  // Ours: a webhook isn't blamed for them.
+  concurrency_limit_exceeded: 'internal_error',
+  route_misconfigured: 'internal_error',
+  aborted: 'internal_error',
+  internal_error: 'internal_error',
 };
 
 /** Success is any 2xx. 410 Gone ends the delivery; 429 and 503 may say how long to wait. */

@@ -4,6 +4,7 @@ import { type Db, inTransaction, read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { inBackground } from '#server/platform/background.ts';
+import { DatabaseFault } from '#server/platform/databases/fault.ts';
 import { log } from '#server/platform/log.ts';
 import { sql } from '#server/platform/sql.ts';
 import { sentenceOf } from './refusals.ts';
@@ -18,6 +19,8 @@ export type Checked = {
   orphans: string[];
   error: string | null;
 };
+/** `orphans` is null where nobody could look for them. */
+type Found = Omit<Checked, 'orphans'> & { orphans: string[] | null };
 
 /** Connects, logs in and looks at what the admin may do and whom it finds. A database that can't be reached is an answer, not a failure. @throws Refusal not_found */
 export async function testConnection(ctx: Ctx, { connection }: { connection: string }): Promise<Checked> {
@@ -25,14 +28,18 @@ export async function testConnection(ctx: Ctx, { connection }: { connection: str
   const found = await check(ctx, row);
   return mutate(ctx, async (tx) => {
     await store(tx, ctx, row, found);
-    const { ok, latency_ms, orphans } = found;
-    return audited(found, {
-      action: 'update',
-      resource_type: 'dyn_db_connection',
-      resource_id: row.id,
-      name: row.name,
-      details: { trigger: 'test', ok, latency_ms, orphans: orphans.length },
-    });
+    const { ok, latency_ms } = found;
+    const orphans = found.orphans ?? [];
+    return audited(
+      { ...found, orphans },
+      {
+        action: 'update',
+        resource_type: 'dyn_db_connection',
+        resource_id: row.id,
+        name: row.name,
+        details: { trigger: 'test', ok, latency_ms, orphans: orphans.length },
+      },
+    );
   });
 }
 
@@ -52,30 +59,33 @@ export function checkSoon(ctx: Ctx, row: ConnectionRow): void {
   });
 }
 
-async function check(ctx: Ctx, row: ConnectionRow): Promise<Checked> {
+async function check(ctx: Ctx, row: ConnectionRow): Promise<Found> {
   const began = performance.now();
-  const found = { server_version: null, missing_privileges: [] as string[], orphans: [] as string[], error: null };
+  const found = { server_version: null, missing_privileges: [] as string[], orphans: null, error: null };
   try {
     const access = await read(ctx, (tx) => accessOf(tx, ctx, row));
     return await withDatabase(ctx, access, async (session) => {
       const latency_ms = Math.round(performance.now() - began);
       // A token of RDS logs in as the user itself, who manages nobody.
-      if (row.execution_mode === 'iam') return { ...found, ok: true, latency_ms, server_version: session.serverVersion };
+      if (row.execution_mode === 'iam') return { ...found, ok: true, latency_ms, server_version: session.serverVersion, orphans: [] };
       const missing = [...(await session.missingPrivileges())];
-      const orphans = await withoutLease(await session.mintedUsers());
+      // Whoever lacks privileges may not see users either, which must not hide what it lacks.
+      const orphans = await session.mintedUsers().then(withoutLease, (error: unknown) => {
+        if (missing.length > 0 && error instanceof DatabaseFault && error.type === 'database_error') return null;
+        throw error;
+      });
       return {
-        ...found,
-        ok: missing.length === 0,
-        latency_ms,
-        server_version: session.serverVersion,
-        missing_privileges: missing,
-        orphans,
+        ...{ ok: missing.length === 0, latency_ms, server_version: session.serverVersion, missing_privileges: missing, orphans },
+        error: missing.length > 0 ? lackingOf(missing) : null,
       };
     });
   } catch (error) {
     return { ...found, ok: false, latency_ms: Math.round(performance.now() - began), error: sentenceOf(error) };
   }
 }
+
+/** As the page has it: this sentence, and below it what to do. */
+const lackingOf = (missing: readonly string[]) => `The admin user lacks: ${missing.join('; ')}.`.slice(0, 500);
 
 /** Of users named like ours, those that no live lease of this deployment knows: another connection may lead to the same server. */
 async function withoutLease(users: readonly string[]): Promise<string[]> {
@@ -89,17 +99,16 @@ async function withoutLease(users: readonly string[]): Promise<string[]> {
 }
 
 /** Past the row's own time, which is that of people's edits. What can't be looked at keeps the orphans it had. */
-async function store(tx: Parameters<Parameters<typeof inTransaction>[1]>[0], ctx: Ctx, row: ConnectionRow, found: Checked): Promise<void> {
-  const status = found.error === null && found.ok ? 'ok' : 'failing';
-  const error = found.error ?? (found.ok ? null : `The admin lacks: ${found.missing_privileges.join('; ')}`.slice(0, 500));
-  await tx.$executeRaw`update dyn_db_connections set status = ${status}, last_check_at = ${ctx.now}, last_error = ${error}
+async function store(tx: Parameters<Parameters<typeof inTransaction>[1]>[0], ctx: Ctx, row: ConnectionRow, found: Found): Promise<void> {
+  const status = found.ok ? 'ok' : 'failing';
+  await tx.$executeRaw`update dyn_db_connections set status = ${status}, last_check_at = ${ctx.now}, last_error = ${found.error}
     where id = ${row.id}::uuid and tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}`;
-  if (found.error === null)
+  if (found.orphans !== null)
     await tx.$executeRaw`update dyn_db_connections set orphans = ${found.orphans}::text[], orphans_checked_at = ${ctx.now}
       where id = ${row.id}::uuid and tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}`;
 }
 
-const storeAlone = (ctx: Ctx, row: ConnectionRow, found: Checked) => inTransaction(ctx, (tx) => store(tx, ctx, row, found));
+const storeAlone = (ctx: Ctx, row: ConnectionRow, found: Found) => inTransaction(ctx, (tx) => store(tx, ctx, row, found));
 
 const AT_ONCE = 5;
 
@@ -121,7 +130,7 @@ export async function scanForOrphans(db: Db, now: Date, signal: AbortSignal): Pr
           log.warn({ err: error, connection: row.id }, 'a check could not be stored'),
         );
         total.connections += 1;
-        total.orphans += found.orphans.length;
+        total.orphans += found.orphans?.length ?? 0;
       }
     }),
   );

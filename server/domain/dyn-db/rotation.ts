@@ -85,7 +85,7 @@ export async function rotateRoot(ctx: Ctx, { connection }: { connection: string 
     if (error instanceof Refusal && error.type === 'database_error') await forget(ctx, row, 'pending');
     throw error;
   }
-  await withDatabase(ctx, { ...access, passwords: [password] }, async () => {});
+  await withDatabase(ctx, { ...access, passwords: [password], only: true }, async () => {});
   await inTransaction(ctx, async (tx) => {
     await promote(tx, ctx, row);
     await tx.$executeRaw`update dyn_db_connections set root_rotated_at = ${ctx.now} where id = ${row.id}::uuid`;
@@ -104,7 +104,7 @@ async function settlePending(ctx: Ctx, row: ConnectionRow): Promise<void> {
   if (pending.created_at.getTime() > ctx.now.getTime() - UNDER_WAY_MS) throw underWay();
   const access = await readAccess(ctx, row);
   try {
-    await withDatabase(ctx, { ...access, passwords: access.passwords.slice(1) }, async () => {});
+    await withDatabase(ctx, { ...access, passwords: access.passwords.slice(1), only: true }, async () => {});
   } catch (error) {
     if (!(error instanceof Refusal) || error.type !== 'database_error') throw error;
     await forget(ctx, row, 'pending');

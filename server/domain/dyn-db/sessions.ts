@@ -18,6 +18,8 @@ export type Access = {
   external_id: string | null;
   /** Of a trial nothing is kept. */
   trial?: true;
+  /** No password but these: the login tells whether the server knows one of them. */
+  only?: true;
 };
 
 /** Work on a server ends after so long, whatever it waits for: a claim on a lease lapses only later. */
@@ -78,10 +80,23 @@ export const forgotten = (opening: Promise<DatabaseSession>): void =>
     () => {},
   );
 
-/** Logs in with each of the passwords until the server takes one. */
+/** Logs in with each of the passwords until the server takes one, also with one that a rotation has stored since they were read. */
 async function opened(ctx: Ctx, access: Access): Promise<DatabaseSession> {
-  const { row, ssh_key } = access;
-  const passwords = row.execution_mode === 'iam' ? [await iamToken(ctx, access)] : access.passwords;
+  const { row } = access;
+  if (row.execution_mode === 'iam') return loggedIn(access, [await iamToken(ctx, access)]);
+  try {
+    return await loggedIn(access, access.passwords);
+  } catch (error) {
+    if (access.only || access.trial || !(error instanceof DatabaseFault) || error.stage !== 'auth') throw error;
+    const { tx: _, ...own } = ctx;
+    const { passwords } = await readAccess(own as Ctx, row);
+    const others = passwords.filter((password) => !access.passwords.includes(password));
+    if (others.length === 0) throw error;
+    return loggedIn(access, others);
+  }
+}
+
+async function loggedIn({ row, ssh_key }: Access, passwords: readonly string[]): Promise<DatabaseSession> {
   let refused: unknown;
   for (const password of passwords)
     try {

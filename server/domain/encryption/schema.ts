@@ -1,22 +1,11 @@
 import { z } from 'zod';
-import { isJsonText, type JsonText, jsonText } from '#server/kernel/json-text.ts';
+import { anyJsonText, sameJsonText } from '#server/kernel/json-fields.ts';
 
 /** Most leaves that one call seals or opens, and the most bytes of one (interface rule 41 §8). */
 export const MAX_LEAVES = 2_000;
 export const MAX_LEAF_BYTES = 65_536;
 export const MAX_SELECTORS = 50;
 export const MAX_SELECTOR_LENGTH = 256;
-
-/** Any JSON, as its author wrote it. Procedures of the dashboard send a plain value, whose digits a browser has read already. */
-const anyJson = () =>
-  z
-    .unknown()
-    .refine((value) => value !== undefined, 'is required')
-    .transform((value): JsonText => (isJsonText(value) ? value : jsonText(JSON.stringify(value))))
-    .meta({ description: 'Any JSON value.' });
-
-/** The same in an answer: written as its text. */
-const sameJson = () => z.custom<JsonText>(isJsonText).meta({ description: 'Any JSON value.' });
 
 /** A label that is bound into a sealed value: without it the value doesn't open. */
 export const dataRole = () =>
@@ -38,11 +27,11 @@ const selectors = () =>
 
 const picking = { selectors: selectors().min(1).optional(), exclude: selectors().default([]) };
 
-export const Encrypt = z.object({ data: anyJson(), key: keyName().optional(), role: dataRole().optional(), ...picking });
+export const Encrypt = z.object({ data: anyJsonText(), key: keyName().optional(), role: dataRole().optional(), ...picking });
 export const Encrypted = z
   .object({
     /** Has the shape of `data`. */
-    ciphertext: sameJson(),
+    ciphertext: sameJsonText(),
     key: z.string(),
     key_version: z.int(),
     encrypted: z.int(),
@@ -51,11 +40,11 @@ export const Encrypted = z
   })
   .meta({ id: 'EncryptedData' });
 
-export const Decrypt = z.object({ data: anyJson(), role: dataRole().optional(), ...picking });
-export const Decrypted = z.object({ plaintext: sameJson(), decrypted: z.int() }).meta({ id: 'DecryptedData' });
+export const Decrypt = z.object({ data: anyJsonText(), role: dataRole().optional(), ...picking });
+export const Decrypted = z.object({ plaintext: sameJsonText(), decrypted: z.int() }).meta({ id: 'DecryptedData' });
 
-export const Rewrap = z.object({ data: anyJson(), role: dataRole().optional(), ...picking });
-export const Rewrapped = z.object({ ciphertext: sameJson(), rewrapped: z.int() }).meta({ id: 'RewrappedData' });
+export const Rewrap = z.object({ data: anyJsonText(), role: dataRole().optional(), ...picking });
+export const Rewrapped = z.object({ ciphertext: sameJsonText(), rewrapped: z.int() }).meta({ id: 'RewrappedData' });
 
 export const Inspect = z.object({ value: z.string().max(200_000) });
 /** Only `encrypted` unless the text is a well-formed sealed value. */
@@ -80,5 +69,5 @@ export const SealingBundle = z
   .meta({ id: 'SealingBundle' });
 
 /** Row 22 of interface rule 32 §2. */
-export const RevealDecrypt = z.object({ data: anyJson(), role: dataRole().optional() });
-export const RevealedData = z.object({ plaintext: sameJson() }).meta({ id: 'RevealedData' });
+export const RevealDecrypt = z.object({ data: anyJsonText(), role: dataRole().optional() });
+export const RevealedData = z.object({ plaintext: sameJsonText() }).meta({ id: 'RevealedData' });

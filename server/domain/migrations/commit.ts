@@ -7,10 +7,10 @@ import { insertSecrets, insertVersion, type ManySecrets } from '#server/domain/s
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { parseLossless } from '#server/kernel/lossless-json.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import type { Reveal } from '#server/kernel/operation.ts';
 import { moreRoom } from '#server/kernel/plan-limits.ts';
-import { parseLossless } from '#server/platform/lossless-json.ts';
 import { completeIfDecided } from './deciding.ts';
 import { takenNames } from './items.ts';
 import { namesOf, partName } from './review.ts';

@@ -6,6 +6,7 @@ import { adds, type Looser, loosened, turnedOff, turnedOn } from '#server/kernel
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { confirmChange } from '#server/kernel/step-up.ts';
 import { env } from '#server/platform/env.ts';
+import { isClientUrl } from './client-url.shared.ts';
 import type { GrantType } from './grants.shared.ts';
 import type { ClientType } from './redirect-uris.shared.ts';
 import { assertConsistent, grantable, registrable, sorted } from './rules.ts';
@@ -24,6 +25,7 @@ export function updateClient(ctx: Ctx, { id, ...input }: z.output<typeof UpdateO
     const before = await lockedClient(tx, ctx, id);
     assertEditable(before);
     assertImmutable(before, input);
+    assertOwnSettings(before, input);
     const data = changedSettings(before, input);
     const after = { ...before, ...data };
     assertConsistent(settingsOf(after));
@@ -43,6 +45,13 @@ function assertImmutable(row: ClientRow, { type, grant_types }: Changes): void {
   if (type !== undefined && type !== row.type) throw invalid('type', "can't be changed. Create a client of the other type.");
   if (grant_types !== undefined && sorted(grant_types).join() !== sorted(row.grant_types).join())
     throw invalid('grant_types', "can't be changed. Create a client with the grants you need.");
+}
+
+/** The document at the client's address says what it is; the workspace only says whether it is taken. */
+function assertOwnSettings({ client_id }: ClientRow, { active: _, type: __, grant_types: ___, ...settings }: Changes): void {
+  const [field] = isClientUrl(client_id) ? Object.keys(settings) : [];
+  if (field)
+    throw invalid(field, "can't be changed: the client describes itself by the document at its address. Set active, or revoke it.");
 }
 
 /** The columns to write. Narrowing allowed_scopes narrows step_up_scopes too, unless they are asked for. */

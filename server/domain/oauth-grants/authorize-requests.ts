@@ -1,5 +1,6 @@
 import { mintToken } from '#server/crypto/tokens.ts';
 import { CLI_CLIENT } from '#server/domain/oauth-clients/cli-client.shared.ts';
+import { URL_CLIENT } from '#server/domain/oauth-clients/client-url.shared.ts';
 import { matchesRedirectUri } from '#server/domain/oauth-clients/redirect-uris.shared.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
@@ -7,6 +8,7 @@ import { newId } from '#server/kernel/ids.ts';
 import type { LiveSession } from '#server/kernel/person.ts';
 import { type AuthorizeError, type AuthorizeRequest, answerAddress } from './authorize-rules.ts';
 import { clientByRow, type OAuthClient } from './client.ts';
+import type { ClientDocument } from './client-documents.ts';
 import { handleDigest, isHandle, newHandle } from './handles.ts';
 
 const REQUEST_MS = 10 * 60_000;
@@ -14,16 +16,18 @@ const CODE_MS = 60_000;
 
 /** What the pages know of a client: a stored one, or the command line's before its workspace is chosen. */
 export type AskingApp = {
-  /** Null for the alias service-cli. */
+  /** Null for the alias service-cli, and for a client that is known by the address of its document. */
   row: OAuthClient | null;
   name: string;
   type: 'confidential' | 'public';
   allowed_scopes: readonly string[];
   step_up_scopes: readonly string[];
   is_cli: boolean;
+  /** Of a client that is known by the address of its document. */
+  document: ClientDocument | null;
 };
 
-export const CLI_APP: AskingApp = { row: null, ...CLI_CLIENT, is_cli: true };
+export const CLI_APP: AskingApp = { row: null, ...CLI_CLIENT, is_cli: true, document: null };
 
 export const appOf = (row: OAuthClient): AskingApp => ({
   row,
@@ -32,18 +36,28 @@ export const appOf = (row: OAuthClient): AskingApp => ({
   allowed_scopes: row.allowed_scopes,
   step_up_scopes: row.step_up_scopes,
   is_cli: row.system_role === 'cli',
+  document: null,
 });
+
+const urlAppOf = (document: ClientDocument): AskingApp => ({ row: null, ...URL_CLIENT, name: document.name, is_cli: false, document });
 
 /** Keeps a valid request until the person has decided. @returns the handle for the address of the consent page, 128 bits */
 export async function storeRequest(
   db: Db,
-  request: AuthorizeRequest & { client: Pick<OAuthClient, 'id' | 'tenant_id'> | null; issuer: string; sandbox: boolean; now: Date },
+  request: AuthorizeRequest & {
+    client: Pick<OAuthClient, 'id' | 'tenant_id'> | null;
+    document?: ClientDocument | null;
+    issuer: string;
+    sandbox: boolean;
+    now: Date;
+  },
 ): Promise<string> {
-  const { client, now, ...asked } = request;
+  const { client, document, now, ...asked } = request;
   const handle = newHandle();
   await db.oauth_auth_requests.create({
     data: {
       ...asked,
+      ...(document && { document }),
       id: newId(),
       handle_digest: handleDigest(handle),
       client_row_id: client?.id ?? null,
@@ -62,11 +76,13 @@ export async function pendingRequest(tx: Db | Tx, handle: string, now: Date) {
   if (!isHandle(handle)) return null;
   const row = await tx.oauth_auth_requests.findUnique({ where: { handle_digest: handleDigest(handle) } });
   if (!row || row.decided_at || row.expires_at <= now) return null;
-  if (row.client_row_id === null) return { ...row, app: CLI_APP };
+  const document = row.document as ClientDocument | null;
+  if (document !== null) return { ...row, document, app: urlAppOf(document) };
+  if (row.client_row_id === null) return { ...row, document, app: CLI_APP };
   const client = await clientByRow(row.client_row_id, now);
   // An address that was taken from the client meanwhile gets no answer, not even an error.
   const leadsBack = client?.redirect_uris.some((registered) => matchesRedirectUri(registered, row.redirect_uri));
-  return client?.active && leadsBack ? { ...row, app: appOf(client) } : null;
+  return client?.active && leadsBack ? { ...row, document, app: appOf(client) } : null;
 }
 
 /** What is known of a request before anybody has signed in; null when it is over. */

@@ -1,3 +1,4 @@
+import { isClientUrl } from '#server/domain/oauth-clients/client-url.shared.ts';
 import { compileRanges } from '#server/kernel/address.ts';
 import { scopesOfKey } from '#server/kernel/capabilities.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -40,7 +41,7 @@ export type OAuthClient = {
 };
 
 type Row = Omit<OAuthClient, 'secret_digests' | 'ip_allowlist' | 'dpop_nonce_required'> & {
-  settings: { dpop_nonce_required?: unknown } | null;
+  settings: { dpop_nonce_required?: unknown; allow_client_id_documents?: unknown } | null;
   revoked_at: Date | null;
   tenant_deleted_at: Date | null;
   secrets: Buffer[];
@@ -83,9 +84,10 @@ export async function clientByRow(id: string, now: Date): Promise<OAuthClient | 
 
 function clientOf({ revoked_at, tenant_deleted_at, settings, secrets, key, ...row }: Row, now: Date): OAuthClient {
   const keyEnded = row.source_api_key_id !== null && (!key?.active || (key.ends_at !== null && new Date(key.ends_at) <= now));
+  const isUnwanted = isClientUrl(row.client_id) && settings?.allow_client_id_documents === false;
   return {
     ...row,
-    active: row.active && revoked_at === null && tenant_deleted_at === null && !keyEnded,
+    active: row.active && revoked_at === null && tenant_deleted_at === null && !keyEnded && !isUnwanted,
     allowed_scopes: key ? scopesOfKey(key) : row.allowed_scopes,
     secret_digests: key ? [Buffer.from(key.digest, 'hex')] : secrets,
     ip_allowlist: key?.ip_allowlist ?? [],

@@ -1,10 +1,11 @@
+import { clientUrlHost } from '#server/domain/oauth-clients/client-url.shared.ts';
 import { sanitizedConsentHtml } from '#server/domain/oauth-clients/consent-html.shared.ts';
 import { type WorkspaceRow, workspacesOf } from '#server/domain/people/service.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
 import { SCOPE_CATALOGUE } from '#server/kernel/scopes.ts';
 import { type AskingApp, type PendingRequest, pendingRequest, tieRequest } from './authorize-requests.ts';
-import { beyondRole, needsFreshSignIn, placeOf, skipsPage } from './consent.ts';
+import { beyondRole, fixedWorkspace, needsFreshSignIn, placeOf, skipsPage } from './consent.ts';
 import { consentProof } from './consent-proof.ts';
 import { type Offer, offerOf, type Wanted } from './offers.ts';
 import { redirectPlace } from './redirect-host.ts';
@@ -24,7 +25,7 @@ export async function consentPage(ctx: SignedInCtx, handle: string, { workspace,
     ctx,
     { ...request, client: request.app },
     {
-      fixed: request.tenant_id,
+      fixed: fixedWorkspace(request),
       confirmed,
       of: () => placeOf(ctx, request, workspace),
     },
@@ -49,7 +50,7 @@ export async function placeView(
   wanted: Wanted,
   { fixed, confirmed, of }: { fixed: string | null; confirmed: ReadonlySet<string>; of: () => Promise<WorkspaceRow> },
 ): Promise<PlaceView> {
-  const memberships = (await workspacesOf(ctx.db, ctx.user.id)).filter(({ id }) => fixed === null || id === fixed);
+  const memberships = (await workspacesOf(ctx.db, ctx.user.id)).filter(({ id, slug }) => fixed === null || id === fixed || slug === fixed);
   const workspaces = memberships.map(shown);
   try {
     const place = await of();
@@ -82,11 +83,17 @@ const offerView = ({ scopes, missing, step_up }: Offer, confirmed: ReadonlySet<s
 
 const shown = ({ slug, name, role }: WorkspaceRow) => ({ slug, name, role });
 
-export async function appView(ctx: SignedInCtx, { row, name, type, is_cli }: AskingApp): Promise<AppView> {
+export async function appView(ctx: SignedInCtx, { row, name, type, is_cli, document }: AskingApp): Promise<AppView> {
   const template = row
     ? (await ctx.db.oauth_clients.findUnique({ where: { id: row.id }, select: { consent_html_template: true } }))?.consent_html_template
     : null;
-  return { name, type, is_cli, html: template ? sanitizedConsentHtml(template) || null : null };
+  return {
+    name,
+    type,
+    is_cli,
+    url_host: document && clientUrlHost(document.client_id),
+    html: template ? sanitizedConsentHtml(template) || null : null,
+  };
 }
 
 /** Whether the workspace that registered the client has proved that the host is its own. Exact: a verified domain says nothing about those below it. */

@@ -1,3 +1,4 @@
+import { CLI_ALIAS } from '#server/domain/oauth-clients/cli-client.shared.ts';
 import { auditCtx, chosen, lockSignedIn, type WorkspaceRow, withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
@@ -22,6 +23,7 @@ import { tellOfGrant } from './notices.ts';
 import { assertMayLogIn, type Offer, offerOf } from './offers.ts';
 import { redirectHost } from './redirect-host.ts';
 import { isRemembered, rememberConsent } from './remembered.ts';
+import { assertTakesUrlClient, namedWorkspace, urlClientOf } from './url-client.ts';
 
 export type Decision = { handle: string; decision: 'allow' | 'deny'; workspace: string | null };
 
@@ -115,7 +117,7 @@ export async function placeOf(
   tx: Db | Tx = ctx.db,
 ): Promise<WorkspaceRow> {
   const workspaces = await workspacesOf(tx, ctx.user.id);
-  const fixed = request.tenant_id;
+  const fixed = fixedWorkspace(request);
   const place = chosen(
     fixed === null ? withinScope(workspaces, ctx.session) : workspaces,
     fixed ?? wanted ?? request.tenant_hint,
@@ -124,8 +126,12 @@ export async function placeOf(
   if (request.tenant_hint !== null && fixed !== null && request.tenant_hint.toLowerCase() !== place.slug)
     throw new Refusal('not_a_member', `This application doesn't belong to the workspace ${request.tenant_hint}.`);
   await assertMayLogIn(tx, ctx, place, request.app.is_cli);
+  await assertTakesUrlClient(tx, request, place);
   return place;
 }
+
+/** The only workspace that the login can be in, by ID or slug: the client's own, or that of the MCP server it is for. */
+export const fixedWorkspace = (request: PendingRequest): string | null => request.tenant_id ?? namedWorkspace(request);
 
 /** Writes the consent in one transaction: the person's proof is taken, the request is over, and the code stands for it. */
 async function grant(ctx: SignedInCtx, request: PendingRequest, place: WorkspaceRow, offer: Offer): Promise<string> {
@@ -133,8 +139,7 @@ async function grant(ctx: SignedInCtx, request: PendingRequest, place: Workspace
   const { code, tell } = await ctx.db.$transaction(async (tx) => {
     await lockSignedIn(tx, ctx);
     const call = await proveConsent(tx, ctx, offer);
-    const cli = request.app.row ? null : await cliClientOf(tx, { tenant_id: place.id, sandbox, now: ctx.now });
-    const client_row_id = request.app.row?.id ?? (cli?.id as string);
+    const client_row_id = await clientRowOf(tx, call, request, { tenant_id: place.id, sandbox });
     await closeRequest(tx, request, { tenant_id: place.id, client_row_id, now: ctx.now });
     const client = await tx.oauth_clients.findUniqueOrThrow({ where: { id: client_row_id }, select: { client_id: true, name: true } });
     const granted = {
@@ -159,6 +164,20 @@ async function grant(ctx: SignedInCtx, request: PendingRequest, place: Workspace
   });
   tell();
   return codeAddress(request, code);
+}
+
+/** The stored client: a registered one, or the workspace's own row of the command line or of a client that is known by an address. */
+async function clientRowOf(
+  tx: Tx,
+  ctx: SignedInCtx,
+  { app }: PendingRequest,
+  place: { tenant_id: string; sandbox: boolean },
+): Promise<string> {
+  if (app.row) return app.row.id;
+  if (!app.document) return (await cliClientOf(tx, { ...place, now: ctx.now })).id;
+  const { id, entry } = await urlClientOf(tx, app.document, { ...place, now: ctx.now });
+  if (entry) await auditOf(tx, ctx, place, entry);
+  return id;
 }
 
 async function deny(ctx: SignedInCtx, request: PendingRequest, workspace: string | null): Promise<{ location: string }> {
@@ -188,7 +207,7 @@ async function closedWith(
         reason: description,
         details: {
           flow: 'code',
-          client_id: request.app.row?.client_id ?? 'service-cli',
+          client_id: request.app.row?.client_id ?? request.document?.client_id ?? CLI_ALIAS,
           scopes: request.scopes,
           redirect_host: redirectHost(request.redirect_uri),
         },
@@ -204,11 +223,14 @@ export const auditGrant = (
   ctx: SignedInCtx,
   place: { tenant_id: string; sandbox: boolean },
   entry: Omit<AuditEntry, 'resource_type'>,
-): Promise<void> =>
-  writeAudit(tx, auditCtx(ctx, { id: ctx.user.id, email: ctx.user.email, session_id: ctx.session.id }, place.tenant_id, place.sandbox), {
-    ...entry,
-    resource_type: 'oauth_grant',
-  });
+): Promise<void> => auditOf(tx, ctx, place, { ...entry, resource_type: 'oauth_grant' });
+
+const auditOf = (tx: Tx, ctx: SignedInCtx, place: { tenant_id: string; sandbox: boolean }, entry: AuditEntry): Promise<void> =>
+  writeAudit(
+    tx,
+    auditCtx(ctx, { id: ctx.user.id, email: ctx.user.email, session_id: ctx.session.id }, place.tenant_id, place.sandbox),
+    entry,
+  );
 
 export const beyondRole = ({ missing }: Offer): string =>
   missing.length === 0

@@ -23,6 +23,8 @@ export type AppView = {
   name: string;
   type: 'confidential' | 'public';
   is_cli: boolean;
+  /** The host that vouches for a client which the workspace hasn't registered; null for all others. */
+  url_host: string | null;
   /** The client's own words, safe to render. */
   html: string | null;
 };

@@ -132,12 +132,15 @@ export const descriptions: Descriptions = {
     allow_subdomains: 'Whether patterns allow the names below them.',
     allow_wildcards: 'Whether wildcard names such as `*.example.com` may be certified.',
     default_ttl_seconds: 'How long a certificate lasts unless it is asked for otherwise, in seconds.',
+    'request.default_ttl_seconds':
+      'How long a certificate lasts unless it is asked for otherwise, in seconds. A new role has 2,592,000 (30 days), or `max_ttl_seconds` if that is shorter.',
     max_ttl_seconds: 'How long a certificate may last, in seconds.',
     key_algorithm: 'The kind of key that is made.',
     allow_ip_sans: 'Whether IP addresses may be certified. They are compared with no pattern.',
     san_dns: 'Host names. International names may be sent either way.',
     san_ip: 'IPv4 and IPv6 addresses.',
-    csr_pem: 'A PKCS #10 certificate request, PEM.',
+    csr_pem:
+      'A PKCS #10 certificate request, PEM. Its key is ECDSA on the named curve P-256 or P-384, Ed25519, or RSA of 2,048 to 8,192 bits; it is signed with SHA-256, SHA-384 or SHA-512 (RSA also by RSA-PSS).',
     ca_chain_pem: 'The intermediate, then the root, PEM.',
     private_key_pem: 'The private key, PKCS #8 PEM without a passphrase. Shown once.',
     reason: 'Why, as RFC 5280 knows it.',

@@ -124,9 +124,10 @@ export async function planLeaf(
     throw new Refusal('root_not_active', `The root ${root.name} has no intermediate that lasts another minute. Rotate it first.`);
   const ttl = Math.min(wanted.ttl_seconds ?? role.default_ttl_seconds, role.max_ttl_seconds, ...(ctx.sandbox ? [MOST_TEST_TTL] : []));
   const ends = Math.min(ctx.now.getTime() + ttl * 1_000, intermediate.not_after.getTime());
-  if (wanted.ttl_seconds !== undefined && ends < ctx.now.getTime() + wanted.ttl_seconds * 1_000)
+  const asked = wanted.ttl_seconds ?? ttl;
+  if (ends < ctx.now.getTime() + asked * 1_000)
     ctx.warnings.push(
-      `The certificate ends ${new Date(ends).toISOString()}, sooner than ttl_seconds asks for: ${ttl < wanted.ttl_seconds ? 'the role allows no more' : 'its intermediate ends then'}.`,
+      `The certificate ends ${new Date(ends).toISOString()}, sooner than ${wanted.ttl_seconds === undefined ? 'the role says' : 'ttl_seconds asks for'}: ${ttl < asked ? 'the role allows no more' : 'its intermediate ends then'}.`,
     );
   return {
     ...{ root, role, intermediate, ...names },
@@ -177,7 +178,10 @@ function allowedIp(role: RoleRow, field: string, text: string): string {
 }
 
 const notAllowed = (role: RoleRow, field: string, text: string): Refusal =>
-  invalid(field, `the role ${role.name} doesn't allow the name ${quoted(text)}`);
+  invalid(
+    field,
+    `the role ${role.name} doesn't allow the name ${quoted(text)}${role.allowed_domains.length === 0 ? ': its allowed_domains are empty. Add the domains that it may issue for' : ''}`,
+  );
 /** As JSON: a name may hold what would look like the end of the sentence. */
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 253));
 

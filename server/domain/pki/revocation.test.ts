@@ -110,16 +110,16 @@ test('an intermediate is replaced when less than a third is left, once, and its 
   const first = await active(live, place.name);
   const mine = async () =>
     (await db().pki_intermediates.findMany({ where: { tenant_id: live.tenant_id }, orderBy: { n: 'asc' } })).map((i) => i.status);
-  await rotateDueIntermediates(db(), new Date(live.now.getTime() + 19 * DAY));
+  await rotateDueIntermediates(db(), new Date(live.now.getTime() + 89 * DAY));
   assert.deepEqual(await mine(), ['active']);
-  const due = new Date(live.now.getTime() + 21 * DAY);
+  const due = new Date(live.now.getTime() + 91 * DAY);
   await Promise.all([rotateDueIntermediates(db(), due), rotateDueIntermediates(db(), due)]);
   assert.deepEqual(await mine(), ['retired', 'active']);
   const second = await active(live, place.name);
   assert.notEqual(first, second);
-  const lists = await crlAnswer(later(live, 21 * DAY), { name: place.name, format: 'pem' });
+  const lists = await crlAnswer(later(live, 91 * DAY), { name: place.name, format: 'pem' });
   assert.equal(String(lists.body).match(/BEGIN X509 CRL/g)?.length, 3);
-  const over = new Date(live.now.getTime() + 30 * DAY + 1_000);
+  const over = new Date(live.now.getTime() + 135 * DAY + 1_000);
   await expireIntermediates(db(), over);
   assert.deepEqual(await mine(), ['expired', 'active']);
   const gone = await db().pki_intermediates.findUniqueOrThrow({ where: { id: first } });

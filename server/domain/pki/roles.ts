@@ -9,7 +9,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { adds, type Looser, loosened, raised, turnedOn } from '#server/kernel/loosening.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { env } from '#server/platform/env.ts';
-import { type CreateRole, MOST_ROLES, type UpdateRole } from './schema.ts';
+import { type CreateRole, DEFAULT_TTL, MOST_ROLES, type UpdateRole } from './schema.ts';
 import { lockedRoot, type RoleRow, roleByRef, rootByRef } from './store.ts';
 
 type Ref = { name: string; role: string };
@@ -33,9 +33,18 @@ export const createRole = (ctx: Ctx, { name, role_name, ...input }: z.output<typ
     if (there >= MOST_ROLES) throw new Refusal('plan_limit', `A root has at most ${MOST_ROLES} roles. Delete one that is no longer used.`);
     const role = await tx.pki_roles
       .create({
-        data: { ...own(ctx), ...input, id: newId(), ca_root_id: root.id, name: role_name, created_at: ctx.now, updated_at: ctx.now },
+        data: {
+          ...{ default_ttl_seconds: Math.min(DEFAULT_TTL, input.max_ttl_seconds), ...own(ctx), ...input },
+          id: newId(),
+          ca_root_id: root.id,
+          name: role_name,
+          created_at: ctx.now,
+          updated_at: ctx.now,
+        },
       })
       .catch(onUnique('A role with this name already exists.'));
+    if (role.allowed_domains.length === 0)
+      ctx.warnings.push(`The role ${role.name} allows no names yet. Add the domains that it may issue for to allowed_domains.`);
     const { allowed_domains, allow_subdomains, allow_wildcards, allow_ip_sans, max_ttl_seconds } = role;
     return audited(shownRole(role), {
       ...entryOf(role, root.name, 'create'),

@@ -70,6 +70,11 @@ export const CaRoot = z
   })
   .meta({ id: 'CaRoot' });
 
+/** Of roles. An intermediate is replaced when a third of it is left: that must be longer than certificates last, and 1.5 times the longest is advised. */
+export const DEFAULT_TTL = 30 * DAY;
+const MAX_TTL = 90 * DAY;
+export const DEFAULT_INTERMEDIATE_TTL = 1.5 * MAX_TTL;
+
 export const CreateRoot = z.object({
   name: mountName(),
   subject: rootSubject(),
@@ -82,7 +87,7 @@ export const CreateRoot = z.object({
     .int()
     .min(DAY)
     .max(1_825 * DAY)
-    .default(30 * DAY),
+    .default(DEFAULT_INTERMEDIATE_TTL),
   publish: z.boolean().default(true),
 });
 export const CreatedRoot = z.object({ root: CaRoot, intermediate_not_after: time() }).meta({ id: 'CreatedCaRoot' });
@@ -143,8 +148,6 @@ const pattern = () =>
     });
 const patterns = () => z.array(pattern()).max(100);
 const ttl = () => z.int().min(60).max(315_360_000);
-const DEFAULT_TTL = 30 * DAY;
-const MAX_TTL = 90 * DAY;
 
 const withinMax = ({
   default_ttl_seconds: given = 60,
@@ -162,7 +165,8 @@ export const CreateRole = z
     allowed_domains: patterns().default([]),
     allow_subdomains: z.boolean().default(true),
     allow_wildcards: z.boolean().default(false),
-    default_ttl_seconds: ttl().default(DEFAULT_TTL),
+    /** The shorter of 30 days and the maximum unless given. */
+    default_ttl_seconds: ttl().optional(),
     max_ttl_seconds: ttl().default(MAX_TTL),
     key_algorithm: z.enum(KEY_ALGORITHMS).default('ecdsa-p256'),
     allow_ip_sans: z.boolean().default(true),

@@ -5,6 +5,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate
 import test from 'node:test';
 import * as x509 from '@peculiar/x509';
 import { handle } from '#server/api/handle.ts';
+import { SPELLED_OUT_REQUEST } from '#server/crypto/named-curve.fixture.ts';
 import { memberCapabilities, PERSON_FORBIDDEN } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -19,6 +20,7 @@ import { verified } from '#server/testing/step-up.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { spendQuota } from './issuing.ts';
 import { requestFor, roleOfRoot } from './samples.fixture.ts';
+import { KEY_ALGORITHMS } from './schema.ts';
 import type { RootRow } from './store.ts';
 
 await testDatabase();
@@ -93,7 +95,7 @@ test('a leaf lasts no longer than it was asked for, its role, its intermediate a
   assert.match(cut.warnings[0] ?? '', /sooner than ttl_seconds asks for: the role allows no more/);
   await made(w.live, 'pki.update_role', { ...place, max_ttl_seconds: 86_400 * 400 });
   const late = at(w.live, 0);
-  assert.ok(Math.abs((await lasts(late, { ttl_seconds: 86_400 * 365 })) - 86_400 * 30) <= 2, 'the intermediate ends first');
+  assert.ok(Math.abs((await lasts(late, { ttl_seconds: 86_400 * 365 })) - 86_400 * 135) <= 2, 'the intermediate ends first');
   assert.match(late.warnings[0] ?? '', /its intermediate ends then/);
   const { root } = await made(w.test, 'pki.create_root', { name: 'long', subject: SUBJECT, intermediate_ttl_seconds: 86_400 * 365 });
   assert.match(root.subject, /O=Test - not for production/);
@@ -101,6 +103,55 @@ test('a leaf lasts no longer than it was asked for, its role, its intermediate a
   const leaf = await issue(w.test, { name: 'long', role: 'r' }, { subject: { CN: 'example.com' }, ttl_seconds: 86_400 * 200 });
   assert.ok(Date.parse(leaf.not_after) - w.test.now.getTime() <= 30 * DAY);
   assert.match(new X509Certificate(leaf.cert_pem).subject, /O=Test - not for production/);
+});
+
+test('a root and a role that are made with defaults issue for the whole of the default lifetime, with keys of ours and of requests', async () => {
+  const { live } = await workspace();
+  const name = fresh('root');
+  const created = await made(live, 'pki.create_root', { name, subject: { CN: 'Defaults' } });
+  for (const key_algorithm of KEY_ALGORITHMS) {
+    const role = fresh('role');
+    const shown = await made(live, 'pki.create_role', { name, role_name: role, allowed_domains: ['example.com'], key_algorithm });
+    // An intermediate is replaced when a third of it is left, by a worker that looks each hour.
+    const whole = Date.parse(created.intermediate_not_after) - live.now.getTime();
+    for (const age of [0, (whole * 2) / 3 - 3_600_000]) {
+      const ctx = at(live, age);
+      const leaf = await issue(ctx, { name, role });
+      assert.ok(
+        Date.parse(leaf.not_after) - ctx.now.getTime() > shown.default_ttl_seconds * 1_000 - 1_000,
+        `${key_algorithm} after ${age} ms`,
+      );
+      const signed = await made(ctx, 'pki.sign', { name, role, csr_pem: await requestFor(['api.example.com']) });
+      assert.deepEqual([signed.not_after, ctx.warnings], [leaf.not_after, []]);
+      const { keyUsage } = new X509Certificate(leaf.cert_pem);
+      assert.deepEqual(keyUsage?.sort(), ['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2']);
+    }
+    assert.ok(shown.max_ttl_seconds * 1.5 <= created.root.intermediate_ttl_seconds, 'what the page advises');
+  }
+  const late = at(live, Date.parse(created.intermediate_not_after) - live.now.getTime() - DAY);
+  await issue(late, { name, role: (await made(live, 'pki.list_roles', { name }))[0].name });
+  assert.match(late.warnings[0] ?? '', /sooner than the role says: its intermediate ends then/);
+});
+
+test('what a role leaves out follows from what it says', async () => {
+  const { live } = await workspace();
+  const { name } = await rootOf(live);
+  const create = (input: object) => made({ ...live, warnings: [] }, 'pki.create_role', { name, role_name: fresh('role'), ...input });
+  assert.deepEqual(
+    [(await create({ max_ttl_seconds: 3_600 })).default_ttl_seconds, (await create({})).default_ttl_seconds],
+    [3_600, 2_592_000],
+  );
+  await assert.rejects(create({ max_ttl_seconds: 3_600, default_ttl_seconds: 3_601 }), { type: 'validation_error' });
+  const ctx = { ...live, warnings: [] as string[] };
+  const empty = await made(ctx, 'pki.create_role', { name, role_name: fresh('role') });
+  assert.match(ctx.warnings[0] ?? '', /allows no names yet\. Add the domains that it may issue for to allowed_domains/);
+  await assert.rejects(issue(live, { name, role: empty.name }), { message: /its allowed_domains are empty\. Add the domains/ });
+});
+
+test('a request whose key spells its curve out is refused with the reason', async () => {
+  const { live } = await workspace();
+  const refusal = made(live, 'pki.sign', { ...(await roleOfRoot(live)), csr_pem: SPELLED_OUT_REQUEST });
+  await assert.rejects(refusal, { type: 'validation_error', message: /^csr_pem: must name its elliptic curve.*RFC 5480 §2\.1\.1/ });
 });
 
 test('a request is certified for its own key and its own names, each judged, and nothing else of it', async () => {

@@ -100,7 +100,7 @@ export const descriptions: Descriptions = {
     timeout_ms: 'Time the upstream has to respond, in milliseconds. Defaults to 30,000.',
     retry_attempts: 'Number of retries for a failed call, from 0 to 3. Only calls that are safe to repeat are retried.',
     circuit_breaker_failures:
-      'Failures of the upstream in a row, up to 100, after which calls are refused with `circuit_open` for a while. 0 to never do so. Failures are connections that fail, timeouts, 502, 503 and 504.',
+      'Failures of the upstream in a row, up to 100, after which calls are refused with `circuit_open` for a while. 0 to never do so. Failures are connections that fail, timeouts, answers that break off, 502, 503 and 504.',
     circuit_breaker_open_sec: 'Seconds from 1 to 600 for which calls are refused before one of them tries the upstream again.',
     upstream_protocol:
       'Protocol spoken to the upstream: `http1`, or `http2`, which it must offer. gRPC calls always use HTTP/2, WebSockets HTTP/1.1.',

@@ -155,6 +155,27 @@ export async function updateRoute(ctx: Ctx, { id, ...input }: z.output<typeof Up
   });
 }
 
+/**
+ * Another target, and another signature for it, of a route that came with an AI agent, inside a `mutate` of the agent's family, which has checked the URL.
+ * `entry` is the audit entry to hand back there. @throws Refusal not_found, and as updateRoute
+ */
+export async function retargetManaged(
+  tx: Tx,
+  ctx: Ctx,
+  id: string,
+  target: { target_base_url: string; upstream_auth?: z.output<typeof UpdateRoute>['upstream_auth'] },
+) {
+  const route = await lockRoute(tx, ctx, id, { managed: true });
+  const before = draftOf(route.configs);
+  const draft = draftOf(route.configs);
+  applyPatch(draft, draft.base, configPatch(target));
+  checkDraft(draft);
+  const data = { config_version: { increment: 1 }, updated_at: ctx.now };
+  await tx.routes.update({ where: { id: route.id, ...own(ctx) }, data, select: { id: true } });
+  await saveDraft(tx, ctx, route, before, draft, new Map());
+  return { entry: routeEntry('update', await routeByRef(tx, ctx, route.id), route) };
+}
+
 /** Configurations and assignments go with the route; request logs keep its name. */
 export function deleteRoute(ctx: Ctx, { id }: z.output<typeof RouteRef>) {
   return mutate(ctx, async (tx) => {

@@ -21,9 +21,9 @@ export async function routeByRef(tx: Tx, ctx: Ctx, ref: string) {
 
 /**
  * As `routeByRef`, holding the route until the transaction ends: two changes of one route run one after the other.
- * @throws Refusal not_found, conflict for a route that an AI agent brought with it
+ * @throws Refusal not_found, conflict for a route that an AI agent brought with it, unless the agent changes it (`managed`)
  */
-export async function lockRoute(tx: Tx, ctx: Ctx, ref: string): Promise<StoredRoute> {
+export async function lockRoute(tx: Tx, ctx: Ctx, ref: string, { managed = false } = {}): Promise<StoredRoute> {
   const [row] = isUuid(ref)
     ? await tx.$queryRaw<
         { id: string }[]
@@ -33,7 +33,7 @@ export async function lockRoute(tx: Tx, ctx: Ctx, ref: string): Promise<StoredRo
       >`select id::text from routes where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and slug = ${ref} for update`;
   if (!row) throw notFound();
   const route = await routeByRef(tx, ctx, row.id);
-  if (route.managed_by !== null)
+  if (route.managed_by !== null && !managed)
     throw new Refusal('conflict', 'This route came with an AI agent, and changes with it. Change or archive the agent instead.');
   return route;
 }

@@ -174,7 +174,10 @@ async function columnsOf(owner: string, kind: SsoKind, input: Partial<Settings>)
   const certificates = input.certificates?.map((text, i) => {
     const pem = certificatePem(text);
     if (pem === undefined)
-      throw invalid(`certificates.${i}`, 'must be an X.509 certificate with an RSA key of at least 2048 bits, or an elliptic key');
+      throw invalid(
+        `certificates.${i}`,
+        'must be an X.509 certificate with an RSA key of at least 2048 bits, or a key on a named elliptic curve',
+      );
     return pem;
   });
   return {

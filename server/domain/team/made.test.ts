@@ -43,7 +43,7 @@ async function thief(w: Workspace) {
     url: 'https://collector.example.net/x',
     event_types: ['request.success'],
   });
-  const row = await db().oauth_clients.findUniqueOrThrow({ where: { client_id: client.client_id } });
+  const row = await db().oauth_clients.findFirstOrThrow({ where: { client_id: client.client_id } });
   const actor: Actor = { ...tokenActor(), type: 'oauth_token', id: row.id, client_id: row.client_id } as Actor;
   const minted = await made({ ...w.live, actor }, 'api_keys.create', { name: 'minted' });
   const inTest = await made({ ...admin, sandbox: true }, 'webhooks.create', {
@@ -114,7 +114,7 @@ test('a secret that an Admin rotated is theirs to know, whoever made its client'
   const boss = await owner(w);
   await verified(boss, 'oauth.client');
   const { client_id } = await made(boss, 'oauth_clients.create', { name: 'Shared', type: 'confidential', allowed_scopes: ['routes:read'] });
-  const row = await db().oauth_clients.findUniqueOrThrow({ where: { client_id } });
+  const row = await db().oauth_clients.findFirstOrThrow({ where: { client_id } });
   const admin = await asMember(w.member('admin'));
   await verified(admin, 'oauth.client');
   await made(admin, 'oauth_clients.rotate_secret', { id: row.id });

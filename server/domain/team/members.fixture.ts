@@ -45,6 +45,6 @@ export async function sharedClient(maker: Ctx) {
     ...{ name: 'Shared', type: 'confidential', allowed_scopes: ['api_keys:write', 'routes:read'] },
     grant_types: ['client_credentials', TOKEN_EXCHANGE],
   });
-  const { id } = await db().oauth_clients.findUniqueOrThrow({ where: { client_id } });
+  const { id } = await db().oauth_clients.findFirstOrThrow({ where: { client_id } });
   return { id, actor: { ...tokenActor(), type: 'oauth_token', id, client_id } as Actor };
 }

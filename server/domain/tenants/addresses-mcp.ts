@@ -22,6 +22,21 @@ export function readMcpAddress(text: string, tenantSlug: string, space: Space): 
   return undefined;
 }
 
+/** Whether an address names MCP servers below the API, where it says nothing of the workspace. */
+export const isApiMcpResource = (text: string, space: Space): boolean => readMcpAddress(text, NO_WORKSPACE, space) !== undefined;
+/** No slug ends so. */
+const NO_WORKSPACE = 'none-';
+
+/** The workspace whose own host, or path below a shared one, an address of MCP servers names; null for an address below the API. */
+export function mcpWorkspaceSlug(text: string, space: Space): string | null {
+  const url = URL.parse(text);
+  if (!url) return null;
+  const label = /^\/p\/([a-z0-9-]{1,80})\//.exec(url.pathname)?.[1] ?? url.hostname.split('.', 1)[0] ?? '';
+  const slug = space === 'test' && label.startsWith('sandbox-') ? label.slice('sandbox-'.length) : label;
+  const own = readMcpAddress(text, slug, space);
+  return own !== undefined && !isApiMcpResource(text, space) ? slug : null;
+}
+
 /** Scheme and host in lower case, the path exactly, no slash at its end. */
 function normalized(text: string): string | undefined {
   if (text.length > 2_048 || !/^https?:\/\//i.test(text) || text.includes('?') || text.includes('#')) return undefined;

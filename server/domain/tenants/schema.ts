@@ -63,6 +63,8 @@ export const TenantSettings = z.object({
   dpop_nonce_required: z.boolean().default(false),
   /** Members may log in with service-cli. */
   cli_login_enabled: z.boolean().default(true),
+  /** Members may sign in applications that are known by the address of their own description. */
+  allow_client_id_documents: z.boolean().default(true),
   /** What routes keep that don't say otherwise. Off: payloads are only kept where somebody turned it on. */
   log_payloads_default: z.enum(LOG_PAYLOADS).default('off'),
   egress_allowlist: z.array(z.string()).nullable().default(null),

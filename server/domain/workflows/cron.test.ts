@@ -56,6 +56,20 @@ test('names, ranges, lists and steps are read, and of two restricted days either
   assert.deepEqual(next('5/20 8-10/2 1 jan *', 'UTC', '2026-11-14T00:00Z', 7).at(-1), '2028-01-01T08:05');
   assert.deepEqual(next('0 0 29 2 *', 'UTC', '2026-11-14T00:00Z', 2), ['2028-02-29T00:00', '2032-02-29T00:00']);
   for (const text of [
+    '@daily',
+    '0 0 9 * * *',
+    '0 0 L * *',
+    '0 0 15W * *',
+    '0 0 * * 5L',
+    '0 0 * * mon#1',
+    '0 0 * * +1',
+    '0 0 ? * 1',
+    '/10 * * * *',
+    '*/90 * * * *',
+    '0 0 * * monday',
+    '0 0 * * 1jan',
+    '0 jan * * *',
+    '0 0 31 4,6 *',
     '* * * *',
     '60 * * * *',
     '* 24 * * *',
@@ -74,10 +88,41 @@ test('names, ranges, lists and steps are read, and of two restricted days either
     assert.equal(typeof parseCron(text), 'string', text);
 });
 
+test('a step of hours names every nth hour, and only an asterisk leaves a field open', () => {
+  const after = '2026-11-28T00:30Z';
+  const times = (text: string, n = 4) => next(text, 'UTC', after, n).map((time) => time.slice(8));
+  assert.deepEqual(times('0 */6 * * *'), ['28T06:00', '28T12:00', '28T18:00', '29T00:00']);
+  assert.deepEqual(times('0 */2 * * *', 3), ['28T02:00', '28T04:00', '28T06:00']);
+  assert.deepEqual(times('0 9-17/2 * * *', 3), ['28T09:00', '28T11:00', '28T13:00']);
+  assert.deepEqual(times('24 */5 * * *', 5), ['28T05:24', '28T10:24', '28T15:24', '28T20:24', '29T00:24']);
+  // Of two fields of days that name some, either will do; a step names some.
+  assert.deepEqual(times('0 0 */10 * 1', 3), ['30T00:00', '01T00:00', '07T00:00']);
+  // Every hour, in whichever way it is written, goes on with the clock; the hours of a step are times of day.
+  for (const hours of ['*', '*/1', '0-23'])
+    assert.equal(next(`0 ${hours} * * *`, 'Europe/Berlin', '2026-10-24T23:30Z', 3).at(-1), '2026-10-25T02:00', hours);
+  assert.deepEqual(next('0 */2 * * *', 'Europe/Berlin', '2026-10-24T21:00Z', 3), [
+    '2026-10-24T22:00',
+    '2026-10-25T00:00',
+    '2026-10-25T03:00',
+  ]);
+  assert.deepEqual(next('0 */2 * * *', 'Europe/Berlin', '2026-03-29T00:00Z', 2), ['2026-03-29T01:00', '2026-03-29T02:00']);
+});
+
+test('what a field holds wrongly is named with what it may hold', () => {
+  assert.equal(parseCron('5,61 * * * *'), "has a minute that can't be read: 61 (0 to 59)");
+  assert.equal(parseCron('0 0 * * fri#2'), "has a day of the week that can't be read: fri#2 (0 to 7 or sun to sat)");
+  assert.equal(parseCron('0 0 31 4 *'), 'never comes: no such day exists');
+  assert.equal(parseCron('@daily'), 'must have five fields: minute, hour, day, month, weekday');
+  assert.equal(typeof parseCron('0 0 31 4 1'), 'object');
+});
+
 test('intervals and zones are known', () => {
   const gap = (text: string) => leastGap(parseCron(text) as Exclude<ReturnType<typeof parseCron>, string>, new Date('2026-11-24T00:00Z'));
   assert.deepEqual(['* * * * *', '*/15 * * * *', '0,59 * * * *', '0 9 * * *'].map(gap), [1, 15, 1, 1_440]);
-  assert.deepEqual([isZone('Europe/Berlin'), isZone('Mars/Olympus')], [true, false]);
+  assert.deepEqual(['Europe/Berlin', 'Mars/Olympus', '+05:30', ''].map(isZone), [true, false, false, false]);
+  const cron = parseCron('0 9 * * *') as Exclude<ReturnType<typeof parseCron>, string>;
+  assert.equal(nextFire(cron, 'eUROPE/berlin', new Date('2026-01-01T00:00Z'))?.toISOString(), '2026-01-01T08:00:00.000Z');
+  assert.throws(() => nextFire(cron, 'Mars/Olympus', new Date()), RangeError);
 });
 
 test('what comes next is the first minute that shows the local time, beside a search minute by minute', () => {

@@ -35,7 +35,6 @@ export type AiState = GovernedState &
     slug: string;
     /** What follows the slug, with its query. */
     rest: string;
-    serviceVersion: string | null;
     userHeader: string | null;
     conversationId: string | null;
     sessionId: string | null;
@@ -108,7 +107,6 @@ export const newAiState = (): AiState => ({
   test: null,
   slug: '',
   rest: '',
-  serviceVersion: null,
   userHeader: null,
   conversationId: null,
   sessionId: null,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import test from 'node:test';
 import { opensCircuit, routingPolicy } from '#server/ai/routing-policy.ts';
 import { db } from '#server/platform/db.ts';
@@ -106,6 +107,78 @@ test('a half open circuit lets one call try the route: its success closes it, it
   const answers = await Promise.all([1, 2, 3].map(other.ask));
   assert.equal(answers.filter(({ status }) => status === 200).length >= 1, true);
   await until(async () => (await other.rows()).length === 0);
+});
+
+/** How a provider can fail one call, by how its circuit names it. A URL: nothing answers there. */
+const FAILURES: Readonly<Record<string, { cause: string; at?: string; answer?: (req: IncomingMessage, res: ServerResponse) => void }>> = {
+  'a refused connection': { cause: 'upstream_unreachable', at: 'http://127.0.0.1:9' },
+  'a name that does not resolve': { cause: 'upstream_unreachable', at: 'http://nowhere.invalid' },
+  'no TLS': { cause: 'upstream_tls_error', answer: (_, res) => res.end('plain') },
+  'a reset': { cause: 'upstream_unreachable', answer: (req) => req.socket.destroy() },
+  silence: { cause: 'upstream_timeout', answer: () => undefined },
+  'something that is not HTTP': { cause: 'upstream_protocol_error', answer: (req) => req.socket.end('nonsense\r\n\r\n') },
+  'an answer that breaks off': {
+    cause: 'upstream_unreachable',
+    answer: (_, res) => {
+      res.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 });
+      res.write('{"id":', () => res.destroy());
+    },
+  },
+  'a status': { cause: '503', answer: (_, res) => res.writeHead(503, { 'content-type': 'application/json' }).end('{}') },
+};
+
+const attempt_timeout_ms = 1_000;
+
+for (const [name, { cause, at, answer }] of Object.entries(FAILURES))
+  test(`${name} opens a closed circuit, and opens a half-open one anew`, async () => {
+    const { url } = at === undefined ? await startUpstream(answer) : { url: at };
+    const to = { url: name === 'no TLS' ? url.replace('http:', 'https:') : url };
+    for (const half of [false, true]) {
+      const w = await workspace();
+      const made = await makeAgent(w, to, { routing_policy: { circuit: { failure_threshold: 1 }, attempt_timeout_ms } });
+      const { text } = await makeToken(w, made);
+      const place = { tenant_id: w.tenant.id, sandbox: false, agent_id: made.agent.id, route_id: made.route.id };
+      if (half) await halfOpen(place);
+      await served(running, w);
+      assert.notEqual((await askAgent(running, w, made.agent, text, PROMPT)).status, 200);
+      await until(async () => {
+        const [row] = await db().ai_circuits.findMany({ where: place });
+        return row !== undefined && row.open_until.getTime() > Date.now() && row.cause === cause;
+      }, `${name}, half open: ${half}`);
+      const refused = await askAgent(running, w, made.agent, text, PROMPT);
+      assert.deepEqual(
+        [refused.status, refused.json().code, 'retry-after' in refused.headers],
+        [502, 'upstream_error', true],
+        refused.body,
+      );
+    }
+  });
+
+const halfOpen = (place: { tenant_id: string; sandbox: boolean; agent_id: string; route_id: string }) =>
+  db().ai_circuits.create({
+    data: {
+      ...place,
+      failures: 1,
+      requests: 1,
+      cause: '503',
+      opened_at: new Date(Date.now() - 60_000),
+      open_until: new Date(Date.now() - 1),
+    },
+  });
+
+test('a refusal of our own neither opens a circuit nor closes one, and lets the next call try at once', async () => {
+  const w = await workspace();
+  const { upstream } = await fragile();
+  const made = await makeAgent(w, upstream, { routing_policy: { circuit: { failure_threshold: 1 } } });
+  const { text } = await makeToken(w, made);
+  const place = { tenant_id: w.tenant.id, sandbox: false, agent_id: made.agent.id, route_id: made.route.id };
+  const opened = await halfOpen(place);
+  await db().secret_environments.updateMany({ where: { secret_id: made.secret.id }, data: { current_value_id: null } });
+  await served(running, w);
+  const ask = () => askAgent(running, w, made.agent, text, PROMPT);
+  for (let n = 0; n < 3; n++) assert.equal((await ask()).json().code, 'upstream_credential_unavailable');
+  const [row] = await db().ai_circuits.findMany({ where: place });
+  assert.deepEqual([row?.open_until.getTime(), upstream.seen.length], [opened.open_until.getTime(), 0]);
 });
 
 test('counts, rates and statuses are the policy’s, within their bounds', () => {

@@ -27,8 +27,13 @@ const w = await workspace();
 const providers = { openai: await openAiProvider(), anthropic: await anthropicProvider(), gemini: await geminiProvider() };
 
 /** An agent in front of a provider, and what a client must be told. */
-async function agentFor(provider: keyof typeof providers, credential: Record<string, string>, scope: Record<string, unknown> = {}) {
-  const made = await makeAgent(w, providers[provider], { provider, default_model: null }, {}, credential);
+async function agentFor(
+  provider: keyof typeof providers,
+  credential: Record<string, string>,
+  scope: Record<string, unknown> = {},
+  id: string = provider,
+) {
+  const made = await makeAgent(w, providers[provider], { provider: id, default_model: null }, {}, credential);
   const token = await makeToken(w, made, { scope });
   await served(running, w);
   const url = `http://localhost:${port}/v1/ai/${made.agent.slug}`;
@@ -285,6 +290,64 @@ test('clients of one shape are served by a provider of the other', async () => {
   const called = await sdk.messages.stream({ ...ask, tools }).finalMessage();
   assert.deepEqual([called.content[0]?.type === 'tool_use' && called.content[0].input, called.usage.output_tokens], [{ city: 'Bern' }, 5]);
   await assertLogged(openai.agent.id, ['ok', 20, 5, true]);
+});
+
+test('the Responses client is served by providers that don’t speak it', async () => {
+  const compatible = await agentFor('openai', { Authorization: 'Bearer $KEY' }, {}, 'mistral');
+  for (const [made, model] of [
+    [anthropic, 'claude-test'],
+    [compatible, 'mistral-test'],
+  ] as const) {
+    const client = new OpenAI({ baseURL: `${made.url}/v1`, apiKey: made.key, maxRetries: 0 });
+    const response = await client.responses.create({ model, input: prompt, instructions: 'Be brief.' });
+    assert.deepEqual([response.output_text, response.status, response.usage?.total_tokens], [TEXT, 'completed', 25]);
+    const events = client.responses.stream({ model, input: prompt });
+    const deltas: string[] = [];
+    events.on('response.output_text.delta', ({ delta }) => deltas.push(delta));
+    assert.deepEqual([(await events.finalResponse()).output_text, deltas.join('')], [TEXT, TEXT]);
+    await assertLogged(made.agent.id, ['ok', 20, 5, true]);
+
+    const tools = [{ type: 'function' as const, strict: false, ...weather }];
+    const called = (await client.responses.stream({ model, input: prompt, tools }).finalResponse()).output[0];
+    assert.ok(called?.type === 'function_call');
+    assert.deepEqual([called.name, JSON.parse(called.arguments)], ['get_weather', { city: 'Bern' }]);
+    const output = { type: 'function_call_output' as const, call_id: called.call_id, output: '12 degrees' };
+    const input = [{ role: 'user' as const, content: prompt }, called, output];
+    assert.equal((await client.responses.create({ model, input, tools })).output_text, TEXT);
+
+    const refused = client.responses.create({ model, input: prompt, previous_response_id: 'resp_1' });
+    await assert.rejects(refused, (error: unknown) => error instanceof OpenAI.APIError && [403, 422].includes(error.status ?? 0));
+    const counted = await client.post('/responses/input_tokens', { body: { model, input: prompt } });
+    assert.equal((counted as { object: string }).object, 'response.input_tokens');
+  }
+});
+
+test('hints are dropped with a warning, options that change the meaning as the agent says, and tokens are estimated', async () => {
+  const made = await agentFor('anthropic', { 'x-api-key': '$KEY' });
+  const client = new OpenAI({ baseURL: `${made.url}/v1`, apiKey: made.key, maxRetries: 0 });
+  const messages = [{ role: 'user' as const, content: prompt }];
+  const hints = { prompt_cache_key: 'k', metadata: { a: 'b' }, verbosity: 'low' as const, seed: 7 };
+  const warnings = async (more: object) => {
+    const { response } = await client.chat.completions.create({ model: 'claude-test', messages, ...more }).withResponse();
+    return response.headers.get('x-svc-ai-warnings');
+  };
+  const dropped = ['dropped:prompt_cache_key', 'dropped:metadata', 'dropped:verbosity', 'dropped:seed'];
+  assert.equal(await warnings(hints), dropped.join(', '));
+  await running.flush();
+  const row = await until(() => db().ai_request_logs.findFirst({ where: { agent_id: made.agent.id }, orderBy: { ts: 'desc' } }));
+  assert.deepEqual(row.warnings, dropped);
+  await assert.rejects(warnings({ logit_bias: { 1: 5 } }), OpenAI.UnprocessableEntityError);
+  await db().ai_agents.update({ where: { id: made.agent.id }, data: { unsupported: 'drop' } });
+  await served(running, w);
+  assert.equal(await warnings({ logit_bias: { 1: 5 } }), 'dropped:logit_bias');
+  assert.equal(made.upstream.seen.at(-1)?.body.includes('logit_bias'), false);
+
+  const sdk = new Anthropic({ baseURL: openai.url, apiKey: openai.key, maxRetries: 0 });
+  const asked = openai.upstream.seen.length;
+  const { data, response } = await sdk.messages.countTokens({ model: 'gpt-test', messages }).withResponse();
+  assert.equal(data.input_tokens, Math.ceil(prompt.length / 4), 'four bytes of text and tools a token');
+  assert.equal(response.headers.get('x-svc-ai-warnings'), 'tokens_estimated');
+  assert.equal(openai.upstream.seen.length, asked);
 });
 
 test('a token of kind read lists models in the format of each client', async () => {

@@ -209,7 +209,7 @@ test('a stream with nothing but an error costs nothing, and one that breaks off 
   const failure = { error: { message: 'overloaded', type: 'server_error', param: null, code: null } };
   const failed = await setUp(stream(failure));
   const nothing = await charged(await askAgent(running, failed.w, failed.agent, failed.token, { ...PROMPT, stream: true }));
-  assert.deepEqual([Number(nothing.input_tokens), Number(nothing.output_tokens), nothing.status], [0, 0, 'stream_failed']);
+  assert.deepEqual([Number(nothing.input_tokens), Number(nothing.output_tokens), nothing.status], [0, 0, 'upstream_error']);
   const some = { id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'eight by' }, finish_reason: null }] };
   const cut = await setUp(stream(some, failure));
   const estimated = await charged(await askAgent(running, cut.w, cut.agent, cut.token, { ...PROMPT, stream: true }));

@@ -66,7 +66,7 @@ const CASES: readonly Case[] = [
   { code: 'payload_too_large', more: { headers: { 'content-length': String(11 * 1024 * 1024) } }, body: '' },
   { code: 'unsupported_operation', more: { path: '/v1/fine_tuning/jobs' } },
   { code: 'unsupported_operation', more: { method: 'DELETE', path: '/v1/models/x' } },
-  { code: 'shape_not_supported', agent: { provider: 'anthropic' }, more: { path: '/v1/responses' }, body: { model: 'm', input: 'x' } },
+  { code: 'shape_not_supported', agent: { provider: 'anthropic' }, more: { path: '/v1/embeddings' }, body: { model: 'm', input: 'x' } },
   { code: 'model_required', agent: { default_model: null }, body: { messages: [] } },
   { code: 'model_not_allowed', agent: { model_denylist: ['gpt-test'] }, extra: { model: 'gpt-test' } },
   { code: 'model_not_allowed', agent: { model_allowlist: ['gpt-other'] }, extra: { model: 'gpt-test' } },

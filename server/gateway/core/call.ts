@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type PolicyCallers, UNNAMED } from '#server/kernel/policy-callers.ts';
 import type { Verdict } from '#server/platform/counters.ts';
 import type { TlsMaterial } from '#server/platform/http-out/connector.ts';
+import type { FaultType } from '#server/platform/http-out/faults.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
 import type { Caller, ClientMatch } from '../snapshot/model.ts';
 import type { SpaceSnapshot } from '../snapshot/slices.ts';
@@ -209,6 +210,8 @@ export function newCall<State>(start: CallStart<State>) {
     /** The same unrounded; 0 when the core didn't measure it. */
     upstreamSpent: 0,
     upstreamStatus: 0,
+    /** Why the last attempt brought no whole answer; null when it did, or none was made. */
+    upstreamFault: null as FaultType | null,
     /** Slug of a route that covers the call, for the response block. */
     promotedRoute: null as string | null,
     /** 0 until something was sent to the caller. */

@@ -3,6 +3,7 @@ import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from '#server/platform/http-out/upstream-call.ts';
 import type { Pool } from '#server/platform/http-out/upstream-pool.ts';
 import { EVENTS_IDLE_MS } from './answer-head.ts';
+import { BodyBroken } from './broken-body.ts';
 import type { Call } from './call.ts';
 import { trailersFor } from './grpc/trailers.ts';
 import { type Refused, refused } from './refusal.ts';
@@ -61,7 +62,9 @@ export function refusalOf(error: Error): Refused | undefined {
   if (error instanceof BodyRefused) return error.refusal;
   if (error instanceof BodyTooLarge)
     return refused('payload_too_large', `The request body must not exceed ${error.limit / (1024 * 1024)} MiB.`);
-  return error instanceof BodyStalled ? refused('invalid_request', "The request body wasn't fully received.") : undefined;
+  return error instanceof BodyStalled || error instanceof BodyBroken
+    ? refused('invalid_request', "The request body wasn't fully received.")
+    : undefined;
 }
 
 const inPieces = (pieces: readonly Buffer[]) => ({

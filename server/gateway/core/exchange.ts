@@ -76,6 +76,7 @@ export class Exchange implements UpstreamHandler {
     this.#state = 'waiting';
     this.#timer.dispatched();
     call.attempts++;
+    call.upstreamFault = null;
     const scrubbed = scrubbedFor(call, this.#runtime, this, () => this.#sent);
     try {
       const handler = renewing(call, scrubbed ?? this, { sent: () => this.#sent, resend: () => this.#resend() });
@@ -190,6 +191,7 @@ export class Exchange implements UpstreamHandler {
 
   onFault(fault: UpstreamFault): void {
     if (this.#state === 'over' || this.#state === 'upgraded') return;
+    this.#call.upstreamFault = fault.type;
     if (this.#streams) {
       this.#breakStream(fault);
       return;
@@ -338,6 +340,7 @@ export class Exchange implements UpstreamHandler {
   #timedOut(): void {
     if (this.#state === 'over') return;
     const fault = new UpstreamFault('upstream_timeout', `The host ${this.#call.upstream?.host} did not respond in time.`);
+    this.#call.upstreamFault = fault.type;
     if (this.#streams) this.#breakStream(fault);
     else {
       if (this.#state !== 'discarding') this.#timer.spend(this.#call);

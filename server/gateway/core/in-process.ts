@@ -74,7 +74,7 @@ function serve(pipeline: Pipeline, req: IncomingMessage, res: GatewayResponse, a
   const { plane } = pipeline;
   const state = plane.newState();
   const call = newCall({
-    planeName: plane.name,
+    planeName: plane.shownAs,
     state,
     req,
     res,

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { bareRefusal } from './bare-refusal.ts';
+import { type BodyFault, breakBody } from './broken-body.ts';
 import { countRefusal } from './call-meter.ts';
 import { afterReads, flushTurn } from './event-loop-turn.ts';
 import { GatewayResponse } from './gateway-response.ts';
@@ -18,6 +19,8 @@ export type ListenerOptions = {
    * first. `arrivedAt`, on performance.now()'s clock: when it was read, which may be a little before, and parts of its body may have come since.
    */
   onRequest(req: IncomingMessage, res: GatewayResponse, arrivedAt: number): void;
+  /** Called before the listener answers a request by itself. */
+  onRefused?: ((req: IncomingMessage, res: GatewayResponse) => void) | undefined;
   /** Takes over the connection of a request that `upgrades` picked. */
   onUpgrade?: ((req: IncomingMessage, socket: Duplex, first: Buffer) => void) | undefined;
   /** Which handshakes become WebSockets; every other request that brings Upgrade is an ordinary one. */
@@ -73,7 +76,15 @@ export function createListener(options: ListenerOptions): Server {
       if (socket.writable) onRequest(req, res, arrivedAt); // not behind an answer that closed the connection
     });
   };
-  server.on('connection', (socket: Socket) => closeAfterReading(socket, () => open.get(socket)));
+  /** Connections whose next bytes can't be read as HTTP: nothing more is served on them. */
+  const broken = new WeakSet<Duplex>();
+  server.on('connection', (socket: Socket) =>
+    closeAfterReading(
+      socket,
+      () => open.get(socket),
+      () => broken.has(socket),
+    ),
+  );
   endStalledCallers(server, options.stalledMs ?? 30_000, (socket) => open.get(socket));
   boundIdleConnections(server, {
     most: options.maxPerNetwork ?? server.maxConnections / 10,
@@ -89,6 +100,7 @@ export function createListener(options: ListenerOptions): Server {
   server.on('checkExpectation', (req: IncomingMessage, res: GatewayResponse) => {
     const body = bareRefusal('invalid_request', 'The only supported Expect header is 100-continue.', newRequestId());
     open.set(req.socket, res);
+    options.onRefused?.(req, res);
     res.writeHead(417, { ...body.headers, connection: 'close' }).end(body.text);
   });
   if (onUpgrade)
@@ -100,22 +112,39 @@ export function createListener(options: ListenerOptions): Server {
     refuseSocket(socket, 405, 'method_not_allowed', 'CONNECT is not supported.', newRequestId(), [`Allow: ${METHODS.join(', ')}`]);
   });
 
-  const refused = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (refused.has(socket)) return;
-    refused.add(socket);
+    if (broken.has(socket)) return;
+    broken.add(socket);
     // Earlier requests on this connection are answered first.
     flushTurn();
-    const current = open.get(socket);
-    // Bytes of an answer are on their way: a second status line would be read as part of it.
-    if (!socket.writable || error.code === 'ECONNRESET' || (current?.headersSent && !current.writableFinished)) {
+    const newest = open.get(socket);
+    if (!socket.writable || error.code === 'ECONNRESET') {
       socket.destroy();
+      return;
+    }
+    if (newest !== undefined && !newest.writableFinished) {
+      endAfter(newest, socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'late' : 'malformed');
       return;
     }
     const [status, type, message] = CLIENT_ERRORS[error.code ?? ''] ?? MALFORMED;
     refuseSocket(socket, status, type, message, newRequestId());
   });
   return server;
+}
+
+/**
+ * What came can't be read as HTTP while requests before it wait for their answers: those are given in their order, the connection ends behind the last, and nobody is
+ * told of the rest, which a caller would take for the answer to its next request (RFC 9112 §9.3.2, §9.6). Where the newest request itself is broken, whoever reads its body
+ * refuses it in its own words; an answer that has begun is broken off.
+ */
+function endAfter(newest: GatewayResponse, socket: Socket, fault: BodyFault): void {
+  if (!newest.req.complete && newest.headersSent) {
+    socket.destroy();
+    return;
+  }
+  if (!newest.headersSent) newest.shouldKeepAlive = false;
+  newest.once('finish', () => socket.destroySoon());
+  if (!newest.req.complete) breakBody(newest.req, fault);
 }
 
 /** Every method any plane knows (interface rule 12 §8). */
@@ -130,9 +159,10 @@ export function acceptBody(req: IncomingMessage, res: ServerResponse): void {
  * node closes a connection as soon as its last answer is written. What the caller is still sending then brings a reset, which most clients report instead of
  * the answer: such a connection is closed for writing only, until its request was read off (RFC 9112 §9.6).
  */
-function closeAfterReading(socket: Socket, newest: () => GatewayResponse | undefined): void {
+function closeAfterReading(socket: Socket, newest: () => GatewayResponse | undefined, isBroken: () => boolean): void {
   const close = socket.destroySoon.bind(socket);
   socket.destroySoon = () => {
+    if (isBroken()) return endReading(socket);
     const answer = newest();
     const req = answer?.req;
     // A request that came behind the answered one ends as broken: its body is not ours to read off.
@@ -167,11 +197,10 @@ export function discardBody(req: IncomingMessage, maxBytes = 32 * 1024 * 1024, m
 const MALFORMED = [400, 'invalid_request', 'The request is not valid HTTP/1.1.'] as const;
 const CLIENT_ERRORS: Readonly<Record<string, readonly [number, string, string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'headers_too_large', 'The request headers are too large.'],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'payload_too_large', 'The chunk extensions are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'invalid_request', 'The request was not received in time.'],
 };
 
-/** Answers on the bare socket, reads on for a moment so that the answer is not lost in a reset, then hangs up. */
+/** Answers on the bare socket, then hangs up. */
 function refuseSocket(
   socket: Duplex,
   status: number,
@@ -184,7 +213,15 @@ function refuseSocket(
   const { text, headers } = bareRefusal(type, message, requestId);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.on('error', () => undefined);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${[...lines, ...more].join('\r\n')}\r\nconnection: close\r\n\r\n${text}`);
+  socket.write(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${[...lines, ...more].join('\r\n')}\r\nconnection: close\r\n\r\n${text}`,
+  );
+  endReading(socket);
+}
+
+/** Closes for writing, and reads on for a moment so that what was written isn't lost in a reset. */
+function endReading(socket: Duplex): void {
+  socket.end();
   socket.resume();
   setTimeout(() => socket.destroy(), 500).unref();
 }

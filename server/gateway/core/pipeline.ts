@@ -58,7 +58,7 @@ export class Pipeline {
 
   /** The answer of a call that is logged ends when its row is where nothing takes it away. */
   #hold(call: Call): void {
-    if (this.runtime.journaled && this.plane.logged !== false && !call.finished) call.res.holdEnd();
+    if (this.runtime.journaled && this.plane.logged !== false && !call.finished) call.res.holdEnd('log');
   }
 
   #run(call: Call, from: number): void {
@@ -155,7 +155,7 @@ export class Pipeline {
     } finally {
       // A dry test request was never sent: it isn't a call and isn't logged as one.
       if (!call.test?.dry && this.plane.logged !== false) this.runtime.record(call, this.plane);
-      else call.res.letEnd();
+      else call.res.letEnd('log');
     }
   }
 

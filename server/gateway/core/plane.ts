@@ -33,8 +33,10 @@ export type Identified =
   | { readonly refusal: Refused };
 
 type Hooks<State> = {
-  /** The value of `X-Svc-Plane`. */
+  /** In metrics and spans. */
   readonly name: string;
+  /** The value of `X-Svc-Plane`; the name if absent. */
+  readonly shownAs?: string;
   /** Whether the plane serves this host and path. The first of the gateway's planes that does is taken. */
   matches(match: PlaneMatch): boolean;
   /** False: its calls are in no log. */
@@ -66,7 +68,7 @@ export type PlaneDefinition<State> = Hooks<State> & {
 };
 
 /** A plane as the core sees it, which doesn't know what is in its state. */
-export type Plane = Hooks<unknown> & LoggedPlane & { readonly phases: readonly Phase[] };
+export type Plane = Hooks<unknown> & LoggedPlane & { readonly shownAs: string; readonly phases: readonly Phase[] };
 
 export function definePlane<State>(definition: PlaneDefinition<State>): Plane {
   const phaseNames = Object.keys(definition.phases);
@@ -74,5 +76,5 @@ export function definePlane<State>(definition: PlaneDefinition<State>): Plane {
   // Its functions only get calls that were made with its own newState.
   const hooks = definition as unknown as Hooks<unknown>;
   const phases = Object.values(definition.phases) as readonly unknown[] as readonly Phase[];
-  return { ...hooks, phases, phaseNames, limitPhase: limit < 0 ? phaseNames.length : limit };
+  return { ...hooks, shownAs: hooks.shownAs ?? hooks.name, phases, phaseNames, limitPhase: limit < 0 ? phaseNames.length : limit };
 }

@@ -5,7 +5,15 @@ import { REFUSAL_CODES, type RefusalCode, refused, statusOf, typeOf } from './re
 // Promises to callers: a code keeps its status and its type for ever, and of two faults the same one answers. Change these tables only to add.
 
 const CATALOGUE: Readonly<Record<number, readonly string[]>> = {
-  400: ['invalid_request', 'invalid_path', 'route_required', 'invalid_body', 'validation_error', 'template_unresolved'],
+  400: [
+    'invalid_request',
+    'invalid_api_version',
+    'invalid_path',
+    'route_required',
+    'invalid_body',
+    'validation_error',
+    'template_unresolved',
+  ],
   401: [
     'authentication_required',
     'invalid_api_key',
@@ -79,7 +87,7 @@ const CATALOGUE: Readonly<Record<number, readonly string[]>> = {
   508: ['loop_detected'],
 };
 
-test('every refusal of the route plane has the status and the type it always had (interface rule 12 §14)', () => {
+test('every refusal of the core has the status and the type it always had (interface rule 12 §14)', () => {
   const listed = Object.entries(CATALOGUE).flatMap(([status, codes]) => codes.map((code) => [code, Number(status)] as const));
   assert.deepEqual([...REFUSAL_CODES].sort(), listed.map(([code]) => code).sort());
   for (const [code, status] of listed) {

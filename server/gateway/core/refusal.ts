@@ -1,6 +1,7 @@
 /** Every refusal of the route plane: code -> status and, where it differs from the code, error.type (interface rule 12 §14). */
 export const CODES = {
   invalid_request: [400],
+  invalid_api_version: [400],
   invalid_path: [400],
   route_required: [400],
   invalid_body: [400],

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { freeBytes } from '#server/platform/free-bytes.ts';
 import type { BodySink, BodySource } from '#server/platform/http-out/upstream-call.ts';
 import type { LineEdit } from './answer-edit.ts';
+import { BodyBroken, bodyFault } from './broken-body.ts';
 import { LineStage } from './line-stage.ts';
 import { type Refused, refused } from './refusal.ts';
 
@@ -17,6 +18,7 @@ const IDLE_MS = 30_000;
  * ends in `crowded`. Never rejects.
  */
 export function readBody(req: IncomingMessage, limit: number, mayHold: (bytes: number) => boolean, idleMs = IDLE_MS): Promise<ReadBody> {
+  if (bodyFault(req) !== undefined) return Promise.resolve({ state: 'gone', body: null });
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -134,6 +136,7 @@ export class BodyRelay implements BodySource {
     req.on('error', this.#onClose);
     this.#awaitCaller();
     req.resume();
+    if (bodyFault(req) !== undefined) process.nextTick(this.#onClose, new BodyBroken('the body was broken before it was read'));
   }
 
   resume(): void {
@@ -176,8 +179,8 @@ export class BodyRelay implements BodySource {
     this.stop();
     sink?.end();
   };
-  readonly #onClose = (): void => {
-    if (!this.#req.complete) this.#fail(new Error('the caller went away'));
+  readonly #onClose = (error?: Error): void => {
+    if (!this.#req.complete && this.#sink !== null) this.#fail(error instanceof BodyBroken ? error : new Error('the caller went away'));
   };
 
   #fail(reason: Error): void {

@@ -38,12 +38,14 @@ export function responseHead(call: Call, headers: HeaderList): ResponseHead {
 /** Our namespace, `_` for `-` included. */
 const isReserved = (name: string): boolean => name.startsWith('x') && hyphenated(name).startsWith('x-svc-');
 
-const GUARDED = new Set(['set-cookie', 'clear-site-data', 'content-length']);
+const GUARDED = new Set(['set-cookie', 'clear-site-data', 'content-length', 'service-version']);
 
 /** What reaches further than this workspace's host, or is read by some as the beginning of a body that does not come. */
-function isHarmful(name: string, value: string, { upstreamStatus, host }: Call): boolean {
+function isHarmful(name: string, value: string, { upstreamStatus, host, res }: Call): boolean {
   // RFC 9110 §8.6.
   if (name === 'content-length') return upstreamStatus === 204;
+  // On a path under /v1 it is ours, as our namespace is everywhere.
+  if (name === 'service-version') return res.serviceVersion !== null;
   // It counts for the whole site: the other workspaces' hosts, and the dashboard beside them.
   if (name === 'clear-site-data') return /"(?:cookies|\*)"/i.test(value);
   // Nor may an upstream sign the person's browser in or out of the dashboard on the same host.

@@ -11,6 +11,7 @@ import { until } from '#server/testing/until.ts';
 import { type HostConfig, type PortPlane, planeOf } from '../core/hosts.ts';
 import { createListener, inspectHead } from '../core/listener.ts';
 import { exchange, listen } from '../core/raw-client.fixture.ts';
+import { stampVersion } from '../core/service-version.ts';
 import { createFrontDoor, type FrontDoorOptions } from './front-door.ts';
 import { frontDoor } from './surface.ts';
 import { createWebForward, type WebForwardOptions } from './web-forward.ts';
@@ -51,7 +52,6 @@ async function edge({ web = nextLike, door = {}, forward = {} }: Setup = {}) {
     web: client,
     token: 'door-token',
     trustedProxies: [],
-    serviceVersion: '2026-08-05',
     onChanged: async () => undefined,
     ...door,
   });
@@ -63,7 +63,7 @@ async function edge({ web = nextLike, door = {}, forward = {} }: Setup = {}) {
         if (!head.ok) return void res.writeHead(head.status).end(head.type);
         const match = planeOf({ portPlane: plane as PortPlane, host: head.host, target: head.target }, config);
         if (match.plane === 'unknown' || match.plane === 'wrap') return void res.writeHead(404).end();
-        front.serve(req, res, { match, head, requestId: REQUEST_ID });
+        front.serve(req, res, { match, head, requestId: REQUEST_ID, fault: stampVersion(req, res, match.target) });
       },
     });
     ports[plane] = await listen(server);

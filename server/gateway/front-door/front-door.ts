@@ -8,6 +8,7 @@ import { countRefusal } from '../core/call-meter.ts';
 import { networkOf, type RequestOrigin, requestOrigin } from '../core/client-address.ts';
 import { within } from '../core/hosts.ts';
 import { discardBody } from '../core/listener.ts';
+import { type Refused as RefusedAtDoor, statusOf } from '../core/refusal.ts';
 import { type ReadBody, readBody } from '../core/request-body.ts';
 import type { Head, HeadRefusal } from '../core/request-head.ts';
 import type { Elements } from '../elements/elements.ts';
@@ -23,8 +24,6 @@ export type FrontDoorOptions = {
   /** Secret between gateway and web: web trusts x-sallyport-* only beside it. */
   token: string;
   trustedProxies: readonly Network[];
-  /** Newest dated version, for answers of /v1 that never reach web. */
-  serviceVersion: string;
   /** Answers what can be answered without web. */
   hot?: HotV1 | undefined;
   hotOAuth?: HotOAuth | undefined;
@@ -44,6 +43,8 @@ export type FrontDoorCall = {
   requestId: string;
   /** When the caller has worked it out already. */
   origin?: RequestOrigin | undefined;
+  /** Why a path under /v1 can't be served whatever stands there: its version. */
+  fault?: RefusedAtDoor | undefined;
 };
 
 export type FrontDoor = {
@@ -54,7 +55,7 @@ export type FrontDoor = {
 };
 
 export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
-  const { web, token, trustedProxies, serviceVersion, changedTimeoutMs = 2_000 } = options;
+  const { web, token, trustedProxies, changedTimeoutMs = 2_000 } = options;
 
   async function settleChanges(headers: readonly string[]): Promise<void> {
     const changes = changedBy(headers);
@@ -69,10 +70,10 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
   }
 
   return {
-    serve(req, res, { match, head, requestId, origin = requestOrigin(req, trustedProxies) }) {
+    serve(req, res, { match, head, requestId, origin = requestOrigin(req, trustedProxies), fault }) {
       const verdict = frontDoor(match, req.method ?? '', head.headerBytes);
       const { surface } = verdict;
-      const standard = standardHeaders(surface, origin.proto, serviceVersion, pathOf(match.target));
+      const standard = standardHeaders(surface, origin.proto);
       const refuse = (refused: Omit<Refused, 'surface'>) => {
         countRefusal(refused.type);
         writeRefusal(req, res, { surface, ...refused }, requestId, standard);
@@ -99,6 +100,8 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
           onFailure: () => refuse(excess),
         });
       if (!verdict.ok) return refuse(verdict);
+      // The Management API has an order of its own, which web keeps.
+      if (fault && surface !== 'management') return refuse({ status: statusOf(fault.code), type: fault.code, message: fault.message });
 
       const { target, bodyLimit } = verdict;
       if (match.plane === 'api' && isElement(target)) {
@@ -142,13 +145,7 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
       const { surface: asked } = frontDoor(match, req.method ?? '', 0);
       // No browser sends such a head by itself, so nobody waits for a page.
       const surface = asked === 'pages' ? 'public' : asked;
-      writeRefusal(
-        req,
-        res,
-        { surface, ...fault },
-        requestId,
-        standardHeaders(surface, origin.proto, serviceVersion, pathOf(match.target)),
-      );
+      writeRefusal(req, res, { surface, ...fault }, requestId, standardHeaders(surface, origin.proto));
     },
   };
 }
@@ -191,6 +188,12 @@ const FAILURES: Readonly<Record<Exclude<WebFailure, 'too_large'>, Omit<Refused, 
     type: 'rate_limit_exceeded',
     message: 'Too many concurrent requests from your IP address. Try again shortly.',
     headers: { 'retry-after': '1' },
+  },
+  broken_body: {
+    status: 400,
+    type: 'invalid_request',
+    message: "The request body isn't what Content-Length or its chunks announce. Send exactly the announced bytes.",
+    headers: { connection: 'close' },
   },
   slow_body: {
     status: 408,

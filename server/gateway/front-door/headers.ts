@@ -96,13 +96,12 @@ function nominatedBy(raw: readonly string[]): ReadonlySet<string> {
 }
 
 /** Security headers of every answer (01 §4); HSTS only where the caller came by https. */
-export function standardHeaders(surface: Surface, proto: 'http' | 'https', serviceVersion: string, path: string): Record<string, string> {
+export function standardHeaders(surface: Surface, proto: 'http' | 'https'): Record<string, string> {
   return {
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     ...(proto === 'https' ? { 'strict-transport-security': 'max-age=63072000; includeSubDomains' } : {}),
     ...(NO_STORE.has(surface) ? { 'cache-control': 'no-store' } : {}),
-    ...(path === '/v1' || path.startsWith('/v1/') ? { 'service-version': serviceVersion } : {}),
   };
 }
 const NO_STORE: ReadonlySet<Surface> = new Set(['management', 'oauth', 'scim', 'dashboard_api', 'hooks']);

@@ -1,11 +1,12 @@
 import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { type BodyFault, bodyFault } from '../core/broken-body.ts';
 import { acceptBody, discardBody } from '../core/listener.ts';
 import { quota } from '../core/quota.ts';
 import type { WebAnswer } from '../core/web-call.ts';
 
 /** Why the web process gave no answer. `unavailable` is certain: nothing was changed. After `broken` nobody knows. */
-export type WebFailure = 'unavailable' | 'broken' | 'too_large' | 'slow_body' | 'crowded';
+export type WebFailure = 'unavailable' | 'broken' | 'too_large' | 'slow_body' | 'broken_body' | 'crowded';
 
 export type WebRequest = {
   target: string;
@@ -116,6 +117,11 @@ export function createWebForward({
       how.onFailure('crowded');
       return;
     }
+    const fault = hasBody && !body ? bodyFault(req) : undefined;
+    if (fault !== undefined) {
+      fail(failureOf(fault));
+      return;
+    }
     if (hasBody && !body) acceptBody(req, res);
     send(true);
 
@@ -222,6 +228,8 @@ function isSafe(req: IncomingMessage): boolean {
   return req.method === 'GET' || req.method === 'HEAD' || req.method === 'OPTIONS';
 }
 
+const failureOf = (fault: BodyFault): WebFailure => (fault === 'late' ? 'slow_body' : 'broken_body');
+
 /** Counts what is really sent, whatever Content-Length said, and hangs up on web before it could take a part for the whole. */
 function sendBody(
   req: IncomingMessage,
@@ -256,7 +264,11 @@ function sendBody(
     stop();
     if (!req.complete) web.destroy();
   });
-  req.on('error', () => web.destroy());
+  req.on('error', () => {
+    const fault = bodyFault(req);
+    if (fault !== undefined) fail(failureOf(fault));
+    web.destroy();
+  });
   // Web may answer before it has read everything; the rest of the body must not stay stuck in a paused request.
   web.on('close', () => {
     stop();

@@ -1,7 +1,9 @@
-import { errorBody, type RpcFault, statusOf } from '#server/mcp/errors.ts';
+import { errorBody, fault, isRpcCode, type RpcFault, statusOf } from '#server/mcp/errors.ts';
 import type { Params } from '#server/mcp/messages.ts';
-import { ANSWERED } from '../core/plane.ts';
+import { ANSWERED, type RefusalAnswer } from '../core/plane.ts';
+import type { Refused } from '../core/refusal.ts';
 import { blockLines } from '../core/response-block.ts';
+import { asAiRefusal } from '../governance/envelope.ts';
 import type { McpCall } from './mcp-call.ts';
 
 // Answers after a message was read: JSON-RPC in every case, with the block of headers that every plane sends (interface rule 52 §7).
@@ -36,19 +38,43 @@ export const answerResult = (call: McpCall, result: Params, fields: readonly str
 
 export const resultText = ({ state }: McpCall, result: Params): string => JSON.stringify({ jsonrpc: '2.0', id: state.id, result });
 
-export function answerFault(call: McpCall, fault: RpcFault, fields: readonly string[] = []): typeof ANSWERED {
-  const { retryAfter } = fault;
-  const wait = retryAfter === undefined ? [] : ['Retry-After', String(Math.max(1, Math.ceil(retryAfter)))];
+export function answerFault(call: McpCall, refusal: RpcFault, fields: readonly string[] = []): typeof ANSWERED {
   return answer(call, {
-    status: statusOf(fault.code, call.state.era),
-    body: faultText(call, fault),
-    code: fault.code,
-    fields: [...wait, ...fields],
+    status: statusOf(refusal.code, call.state.era, call.state.id !== null),
+    body: faultText(call, refusal),
+    code: refusal.code,
+    fields: [...waitFields(refusal), ...fields],
   });
 }
 
-export const faultText = ({ state, requestId }: McpCall, fault: RpcFault): string =>
-  JSON.stringify({ jsonrpc: '2.0', id: state.id, error: errorBody(fault, requestId) });
+const waitFields = ({ retryAfter }: RpcFault): string[] =>
+  retryAfter === undefined ? [] : ['Retry-After', String(Math.max(1, Math.ceil(retryAfter)))];
+
+const bodyFields = (body: string): string[] => [
+  'Content-Type',
+  'application/json',
+  'Content-Length',
+  String(Buffer.byteLength(body)),
+  'Cache-Control',
+  'no-store',
+];
+
+/** What a phase refuses or fails by after the message was read: an error of the request, like every other from then on. */
+export function requestRefusalAnswer(call: McpCall, refused: Refused<string>): RefusalAnswer {
+  const { code, message, retryAfter } = asAiRefusal(refused);
+  const refusal = fault(isRpcCode(code) ? code : 'internal_error', message, { retryAfter });
+  const body = faultText(call, refusal);
+  call.origin = 'service';
+  call.phase = 'complete';
+  return {
+    status: statusOf(refusal.code, call.state.era, true),
+    head: { lines: blockLines(call, refusal.code), fields: [...bodyFields(body), ...waitFields(refusal)] },
+    body,
+  };
+}
+
+export const faultText = ({ state, requestId }: McpCall, refusal: RpcFault): string =>
+  JSON.stringify({ jsonrpc: '2.0', id: state.id, error: errorBody(refusal, requestId) });
 
 /** Nothing to say: a notification was taken, or a session ended. */
 export const answerNothing = (call: McpCall, status: 202 | 204): typeof ANSWERED => answer(call, { status, body: '' });

@@ -43,6 +43,8 @@ export async function reservePrice(call: McpCall, { server, row }: Offer): Promi
   });
   if (!verdict.ok) return fault(verdict.code, verdict.description, { retryAfter: verdict.retryAfter, data: verdict.extra });
   state.reserved = verdict;
+  // Until `record` has settled it.
+  call.res.holdEnd('spend');
   if (verdict.warnings.length > 0) state.warnings.push('budget');
   return undefined;
 }

@@ -4,7 +4,7 @@ import { definePlane, type Phase, type Plane } from '../core/plane.ts';
 import type { Runtime } from '../core/runtime.ts';
 import { aiRefusalAnswer } from '../governance/envelope.ts';
 import { leaveAgent } from '../governance/limits.ts';
-import { corsFields } from './answer.ts';
+import { corsFields, requestRefusalAnswer } from './answer.ts';
 import { baseChallenge } from './governed-plane.ts';
 import { type McpState, newMcpState } from './mcp-call.ts';
 import { authenticate } from './phases/authenticate.ts';
@@ -29,17 +29,17 @@ const servesTarget = (target: string, onWorkspaceHost: boolean): boolean => {
 export function mcpPlane(routes: (runtime: Runtime) => InProcess): Plane {
   const start: Phase<McpState> = (call, runtime) => {
     call.state.routes = routes(runtime);
-    // One plane to callers: the interface knows route, proxy and ai.
-    call.planeName = 'ai';
     return undefined;
   };
   return definePlane<McpState>({
     name: 'mcp',
+    // One plane to callers: the interface knows route, proxy and ai.
+    shownAs: 'ai',
     matches: (match) => (match.plane === 'tenant' || match.plane === 'api') && servesTarget(match.target, match.plane === 'tenant'),
     newState: newMcpState,
     phases: { start, describe, inspect, authenticate, guard, limit, serve },
     refusalAnswer(call, refusal) {
-      const answer = aiRefusalAnswer(call, refusal);
+      const answer = call.state.id === null ? aiRefusalAnswer(call, refusal) : requestRefusalAnswer(call, refusal);
       answer.head.fields.push(...corsFields(call));
       return answer;
     },

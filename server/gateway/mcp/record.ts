@@ -10,7 +10,7 @@ export function record(call: McpCall): void {
   const { principal, method, target, server } = state;
   if (!principal || method === null) return;
   const subject = target ?? server;
-  recordCall({
+  void recordCall({
     facts: {
       tenant_id: call.snapshot.tenant.id,
       sandbox: call.snapshot.sandbox,
@@ -55,7 +55,7 @@ export function record(call: McpCall): void {
       outcomeOf(call) !== 'refused',
     subjects: state.subjects,
     reserved: state.reserved,
-  });
+  }).then(() => call.res.letEnd('spend'));
 }
 
 function outcomeOf({ error, status }: McpCall): CallFacts['status'] {

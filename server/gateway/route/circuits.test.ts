@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import test from 'node:test';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { ask, makeRoute, served, startGateway, startUpstream } from '../gateway.fixture.ts';
+import { ask, makeRoute, makeSecret, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 
 await testDatabase();
 const running = await startGateway();
@@ -62,3 +64,59 @@ test('connections that fail count, answers that are errors of the caller do not,
   for (let i = 0; i < 5; i++) assert.equal((await call('healthy')).status, 404);
   for (let i = 0; i < 5; i++) assert.equal((await call('without')).headers['x-svc-error'], 'upstream_unreachable');
 });
+
+/** How an upstream can fail one call. A URL: nothing answers there. */
+const FAILURES: Readonly<Record<string, { at?: string; answer?: (req: IncomingMessage, res: ServerResponse) => void }>> = {
+  'a refused connection': { at: 'http://127.0.0.1:9' },
+  'a name that does not resolve': { at: 'http://nowhere.invalid' },
+  'no TLS': { answer: (_, res) => res.end('plain') },
+  'a reset': { answer: (req) => req.socket.destroy() },
+  silence: { answer: () => undefined },
+  'something that is not HTTP': { answer: (req) => req.socket.end('nonsense\r\n\r\n') },
+  'an answer that breaks off': {
+    answer: (_, res) => {
+      res.writeHead(200, { 'content-length': 10_000_000 });
+      res.write('x'.repeat(200_000), () => setImmediate(() => res.destroy()));
+    },
+  },
+  'a status': { answer: (_, res) => res.writeHead(503).end() },
+};
+
+for (const [name, { at, answer }] of Object.entries(FAILURES))
+  test(`${name} opens a circuit, and opens a half-open one anew`, async (t) => {
+    const { url } = at === undefined ? await startUpstream(answer) : { url: at };
+    const slug = name.replaceAll(' ', '-').toLowerCase();
+    await makeRoute(w, slug, name === 'no TLS' ? url.replace('http:', 'https:') : url, {
+      ...breaker,
+      circuit_breaker_failures: 1,
+      timeout_ms: 1_000,
+    });
+    await served(running, w);
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    for (let n = 0; n < 2; n++) {
+      const failed = await call(slug).catch(() => null);
+      assert.notEqual(failed?.headers['x-svc-error'], 'circuit_open', `call ${n}`);
+      await until(async () => (await call(slug).catch(() => null))?.headers['x-svc-error'] === 'circuit_open', `call ${n}`);
+      t.mock.timers.tick(30_000);
+    }
+  });
+
+test('a call that we refuse before it leaves says nothing of a half-open circuit, and the next one tries at once', async (t) => {
+  const { id, references } = await withSecret();
+  status = 503;
+  await makeRoute(w, 'refuses', upstream.url, { ...breaker, circuit_breaker_failures: 1, inject_headers_json: references });
+  await served(running, w);
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+  await call('refuses');
+  assert.equal((await call('refuses')).headers['x-svc-error'], 'circuit_open');
+  await db().secret_environments.updateMany({ where: { secret_id: id }, data: { current_value_id: null } });
+  await served(running, w);
+  t.mock.timers.tick(30_000);
+  for (let n = 0; n < 3; n++) assert.equal((await call('refuses')).headers['x-svc-error'], 'secret_environment_missing');
+});
+
+async function withSecret() {
+  const environment = await db().environments.findFirstOrThrow({ where: { tenant_id: w.tenant.id, sandbox: false, is_default: true } });
+  const { id } = await makeSecret(w, 'CIRCUIT_KEY', { [environment.name]: 'sk-circuit-0123456789' });
+  return { id, references: { 'X-Key': `{{secret_id:${id}}}` } };
+}

@@ -1,4 +1,5 @@
 import { processState } from '#server/kernel/process-state.ts';
+import { type Health, healthOf, type UpstreamOutcome } from '#server/platform/http-out/health.ts';
 import { log } from '#server/platform/log.ts';
 import { type Refused, refused } from '../core/refusal.ts';
 import { type Lru, lru } from '../credentials/lru.ts';
@@ -13,8 +14,8 @@ type Circuit = {
   failures: number;
   /** Epoch milliseconds; 0: closed. */
   openUntil: number;
-  /** Until when another call tries the upstream. */
-  triedUntil: number;
+  /** The call that tries the upstream, and until when no other does; null: none. */
+  probe: { requestId: string; until: number } | null;
 };
 
 const MOST_CIRCUITS = 10_000;
@@ -25,43 +26,45 @@ export function circuitRefusal(call: RouteCall, rule: CircuitRule): Refused | un
   const circuit = state.get(rule.key);
   if (circuit === undefined || circuit.openUntil === 0 || call.test) return undefined;
   const now = call.receivedAt;
-  const until = Math.max(circuit.openUntil, circuit.triedUntil);
+  const until = Math.max(circuit.openUntil, circuit.probe?.until ?? 0);
   if (until > now)
     return refused('circuit_open', 'The upstream keeps failing, so calls to it are paused. Try again later.', {
       retryAfter: Math.max(1, Math.ceil((until - now) / 1000)),
     });
-  circuit.triedUntil = now + (call.state.config?.timeoutMs ?? 0);
+  circuit.probe = { requestId: call.requestId, until: now + (call.state.config?.timeoutMs ?? 0) };
   return undefined;
 }
 
-/** Counts how a call ended, if its upstream was asked. */
+/** Counts how a call ended. One that says nothing about its upstream only lets another call try it. */
 export function noteOutcome(call: RouteCall, rule: CircuitRule): void {
-  if (call.attempts === 0) return;
-  const failed = hasFailed(call);
+  const health = callHealth(call);
   const known = state.get(rule.key);
-  if (failed === false) {
+  if (health === 'unknown') {
+    if (known?.probe?.requestId === call.requestId) known.probe = null;
+    return;
+  }
+  if (health === 'well') {
     if (known) state.delete(rule.key);
     return;
   }
-  const circuit = known ?? { failures: 0, openUntil: 0, triedUntil: 0 };
+  const circuit = known ?? { failures: 0, openUntil: 0, probe: null };
   if (!known) state.set(rule.key, circuit);
-  circuit.triedUntil = 0;
-  if (failed === undefined) return;
+  circuit.probe = null;
   circuit.failures++;
   const now = Date.now();
   // Calls that were under way when it opened say nothing new.
   if (circuit.failures < rule.failures || circuit.openUntil > now) return;
   circuit.openUntil = now + rule.openMs;
   log.warn(
-    { route_id: call.state.route?.id, cause: call.error ?? call.upstreamStatus },
+    { route_id: call.state.route?.id, cause: call.upstreamFault ?? call.upstreamStatus },
     'a circuit opened: calls of the route are refused',
   );
 }
 
-const UNREACHED = new Set(['upstream_unreachable', 'upstream_tls_error', 'upstream_protocol_error', 'upstream_timeout']);
+const callHealth = (call: RouteCall): Health => healthOf(outcomeOf(call), (status) => status === 502 || status === 503 || status === 504);
 
-/** Undefined: nothing can be said, as when the caller went away. */
-function hasFailed({ refusal, upstreamStatus: status }: RouteCall): boolean | undefined {
-  if (refusal && UNREACHED.has(refusal.code)) return true;
-  return status === 0 ? undefined : status === 502 || status === 503 || status === 504;
+/** An answer that we refused to pass on has no status here. */
+function outcomeOf({ upstreamFault, upstreamStatus: status }: RouteCall): UpstreamOutcome {
+  if (upstreamFault !== null) return { kind: 'fault', type: upstreamFault };
+  return status === 0 ? { kind: 'unsent' } : { kind: 'answered', status };
 }

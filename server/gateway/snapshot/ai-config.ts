@@ -53,6 +53,7 @@ type AgentRow = {
   cache_similarity_threshold: string;
   cache_embedding_model: string | null;
   streaming_enabled: boolean;
+  unsupported: 'drop' | 'refuse';
   firewall_policy_id: string | null;
   tool_allowlist: string[];
   output_schema: Record<string, unknown> | null;
@@ -103,6 +104,8 @@ export type AiConfig = {
   readonly agentsById: ReadonlyMap<string, AiAgentConfig>;
   /** An archived agent answers to its slug until another takes it. */
   readonly agentsBySlug: ReadonlyMap<string, AiAgentConfig>;
+  /** By route: the agent with a provider that the route was composed for, or is the primary route of. */
+  readonly composedFor: ReadonlyMap<string, AiAgentConfig>;
 };
 
 /** Gateways and agents of the AI planes (interface rule 50 §3, §5). */
@@ -115,7 +118,7 @@ export const aiConfig = defineSlice({
     ai_agents: `select tenant_id, sandbox, id, gateway_id, name, slug, provider, primary_route_id, fallback_route_ids, upstream_secret_ids, enforced_system_prefix, default_model, model_allowlist, model_denylist,
       model_rewrite, budget_daily_usd::text, budget_monthly_usd::text, budget_per_call_max_tokens, budget_overage_action, budget_boost, alert_thresholds, fallback_agent_id, unpriced_action,
       pii_redact_policy_id, pii_request_mode, pii_response_mode, pii_streaming_mode, pii_streaming_holdback_chars, tags, cache_mode, cache_scope, cache_ttl_seconds,
-      cache_similarity_threshold::text, cache_embedding_model, streaming_enabled, firewall_policy_id, tool_allowlist, output_schema, output_validation_action,
+      cache_similarity_threshold::text, cache_embedding_model, streaming_enabled, unsupported, firewall_policy_id, tool_allowlist, output_schema, output_validation_action,
       guardrail_webhook_url, guardrail_webhook_secret_id, guardrail_webhook_mode, guardrail_webhook_timeout_ms, guardrail_webhook_failure_action, routing_policy,
       data_residency_region, cmek_key_id, rate_limit_rpm, rate_limit_tpm, max_concurrency, status, paused_reason
       from ai_agents where ${OF_SPACE} order by (status = 'archived') desc, updated_at`,
@@ -128,6 +131,9 @@ export const aiConfig = defineSlice({
         agentsById: new Map(agents.map((agent) => [agent.id, agent])),
         // Those that aren't archived come last, and win.
         agentsBySlug: new Map(agents.map((agent) => [agent.slug, agent])),
+        composedFor: new Map(
+          agents.flatMap((agent) => (agent.provider === null || agent.primary_route_id === null ? [] : [[agent.primary_route_id, agent]])),
+        ),
       },
     };
   },

@@ -1,4 +1,3 @@
-import { parse as parseLossless } from 'lossless-json';
 import { METHODS } from '#server/domain/routes/config/schema.ts';
 import {
   type ConfigRow,
@@ -11,6 +10,7 @@ import {
 import { listReferences, parseTemplate } from '#server/domain/templates/grammar.ts';
 import { textsIn } from '#server/domain/templates/texts.shared.ts';
 import { compileRanges } from '#server/kernel/address.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
 import { parseTarget } from '#server/platform/http-out/target-url.ts';
@@ -257,6 +257,6 @@ function compileLimit(fields: EffectiveConfig, key: string): RateLimit | null {
 /** JSON with its numbers as they are written; an object, or null when the text is something else. */
 function parseBodyObject(text: string | null): Readonly<Record<string, unknown>> | null {
   if (text === null) return null;
-  const value = parseLossless(text);
+  const value = parseExact(text);
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { isLosslessNumber, stringify } from 'lossless-json';
 import { mapTexts } from '#server/domain/templates/texts.shared.ts';
+import { LosslessNumber } from '#server/kernel/lossless-json.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import type { Steps } from '#server/kernel/slices.ts';
 import { type Refused, refused } from '../core/refusal.ts';
@@ -20,7 +20,7 @@ export function* injectBody(
   injected: Json,
 ): Steps<{ body: Buffer; contentType: string | null } | Refused> {
   if (body === null || body.length === 0)
-    return { body: Buffer.from(text(injected)), contentType: contentType === '' ? 'application/json' : null };
+    return { body: Buffer.from(written(injected)), contentType: contentType === '' ? 'application/json' : null };
   const end = contentType.indexOf(';');
   const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
   if (type === 'application/x-www-form-urlencoded') return yield* injectForm(body, injected);
@@ -46,7 +46,7 @@ export function renderBody(injected: Json, templates: ReadonlyMap<string, Compil
 }
 
 const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LosslessNumber);
 
 /**
  * The caller's object with the configured members put in, as pieces of bytes: what nobody changes is neither read nor written anew, so that numbers keep
@@ -76,13 +76,12 @@ function* merge(caller: Buffer, injected: Json): Steps<Buffer[] | undefined> {
 }
 
 const OPEN_BRACE = 0x7b;
-const written = (value: unknown): string => stringify(value) ?? 'null';
-const text = (value: Json): string => stringify(value) ?? '{}';
+const written = (value: unknown): string => JSON.stringify(value) ?? 'null';
 
 function* injectForm(body: Buffer, injected: Json): Steps<{ body: Buffer; contentType: null } | Refused> {
   const pairs: [string, string][] = [];
   for (const [name, value] of Object.entries(injected)) {
-    if (isLosslessNumber(value)) pairs.push([name, value.value]);
+    if (value instanceof LosslessNumber) pairs.push([name, value.value]);
     else if (typeof value === 'object' && value !== null)
       return refused('template_invalid', `The injected field ${name} can't be sent in a form body.`);
     else pairs.push([name, value === null ? '' : String(value)]);

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import path from 'node:path';
 import { handleAgents } from '#server/api/agents/handle.ts';
 import { handle } from '#server/api/handle.ts';
+import { MCP_PATH, serveManagementMcp } from '#server/api/mcp/serve.ts';
 import { handle as handleOAuth } from '#server/oauth/handle.ts';
 import { handleMetadata } from '#server/oauth/metadata.ts';
 import { env } from '#server/platform/env.ts';
@@ -40,6 +41,7 @@ export async function startWeb() {
 
 function planeOf(target: string): (request: Request) => Promise<Response> {
   if (target.startsWith('/oauth/')) return handleOAuth;
+  if (target === MCP_PATH) return (request) => serveManagementMcp(request);
   if (target.startsWith('/agent/v1/')) return (request) => handleAgents(request);
   return target.startsWith('/.well-known/') ? handleMetadata : handle;
 }

@@ -14,12 +14,14 @@ export class DatabaseFault extends Error {
   readonly statement: number | null;
   /** The key that was shown instead of the pinned one. */
   readonly hostKey: string | null;
+  /** Another session changed the same objects first. The statement changed nothing, nor did the transaction it was in, and may be repeated. */
+  readonly conflict: boolean;
 
   constructor(
     type: DatabaseFaultType,
     stage: Stage,
     text: string,
-    more: { code?: string | null; statement?: number | null; hostKey?: string | null; cause?: unknown } = {},
+    more: { code?: string | null; statement?: number | null; hostKey?: string | null; conflict?: boolean; cause?: unknown } = {},
   ) {
     super(text, more.cause === undefined ? undefined : { cause: more.cause });
     this.name = 'DatabaseFault';
@@ -29,12 +31,20 @@ export class DatabaseFault extends Error {
     this.text = text;
     this.statement = more.statement ?? null;
     this.hostKey = more.hostKey ?? null;
+    this.conflict = more.conflict ?? false;
   }
 
   /** The same of one statement of several. */
   at(statement: number): DatabaseFault {
-    const { type, stage, text, code, hostKey } = this;
-    return new DatabaseFault(type, stage, text, { code, hostKey, statement });
+    const { type, stage, text, code, hostKey, conflict } = this;
+    return new DatabaseFault(type, stage, text, { code, hostKey, conflict, statement });
+  }
+
+  /** The same of a conflict that was still there after the last attempt. */
+  outlasting(): DatabaseFault {
+    const { type, stage, text, code, statement } = this;
+    const next = 'Other sessions kept changing the same objects of the database. Try again.';
+    return new DatabaseFault(type, stage, `${text.slice(0, 400)}. ${next}`, { code, statement, conflict: true });
   }
 }
 

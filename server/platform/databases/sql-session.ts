@@ -1,3 +1,4 @@
+import { retryConflicts, retryingWire } from './conflicts.ts';
 import { type DatabaseSession, type Engine, plainName, plainPassword, type Row } from './engine.ts';
 import { DatabaseFault } from './fault.ts';
 import type { Wire } from './wire.ts';
@@ -19,12 +20,29 @@ export type Dialect = {
 
 const MOST_NAMES = 10_000;
 
-export function sqlSession(engine: Engine, wire: Wire, dialect: Dialect): DatabaseSession {
+export function sqlSession(engine: Engine, plain: Wire, dialect: Dialect): DatabaseSession {
+  const wire = retryingWire(plain);
   const run = (statement: string) => wire.query(statement);
 
   /** The fault of a statement says which it was. */
-  async function runAll(statements: readonly string[]): Promise<void> {
-    for (const [i, statement] of statements.entries()) await run(statement).catch((error: unknown) => fail(error, i + 1));
+  async function runAll(on: Wire, statements: readonly string[]): Promise<void> {
+    for (const [i, statement] of statements.entries()) await on.query(statement).catch((error: unknown) => fail(error, i + 1));
+  }
+
+  /** All of them or none, from the start again after a conflict, which ended the transaction. */
+  async function transact(
+    { begin, commit, rollback }: NonNullable<Dialect['transaction']>,
+    username: string,
+    statements: readonly string[],
+  ) {
+    await plain.script(begin(username));
+    try {
+      await runAll(plain, statements);
+      await plain.query(commit);
+    } catch (error) {
+      await plain.query(rollback).catch(() => undefined);
+      throw error;
+    }
   }
 
   const exists = (username: string) => dialect.exists(wire, plainName(username));
@@ -43,14 +61,7 @@ export function sqlSession(engine: Engine, wire: Wire, dialect: Dialect): Databa
       wire.concealed.names.add(plainName(username));
       wire.concealed.passwords.add(plainPassword(password));
       const { transaction } = dialect;
-      if (transaction) await wire.script(transaction.begin(username));
-      try {
-        await runAll(statements);
-        if (transaction) await run(transaction.commit);
-      } catch (error) {
-        if (transaction) await run(transaction.rollback).catch(() => undefined);
-        throw error;
-      }
+      await (transaction ? retryConflicts(() => transact(transaction, username, statements)) : runAll(wire, statements));
     },
 
     async extendUser(username, expiresAt) {

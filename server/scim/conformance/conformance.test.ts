@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { access, mkdir, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { promisify } from 'node:util';
 import { testDatabase } from '#server/testing/database.ts';
+import { pythonWith } from '#server/testing/python.ts';
 import { directory, serveScim } from '../scim.fixture.ts';
 
 await testDatabase();
@@ -43,40 +42,12 @@ const EXPECTED: readonly { of: RegExp; because: string }[] = [
   },
 ];
 
-/** A machine without a package index must not wait for it. */
-const QUICKLY = ['--disable-pip-version-check', '--retries', '1', '--timeout', '10'];
-
 type Result = { status: string; title: string; resource: string | null; reason: string };
-
-/** A Python with the packages, made once per machine; throws without Python or without a package index. */
-async function python(): Promise<string> {
-  const folder = path.join(tmpdir(), `sallyport-${PACKAGES[0]?.replace('==', '-')}`);
-  const interpreter = path.join(folder, 'bin', 'python');
-  if (await exists(interpreter)) return interpreter;
-  const made = `${folder}-${process.pid}`;
-  await mkdir(made, { recursive: true });
-  try {
-    await run('python3', ['-m', 'venv', made]);
-    await run(path.join(made, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', ...QUICKLY, ...PACKAGES], {
-      timeout: 240_000,
-    });
-    await rename(made, folder).catch(() => undefined);
-  } finally {
-    await rm(made, { recursive: true, force: true });
-  }
-  return interpreter;
-}
-
-const exists = (file: string) =>
-  access(file).then(
-    () => true,
-    () => false,
-  );
 
 test('scim2-tester finds nothing that departs from the standard', async (t) => {
   let interpreter: string;
   try {
-    interpreter = await python();
+    interpreter = await pythonWith(PACKAGES);
   } catch (error) {
     t.skip(`scim2-tester can't be installed: ${(error as Error).message.split('\n')[0]}`);
     return;

@@ -132,12 +132,12 @@ const refusal = (op: AnyOperation, field: string) => (error: unknown) => {
 };
 
 /** Names of fields that say where something goes. Origins of pages and addresses of callers are none. */
-const ADDRESS = /(?:^|_)(?:urls?|uri|hosts?|hostname|endpoint|issuer|port|sslmode|tls|srv|fingerprint|agent_id|ca_cert_pem)$/;
+const ADDRESS = /(?:^|_)(?:urls?|upstream|uri|hosts?|hostname|endpoint|issuer|port|sslmode|tls|srv|fingerprint|agent_id|ca_cert_pem)$/;
 
 /** Address fields of edits, in families with credentials, that neither a row nor the fixture speaks of; and what the fixture says for nothing. */
 export function undeclaredAddresses(rows: readonly AnyOperation[], fixture: Subject['fixture']): string[] {
   const said = Object.keys(fixture.movesNothing ?? {});
-  if (!fixture.secretInput) return said;
+  if (!fixture.secretInput && !rows.some(({ moves }) => moves)) return said;
   const found = rows.filter(isEdit).flatMap((op) =>
     addressesOf(op.input)
       .filter((field) => !op.moves?.to.includes(field))

@@ -1,4 +1,5 @@
 import { byPattern, digitsOf, type Entity, type Range } from './entity.ts';
+import { isMachineLogin, isTimeStamp } from './lookalikes.ts';
 import { realDate } from './real-date.ts';
 
 export const contact: readonly Entity[] = [
@@ -6,7 +7,7 @@ export const contact: readonly Entity[] = [
     entity: 'EMAIL_ADDRESS',
     title: 'Email address',
     group: 'contact',
-    about: 'A local part, `@` and a domain name whose last label has two letters or more.',
+    about: 'A local part, `@` and a domain name whose last label has two letters or more. Remotes such as `git@github.com` are ignored.',
     example: 'Write to jane@example.com today.',
     format: 'email',
     confidence: 0.95,
@@ -43,7 +44,7 @@ export const contact: readonly Entity[] = [
       pattern: /(?<![\w.+)/-])\(?\d{2,5}\)?(?:[ ./-]{0,2}\d{2,5}){1,5}(?![\w-])/g,
       accepts: (match) => {
         const { length } = digitsOf(match);
-        return length >= 8 && length <= 15;
+        return length >= 8 && length <= 15 && !isTimeStamp(match);
       },
     }),
   },
@@ -76,7 +77,8 @@ function emailAddresses(text: string, from: number): Range[] {
     let end = at + 1;
     while (end < text.length && end - at <= 253 && isDomain(text.charCodeAt(end))) end++;
     while (end > at && !isAlphanumeric(text.charCodeAt(end - 1))) end--;
-    if (start < at && isDomainName(text.slice(at + 1, end)) && !isOwnToken(text.slice(start, end))) found.push({ start, end });
+    if (start === at || !isDomainName(text.slice(at + 1, end)) || isOwnToken(text.slice(start, end))) continue;
+    if (!isMachineLogin(text, start, at, end)) found.push({ start, end });
   }
   return found;
 }

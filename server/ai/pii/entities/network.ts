@@ -1,12 +1,14 @@
 import ipaddr from 'ipaddr.js';
 import { byPattern, type Entity, type Range } from './entity.ts';
+import { isVersionNumber } from './lookalikes.ts';
 
 export const network: readonly Entity[] = [
   {
     entity: 'IP_ADDRESS',
     title: 'IP address',
     group: 'network',
-    about: 'Public IPv4 and IPv6 addresses. Private, loopback and documentation ranges are ignored.',
+    about:
+      'Public IPv4 and IPv6 addresses. Private, loopback and documentation ranges are ignored, and so are numbers of versions and sections.',
     example: 'Blocked 8.8.4.4 at the edge.',
     format: 'generic',
     confidence: 0.8,
@@ -14,7 +16,8 @@ export const network: readonly Entity[] = [
     find: byPattern({
       pattern: /(?<![\w.])\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w]|\.\d)/g,
       hint: '.',
-      accepts: (match) => isPublic(match),
+      // No address is written as 1.000.000.000.
+      accepts: (match, start, text) => !match.includes('.000') && isPublic(match) && !isVersionNumber(text, start, start + match.length),
     }),
   },
   {
@@ -53,7 +56,10 @@ function ipv6(match: string, start: number): Range | false {
 
 function isPublic(address: string): boolean {
   try {
-    return ipaddr.parse(address).range() === 'unicast';
+    const parsed = ipaddr.parse(address);
+    // Of IPv6 only 2000::/3 is given out (RFC 4291 §2.4): `a::b` is code.
+    if (parsed instanceof ipaddr.IPv6 && !parsed.isIPv4MappedAddress() && ((parsed.parts[0] ?? 0) & 0xe000) !== 0x2000) return false;
+    return parsed.range() === 'unicast';
   } catch {
     return false;
   }

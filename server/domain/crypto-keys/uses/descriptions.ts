@@ -31,13 +31,13 @@ export const operations: NonNullable<Descriptions['operations']> = {
   },
   'crypto_keys.jwt': {
     description:
-      'Signs a JWT. `iat` is added when it is missing, and `exp` when you send `ttl_seconds`; no other claim is. `kid` names the key and its version.',
+      'Signs a JWT. Claims are signed as you send them: digits of numbers, names and their order stay. `iat` is added at the end when it is missing, and `exp` when you send `ttl_seconds`; no other claim is. `kid` names the key and its version.',
     success: 'The token.',
   },
   'crypto_keys.verify_jwt': {
     description:
       "Verifies a JWT of this key: form, algorithm, version, signature, times, and the claims you expect. A token that isn't valid is no error: `error` says why.",
-    success: 'The claims of a valid token, or why it is not valid.',
+    success: 'The claims of a valid token as they were signed, or why it is not valid.',
   },
   'crypto_keys.webhook_sign': {
     description: 'Signs the body of a webhook the way its receivers expect it.',

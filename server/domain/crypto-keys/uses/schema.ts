@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { inQuery, pathId, secret, shownOnce, unstored } from '#server/kernel/fields.ts';
+import { objectText, sameObjectText } from '#server/kernel/json-fields.ts';
 import { DATA_KEY_BITS, JWT_FAULTS, MAX_DATA_BYTES, MAX_TOKEN_LENGTH, WEBHOOK_FORMATS } from '#server/kernel/key-types.ts';
 
 /** Items of one call (interface rule 40 §10.1). */
@@ -87,10 +88,9 @@ export const DataKey = z
   .object({ plaintext_b64: shownOnce(z.string()).optional(), ciphertext: z.string(), key_version })
   .meta({ id: 'CryptoDataKey' });
 
-const json = () => unstored(z.record(z.string(), z.unknown()));
 export const SignJwt = z.object({
   name: pathId(),
-  claims: json(),
+  claims: unstored(objectText()),
   header_overrides: unstored(z.record(z.string(), z.unknown()).optional()),
   ttl_seconds: z.int().min(1).max(31_536_000).optional(),
 });
@@ -111,7 +111,8 @@ export const VerifyJwt = z.object({
 export const JwtVerdict = z
   .object({
     valid: z.boolean(),
-    claims: z.record(z.string(), z.unknown()).optional(),
+    /** As they were signed. */
+    claims: sameObjectText().optional(),
     key_version: key_version.optional(),
     alg: z.string().optional(),
     kid: z.string().optional(),

@@ -31,11 +31,12 @@ async function withKey(wanted: Parameters<typeof storedKey>[1] = {}) {
   const { text: key } = await w.key();
   const use = (verb: string, body: unknown, headers: Record<string, string> = {}) =>
     call('POST', `/crypto/keys/${encodeURIComponent(stored.name)}/${verb}`, { key, body, headers });
+  const raw = (verb: string, body: string) => call('POST', `/crypto/keys/${encodeURIComponent(stored.name)}/${verb}`, { key, raw: body });
   const audits = async () => {
     await flushUses();
     return db().audit_logs.findMany({ where: { tenant_id: w.tenant.id, resource_id: stored.id }, orderBy: { seq: 'asc' } });
   };
-  return { w, ...stored, key, use, audits };
+  return { w, ...stored, key, use, raw, audits };
 }
 
 const refusal = ({ status, body }: { status: number; body: { error?: { type: string } } }) => [status, body.error?.type];
@@ -112,6 +113,23 @@ test('MACs and signatures of the specification are made and verified', async () 
     );
   }
 });
+
+test('claims are signed and shown as they were sent, or refused', async () => {
+  const { use, raw } = await withKey({ key_type: 'ed25519' });
+  const claims = '{"sub":"u","id":7615917337495251231,"rate":1.10,"2":1,"1":2,"__proto__":{"x":1},"constructor":[-0,1e400]}';
+  const times = '"iat":1767225600,"exp":4102444800';
+  const sent = `${claims.slice(0, -1)}, "iat" : 1767225600,\n "exp":4102444800}`;
+  const { token } = (await raw('jwt', `{"claims":${sent}}`)).body.data;
+  assert.equal(payloadOf(token), `${claims.slice(0, -1)},${times}}`);
+  const verdict = await use('jwt/verify', { token });
+  assert.ok(verdict.text.includes(`"claims":${claims.slice(0, -1)},${times}}`), verdict.text);
+  const issued = payloadOf((await raw('jwt', `{"claims":${claims},"ttl_seconds":60}`)).body.data.token);
+  assert.ok(issued.startsWith(`${claims.slice(0, -1)},"iat":`), issued);
+  for (const refused of ['{"sub":"a","sub":"b"}', '{"exp":1e400}', '{"iat":1767225600.5}', '{"nbf":9007199254740993}', '[1]', '"sub"', '1'])
+    assert.deepEqual(refusal(await raw('jwt', `{"claims":${refused}}`)), [400, 'validation_error'], refused);
+});
+
+const payloadOf = (token: string) => Buffer.from(token.split('.')[1] as string, 'base64url').toString();
 
 test('the JWTs of the specification are signed and verified, and webhooks in every format', async () => {
   const id = '5b1c7d2e-8f40-4c1a-9a55-0d2f3c4b5a61';

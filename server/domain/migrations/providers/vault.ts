@@ -1,5 +1,5 @@
+import { parseLossless, stringifyLossless } from '#server/kernel/lossless-json.ts';
 import { trimEnd } from '#server/kernel/trim-end.ts';
-import { parseLossless, stringifyLossless } from '#server/platform/lossless-json.ts';
 import { jsonOf, refusalOf, type StoreHttp } from './http.ts';
 import { type Cursor, type Provider, ProviderFault, type SourceEntry, TooLarge, VALUE_BYTES } from './provider.ts';
 

@@ -3,6 +3,7 @@ import { parsedJson } from '#server/ai/json.ts';
 import { errorMessage } from '#server/ai/providers/serve.ts';
 import type { Adapter } from '#server/ai/shapes/adapter.ts';
 import { adapterOf } from '#server/ai/shapes/adapters.ts';
+import { timesAt } from '#server/ai/shapes/common-body.ts';
 import type { WaitingStage } from '#server/ai/stream/event.ts';
 import { hiddenUsage } from '#server/ai/stream/hidden-usage.ts';
 import { toolGuard } from '#server/ai/stream/tool-guard.ts';
@@ -21,6 +22,7 @@ import type { Answered } from '../upstream/ask.ts';
 import { AnswerTooLarge } from '../upstream/attempt.ts';
 import type { CallerGone } from '../upstream/caller.ts';
 import { refusalOfFault } from '../upstream/fault.ts';
+import { streams } from '../upstream/first-event.ts';
 import { ASK_AGAIN, type Judged, judged, schemaJudge } from './judge.ts';
 import { relay } from './stream.ts';
 import { whole } from './unstreamed.ts';
@@ -36,7 +38,7 @@ export async function answer(call: AiCall, runtime: Runtime, caller: CallerGone,
   if (status >= 200 && status < 300 && status !== 204) {
     const encoding = fieldOf(headers, 'content-encoding');
     if (encoding !== undefined && encoding !== 'identity') return unreadable(found, 'compressed its answer although it was asked not to');
-    return streams(call, found) ? streamed(call, runtime, caller, found) : whole(call, runtime, found);
+    return streams(call, attempt) ? streamed(call, runtime, caller, found) : whole(call, runtime, found);
   }
   if (status === 401 || status === 403) return authFailed(call, found);
   if (status < 400 && status !== 204) return unreadable(found, 'answered with a redirection');
@@ -84,18 +86,12 @@ async function relayError(call: AiCall, runtime: Runtime, { attempt, resolution,
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-const STREAMED = /^(?:text\/event-stream|application\/x-ndjson|application\/vnd\.amazon\.eventstream)\b/i;
-
-function streams(call: AiCall, { attempt }: Answered): boolean {
-  return call.state.stream && STREAMED.test(fieldOf(attempt.headers, 'content-type') ?? '');
-}
-
 async function streamed(call: AiCall, runtime: Runtime, caller: CallerGone, found: Answered): Promise<Judged> {
   const { attempt, outgoing, resolution, candidate } = found;
   const theirs = adapterOf(outgoing.way.shape);
   if (!theirs) return unreadable(found, 'streamed an answer that nothing can read');
   const { wire } = theirs.stream;
-  const meter = usageMeter(theirs.stream);
+  const meter = usageMeter(theirs.stream, timesAt(call.state.body ?? {}, 'n'));
   const recorded = recorder(call, outgoing.translation);
   try {
     const sent = await relay(call, runtime, caller, {

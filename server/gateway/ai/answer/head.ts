@@ -13,6 +13,7 @@ const DROPPED = new Set([
   'openai-project',
   'anthropic-organization-id',
   'server',
+  'service-version',
   'alt-svc',
   'cache-control',
   'content-type',

@@ -64,6 +64,7 @@ class Relay implements AnswerSink {
   readonly #runtime: Runtime;
   readonly #resolve: (sent: Relayed) => void;
   readonly #reader;
+  readonly #completed: ((event: StreamEvent) => StreamEvent) | undefined;
   readonly #writer;
   /** Steps of the answer that wait for a thread, in their order: nothing more is read meanwhile. */
   #waiting: Promise<void> | null = null;
@@ -90,6 +91,7 @@ class Relay implements AnswerSink {
     this.#resolve = resolve;
     this.#reader = streamReader(plan.from);
     this.#writer = streamWriter(plan.to);
+    this.#completed = plan.grammar.completed?.();
   }
 
   start(): void {
@@ -221,6 +223,7 @@ class Relay implements AnswerSink {
   #pass(events: readonly StreamEvent[]): Waits<void> {
     const { meter, stages, grammar, native } = this.#plan;
     for (const event of events) {
+      this.#completed?.(event);
       meter.see(event);
       const told = grammar.failure(event);
       if (told !== undefined) {

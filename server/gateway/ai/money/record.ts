@@ -1,5 +1,6 @@
 import { costNano } from '#server/ai/prices/cost.ts';
 import { inputTokens, outputTokens, type Usage } from '#server/ai/usage/usage.ts';
+import { log } from '#server/platform/log.ts';
 import { isoInstant } from '../../core/iso-instant.ts';
 import { countTokens, leaveAgent } from '../../governance/limits.ts';
 import { recordCall } from '../../governance/log/writer.ts';
@@ -16,17 +17,26 @@ export function charge(call: AiCall, provider: string, model: string, usage: Usa
   call.state.charges.push({ provider, model: storable(model), usage, nano: known === null ? null : costNano(usage, known) });
 }
 
-/** Step 18, once a call, however it ended: its places are given back, its reservation is settled, and its row is written. Never throws. */
+/**
+ * Step 18, once a call, however it ended: its places are given back, its reservation is settled, and its row is written. The answer ends after that, so that
+ * the caller's next call finds places and budgets as this one left them. Never throws.
+ */
 export function settle(call: AiCall): void {
-  const { state } = call;
   leaveAgent(call);
+  void recorded(call)
+    .catch((error: unknown) => log.error({ err: error, request_id: call.requestId }, 'failed to log a call'))
+    .then(() => call.res.letEnd('spend'));
+}
+
+async function recorded(call: AiCall): Promise<void> {
+  const { state } = call;
   const { principal, agent, gateway, detected, model } = state;
   // A failed authentication is in the audit log, and nowhere else.
   if (principal === null) return;
   const used = state.charges.reduce((sum, { usage }) => sum + inputTokens(usage) + outputTokens(usage), 0);
   if (agent?.rate_limit_tpm != null) countTokens(agent.id, Math.max(0, used), call.receivedAt);
   const known = detected !== null && !('refuse' in detected) ? detected : null;
-  recordCall({
+  await recordCall({
     subjects: payersOf(call),
     reserved: state.reserved,
     countedIn: state.countedIn,

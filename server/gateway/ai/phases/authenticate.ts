@@ -4,7 +4,6 @@ import { consume, deny, type GovernedPlane, authenticate as judge } from '../../
 import { type AiRefused, aiRefusal } from '../../governance/envelope.ts';
 import type { GovernedCall } from '../../governance/governed-call.ts';
 import type { AiCall } from '../ai-call.ts';
-import { checkVersion } from './inspect.ts';
 
 type Result = AiRefused | undefined | Promise<AiRefused | undefined>;
 
@@ -22,7 +21,7 @@ export function authenticate(call: AiCall, runtime: Runtime): Result {
   return after(judge(call, runtime, plane), () => {
     const { token } = call.state;
     const agentless = token?.agentId === null ? deny(call, plane, aiRefusal('agent_missing', NO_AGENT)) : undefined;
-    return after(agentless, () => after(consume(call, plane), () => checkVersion(call)));
+    return after(agentless, () => consume(call, plane));
   });
 }
 

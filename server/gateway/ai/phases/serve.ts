@@ -4,6 +4,7 @@ import { aiRefusal } from '../../governance/envelope.ts';
 import { type AiCall, detectedOf } from '../ai-call.ts';
 import { answer } from '../answer/answer.ts';
 import { answerFromCache, answerFromNeighbours } from '../answer/cached.ts';
+import { countsHere, countTokens } from '../answer/count-tokens.ts';
 import { ASK_AGAIN } from '../answer/judge.ts';
 import { listModels } from '../answer/models.ts';
 import { reserveBudget } from '../money/budget.ts';
@@ -13,6 +14,8 @@ import { CallerGone } from '../upstream/caller.ts';
 /** Steps 13 to 17: the cache, the budget, the provider, and its answer. What was reserved is settled when the call is over, whatever happens here. */
 export async function serve(call: AiCall, runtime: Runtime): Promise<PhaseResult> {
   if (detectedOf(call).shape === 'models') return listModels(call);
+  if (countsHere(call)) return countTokens(call);
+  call.res.holdEnd('spend');
   const caller = new CallerGone(call.res);
   try {
     const known = await answerFromCache(call);

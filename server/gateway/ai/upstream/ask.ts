@@ -14,9 +14,10 @@ import { type AiCall, detectedOf } from '../ai-call.ts';
 import { modelPolicy } from '../phases/choose-model.ts';
 import { AnswerTooLarge, Attempt } from './attempt.ts';
 import type { CallerGone } from './caller.ts';
-import { type Candidate, candidatesOf, inOrder } from './candidates.ts';
-import { circuitAdmits, failureOf, noteAttempt, openUntil } from './circuits.ts';
+import { type Candidate, candidatesOf, homeProvider, inOrder } from './candidates.ts';
+import { circuitAdmits, noteAttempt, openUntil } from './circuits.ts';
 import { refusalOfFault } from './fault.ts';
+import { judgeFirstEvent } from './first-event.ts';
 import { type Outgoing, outgoingFor } from './outgoing.ts';
 import { prepare } from './prepare.ts';
 import { takesAnotherKey } from './provider-keys.ts';
@@ -45,13 +46,15 @@ export async function ask(call: AiCall, runtime: Runtime, caller: CallerGone): P
   const candidates = inOrder(open, agent?.routing.route_weights ?? {});
   if (!agent || candidates.length === 0)
     return aiRefusal('upstream_not_configured', 'This agent has no route to a provider that is enabled.');
+  const home = homeProvider(call);
+  const own = call.body;
   let last: Answered | AiRefused | undefined;
   let waited = 0;
   let triedAt = Number.POSITIVE_INFINITY;
   for (const [i, candidate] of candidates.entries()) {
-    const wanted = modelFor(call, candidate, i === 0 ? undefined : candidates[0]?.provider);
+    const wanted = modelFor(call, candidate, home);
     if (wanted === null || (wanted !== undefined && !mayCall(call, wanted, candidate))) continue;
-    const outgoing = outgoingFor(call, candidate.provider, wanted ?? model?.final ?? '');
+    const outgoing = outgoingFor(call, { provider: candidate.provider, model: wanted ?? model?.final ?? '', own });
     if ('refuse' in outgoing) {
       const option = 'option' in outgoing && outgoing.option !== undefined ? { extra: { option: outgoing.option } } : {};
       last ??= aiRefusal(outgoing.refuse, outgoing.description, option);
@@ -123,12 +126,12 @@ function discard(last: Answered | AiRefused | undefined): void {
 
 /**
  * The model at a candidate: undefined for the call's own, null when none is known there. Another provider has other models: `provider:model` of the agent's
- * rewrites says which.
+ * rewrites says which, or else the default model of the agent that the route was composed for (interface rule 51 §7.1).
  */
-function modelFor(call: AiCall, { provider }: Candidate, first: string | undefined): string | null | undefined {
+function modelFor(call: AiCall, { provider, defaultModel }: Candidate, home: string): string | null | undefined {
   const { agent, model } = call.state;
-  if (first === undefined || provider === first || model === null || detectedOf(call).storedId !== undefined) return undefined;
-  return agent?.rewrites.get(`${provider}:${model.final}`) ?? null;
+  if (provider === home || model === null || detectedOf(call).storedId !== undefined) return undefined;
+  return agent?.rewrites.get(`${provider}:${model.final}`) ?? defaultModel;
 }
 
 /** Whether the agent's denylist and the token allow the model that stands for the call's own at another provider. */
@@ -147,12 +150,17 @@ async function once(
   routing: RoutingPolicy,
 ): Promise<Answered | AiRefused> {
   const resolution = await prepare(call, runtime, candidate, outgoing);
-  if ('code' in resolution) return resolution;
+  if ('code' in resolution) {
+    noteAttempt(call, candidate, { kind: 'unsent' });
+    return resolution;
+  }
   const target = call.upstream;
   if (target === null) return aiRefusal('internal_error', 'The call has no target.');
   call.state.provider = candidate.provider;
   call.attempts++;
-  const attempt = new Attempt(target.host, routing.attempt_timeout_ms, STREAM_IDLE_MS);
+  const attempt = new Attempt(target.host, routing.attempt_timeout_ms, STREAM_IDLE_MS, ({ type }) =>
+    noteAttempt(call, candidate, { kind: 'fault', type }, { counted: true }),
+  );
   caller.aborts(attempt);
   const began = performance.now();
   try {
@@ -163,22 +171,17 @@ async function once(
       body: call.body,
     };
     await attempt.send(poolOf(call, runtime, target), request, (next, sent) => scrubbedFor(call, runtime, next, sent));
+    await judgeFirstEvent(call, attempt, outgoing);
     call.upstreamStatus = attempt.status;
-    noteFailure(call, candidate, attempt);
+    noteAttempt(call, candidate, { kind: 'answered', status: attempt.status });
     return { attempt, outgoing, candidate, resolution };
   } catch (error) {
     if (!(error instanceof UpstreamFault)) throw error;
-    const refusal = refusalOfFault(error);
-    if (!caller.gone) noteFailure(call, candidate, refusal);
-    return refusal;
+    noteAttempt(call, candidate, caller.gone ? { kind: 'unsent' } : { kind: 'fault', type: error.type });
+    return refusalOfFault(error);
   } finally {
     call.upstreamMs = Math.max(0, call.upstreamMs) + Math.round(performance.now() - began);
   }
-}
-
-function noteFailure(call: AiCall, candidate: Candidate, found: { status: number } | { code: string }): void {
-  const failed = failureOf(call, found);
-  if (failed !== undefined) noteAttempt(call, candidate, failed);
 }
 
 const isServerFault = (status: number): boolean => status >= 500;

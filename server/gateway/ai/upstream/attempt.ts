@@ -33,10 +33,15 @@ export class Attempt implements UpstreamHandler {
   #pieces: Buffer[] = [];
   #state: 'waiting' | 'answering' | 'ended' | 'over' = 'waiting';
   #fault: UpstreamFault | undefined;
+  /** Hears each piece before anything takes it, and the end as undefined. */
+  #inspector: ((piece: Buffer | undefined) => void) | undefined;
+  readonly #onBroken: (fault: UpstreamFault) => void;
 
-  constructor(host: string, firstByteMs: number, idleMs: number) {
+  /** `onBroken` is called when an answer breaks off after its head. */
+  constructor(host: string, firstByteMs: number, idleMs: number, onBroken: (fault: UpstreamFault) => void = () => undefined) {
     this.#host = host;
     this.#idleMs = idleMs;
+    this.#onBroken = onBroken;
     this.#timer = setTimeout(() => this.#timedOut(), firstByteMs);
   }
 
@@ -81,6 +86,36 @@ export class Attempt implements UpstreamHandler {
     return bytes;
   }
 
+  /** Shows the pieces that come, from the first, until `enough` is true of one or none come any more. They stay to be taken. */
+  inspect(enough: (piece: Buffer) => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const show = (piece: Buffer | undefined): boolean => {
+        try {
+          if (piece !== undefined && !enough(piece)) return false;
+          resolve();
+        } catch (error) {
+          reject(error);
+        }
+        this.#inspector = undefined;
+        return true;
+      };
+      if (this.#pieces.some(show)) return;
+      if (this.#state === 'answering') this.#inspector = show;
+      else resolve();
+    });
+  }
+
+  /** Takes another answer for this one, whose stream is given up. */
+  becomes(status: number, body: Buffer): void {
+    this.#answer?.abort();
+    clearTimeout(this.#timer);
+    this.status = status;
+    this.headers = ['content-type', 'application/json'];
+    this.#pieces = [body];
+    this.#fault = undefined;
+    this.#state = 'ended';
+  }
+
   /** Gives what has come and what will come to a sink. */
   take(sink: AnswerSink): void {
     this.#sink = sink;
@@ -109,6 +144,7 @@ export class Attempt implements UpstreamHandler {
     this.#state = 'over';
     clearTimeout(this.#timer);
     this.#answer?.abort();
+    this.#inspector?.(undefined);
     // Nobody may be waiting for it any more.
     this.#head.promise.catch(() => undefined);
     this.#head.reject(new UpstreamFault('aborted', 'The call was given up.'));
@@ -127,7 +163,11 @@ export class Attempt implements UpstreamHandler {
     this.#timer?.refresh();
     // The bytes are lent.
     if (this.#sink) this.#sink.data(bytes);
-    else this.#pieces.push(Buffer.from(bytes));
+    else {
+      const piece = Buffer.from(bytes);
+      this.#pieces.push(piece);
+      this.#inspector?.(piece);
+    }
   }
 
   onEnd(): void {
@@ -145,8 +185,10 @@ export class Attempt implements UpstreamHandler {
   #finish(fault: UpstreamFault | undefined): void {
     if (this.#state !== 'answering') return;
     clearTimeout(this.#timer);
+    if (fault) this.#onBroken(fault);
     this.#fault = fault;
     this.#state = this.#sink ? 'over' : 'ended';
+    this.#inspector?.(undefined);
     if (!this.#sink) return;
     if (fault) this.#sink.fault(fault);
     else this.#sink.end();

@@ -2,6 +2,7 @@ import { PROVIDERS } from '#server/ai/providers/catalogue.ts';
 import { randomBuffer } from '#server/crypto/random.ts';
 import type { AiAgentConfig } from '../../snapshot/ai-config.ts';
 import type { Environment, Route } from '../../snapshot/model.ts';
+import type { SpaceSnapshot } from '../../snapshot/slices.ts';
 import type { AiCall } from '../ai-call.ts';
 
 /** A route that can serve the call. */
@@ -10,6 +11,8 @@ export type Candidate = {
   readonly environment: Environment;
   /** ID of the catalogue; `custom` for a route that nothing is known of. */
   readonly provider: string;
+  /** The model that is called where the call's own is of another provider; null when the route has none. */
+  readonly defaultModel: string | null;
   /** Null when it is only known once variables are filled in. */
   readonly host: string | null;
 };
@@ -18,17 +21,43 @@ export type Candidate = {
 export function candidatesOf({ snapshot, state }: AiCall): Candidate[] {
   const agent = state.backup ?? state.agent;
   if (!agent) return [];
-  return (state.backup ? routesOf(agent).slice(0, 1) : routesOf(agent)).flatMap((id, i) => {
+  return (state.backup ? routesOf(agent).slice(0, 1) : routesOf(agent)).flatMap((id) => {
     const route = snapshot.route(id);
     if (!route?.enabled) return [];
     const environment = route.environment(route.baseEnvironment);
     if (!environment?.enabled) return [];
-    const { target } = environment.config('POST');
-    const host = target.kind === 'fixed' ? target.target.host : null;
-    const own = id === agent.primary_route_id || host === null;
-    const provider = (i === 0 && own ? agent.provider : null) ?? providerAt(host) ?? agent.provider ?? 'custom';
-    return [{ route, environment, provider, host }];
+    const host = hostOf(environment);
+    return [
+      {
+        ...{ route, environment, host, provider: providerOf(snapshot, agent, id, host) },
+        defaultModel: snapshot.ai.composedFor.get(id)?.default_model ?? null,
+      },
+    ];
   });
+}
+
+/** The provider whose models the agent's calls name: that of its primary route, whatever is tried first. */
+export function homeProvider({ snapshot, state }: AiCall): string {
+  const agent = state.backup ?? state.agent;
+  const [id] = agent ? routesOf(agent) : [];
+  const route = id === undefined ? undefined : snapshot.route(id);
+  const environment = route?.environment(route.baseEnvironment);
+  return agent && id !== undefined
+    ? providerOf(snapshot, agent, id, environment ? hostOf(environment) : null)
+    : (agent?.provider ?? 'custom');
+}
+
+/** What a route speaks: what its agent was made for; then what its host shows; a route that nothing is known of speaks as its agent's own. */
+const providerOf = ({ ai }: SpaceSnapshot, agent: AiAgentConfig, routeId: string, host: string | null): string =>
+  (routeId === agent.primary_route_id ? agent.provider : null) ??
+  ai.composedFor.get(routeId)?.provider ??
+  providerAt(host) ??
+  agent.provider ??
+  'custom';
+
+function hostOf(environment: Environment): string | null {
+  const { target } = environment.config('POST');
+  return target.kind === 'fixed' ? target.target.host : null;
 }
 
 const routesOf = ({ primary_route_id, fallback_route_ids }: AiAgentConfig): string[] =>

@@ -1,5 +1,6 @@
 import { isCircuitFailure, opensCircuit } from '#server/ai/routing-policy.ts';
 import { processState } from '#server/kernel/process-state.ts';
+import { healthOf, type UpstreamOutcome } from '#server/platform/http-out/health.ts';
 import { log } from '#server/platform/log.ts';
 import { inOwnTransaction } from '#server/platform/own-transaction.ts';
 import { type Lru, lru } from '../../credentials/lru.ts';
@@ -16,8 +17,8 @@ type Circuit = {
   failures: number;
   /** What this gateway decided, until the snapshot has it; null: closed here. */
   opened: { until: number; at: number; written: boolean } | null;
-  /** The call that tries the route; another may take its place after this instant. */
-  probing: number;
+  /** The call that tries the route, and until when no other does; null: none. */
+  probe: { requestId: string; until: number } | null;
 };
 
 const WINDOW_MS = 60_000;
@@ -34,8 +35,8 @@ export function circuitAdmits(call: AiCall, candidate: Candidate): boolean {
   const now = Date.now();
   if (until > now) return false;
   const circuit = circuitOf(call, candidate);
-  if (circuit.probing > now) return false;
-  circuit.probing = now + PROBE_MS;
+  if ((circuit.probe?.until ?? 0) > now) return false;
+  circuit.probe = { requestId: call.requestId, until: now + PROBE_MS };
   return true;
 }
 
@@ -51,17 +52,25 @@ export function openUntil(call: AiCall, candidate: Candidate): number | null {
   return Math.max(told ?? 0, own.until);
 }
 
-/** Counts an attempt at a route: `failed` says how, null that it answered well. */
-export function noteAttempt(call: AiCall, candidate: Candidate, failed: string | null): void {
+/**
+ * Counts how an attempt at a route ended. An answer is counted by its head; one that breaks off after a good head is one failure more. An outcome that says
+ * nothing about the provider only lets another call try it.
+ */
+export function noteAttempt(call: AiCall, candidate: Candidate, outcome: UpstreamOutcome, { counted = false } = {}): void {
   const policy = call.state.agent?.routing.circuit;
   if (!policy) return;
+  const health = healthOf(outcome, (status) => isCircuitFailure(policy, status));
+  const circuit = circuitOf(call, candidate);
+  if (health === 'unknown') {
+    if (circuit.probe?.requestId === call.requestId) circuit.probe = null;
+    return;
+  }
   const now = Date.now();
   const wasOpen = openUntil(call, candidate);
-  const circuit = circuitOf(call, candidate);
   if (now - circuit.since > WINDOW_MS) Object.assign(circuit, { since: now, requests: 0, failures: 0 });
-  circuit.requests++;
-  circuit.probing = 0;
-  if (failed === null) {
+  if (!counted) circuit.requests++;
+  circuit.probe = null;
+  if (health === 'well') {
     if (wasOpen !== null && wasOpen <= now) close(call, candidate, circuit);
     return;
   }
@@ -69,18 +78,11 @@ export function noteAttempt(call: AiCall, candidate: Candidate, failed: string |
   // Calls that were under way when it opened say nothing new.
   if (wasOpen !== null && wasOpen > now) return;
   if (wasOpen === null && !opensCircuit(policy, circuit)) return;
-  open(call, candidate, circuit, policy.cooldown_ms, failed);
+  open(call, candidate, circuit, policy.cooldown_ms, causeOf(outcome));
 }
 
-/** How an attempt failed, as circuits see it: null when the route answered well, undefined when nothing can be said of it. */
-export function failureOf(call: AiCall, found: { status: number } | { code: string }): string | null | undefined {
-  const policy = call.state.agent?.routing.circuit;
-  if (!policy) return undefined;
-  if ('status' in found) return isCircuitFailure(policy, found.status) ? String(found.status) : null;
-  return UNREACHED.has(found.code) ? found.code : undefined;
-}
-
-const UNREACHED = new Set(['upstream_timeout', 'upstream_unreachable', 'upstream_invalid_response']);
+const causeOf = (outcome: UpstreamOutcome): string =>
+  outcome.kind === 'fault' ? outcome.type : outcome.kind === 'answered' ? String(outcome.status) : outcome.kind;
 
 function open(call: AiCall, candidate: Candidate, circuit: Circuit, cooldownMs: number, cause: string): void {
   const at = Date.now();
@@ -129,7 +131,7 @@ function circuitOf(call: AiCall, candidate: Candidate): Circuit {
   const name = nameOf(call, candidate);
   const known = state.get(name);
   if (known) return known;
-  const circuit: Circuit = { since: Date.now(), requests: 0, failures: 0, opened: null, probing: 0 };
+  const circuit: Circuit = { since: Date.now(), requests: 0, failures: 0, opened: null, probe: null };
   state.set(name, circuit);
   return circuit;
 }

@@ -1,4 +1,5 @@
-import { type Destination, fitBody, type Unserved, upstreamTarget, vertexLocation, type Way, wayTo } from '#server/ai/providers/serve.ts';
+import { vertexLocation } from '#server/ai/providers/region.ts';
+import { type Destination, fitBody, type Unserved, upstreamTarget, type Way, wayTo } from '#server/ai/providers/serve.ts';
 import { askForUsage } from '#server/ai/shapes/openai-chat.ts';
 import type { RefusedRequest } from '#server/ai/translate/options.ts';
 import { type Translation, translation } from '#server/ai/translate/translation.ts';
@@ -29,19 +30,23 @@ export const OF_SHAPES: ReadonlySet<string> = new Set([
   'x-goog-api-client',
 ]);
 
-/** The request in the shape of a provider. The body is written once for all attempts at it. */
-export function outgoingFor(call: AiCall, provider: string, model: string): Outgoing | Unserved | RefusedRequest {
+/** `own` is the body that the caller sent, which an upload goes out as. */
+type To = { readonly provider: string; readonly model: string; readonly own: Buffer | null };
+
+/** The request in the shape of a provider, written once for all attempts at it. What one provider wants changed reaches no other. */
+export function outgoingFor(call: AiCall, { provider, model, own }: To): Outgoing | Unserved | RefusedRequest {
   const { state } = call;
   const detected = detectedOf(call);
   const known = provider === 'custom' ? null : provider;
   const way = wayTo(known, detected, model);
   if ('refuse' in way) return way;
-  let body = call.body;
+  if (way.kind === 'estimate') return { refuse: 'shape_not_supported', description: 'This provider counts no tokens of such a request.' };
+  let body = own;
   const translated = way.kind === 'translate' ? translate(call, known, way, model) : null;
   if (translated !== null && 'refuse' in translated) return translated;
   if (translated !== null) body = translated.body;
   else if (state.body !== null) {
-    const written = state.body;
+    const written = { ...state.body };
     // Also where the path names it: what the body says besides is never another model.
     if (model !== '') state.adapter?.setModel(written, model);
     if (way.shape === 'openai-chat' && state.stream) {
@@ -76,10 +81,17 @@ function translate(
 ): { body: Buffer; translation: Translation } | RefusedRequest {
   const { state } = call;
   const detected = detectedOf(call);
-  const from = detected.shape === 'anthropic' ? 'anthropic' : 'openai-chat';
+  const from = detected.shape === 'anthropic' || detected.shape === 'openai-responses' ? detected.shape : 'openai-chat';
   const to = shape === 'anthropic' || shape === 'bedrock-converse' ? shape : 'openai-chat';
   const now = new Date(call.receivedAt);
-  const made = translation(from, to, { model, provider, requestId: call.requestId, now, ceiling: state.ceiling ?? undefined });
+  const made = translation(from, to, {
+    model,
+    provider,
+    requestId: call.requestId,
+    now,
+    ceiling: state.ceiling ?? undefined,
+    unsupported: state.agent?.unsupported,
+  });
   const request = made.request(structuredClone(state.body ?? {}));
   if ('refuse' in request) return request;
   for (const warning of request.warnings) if (!state.warnings.includes(warning)) state.warnings.push(warning);

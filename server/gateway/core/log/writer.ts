@@ -81,10 +81,10 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     const ending = answers;
     answers = [];
     open.followed?.append();
-    if (journal?.mode !== 'fsync') for (const res of ending) res.letEnd();
+    if (journal?.mode !== 'fsync') for (const res of ending) res.letEnd('log');
     else
       void journal.synced().then(() => {
-        for (const res of ending) res.letEnd();
+        for (const res of ending) res.letEnd('log');
       });
   }
 

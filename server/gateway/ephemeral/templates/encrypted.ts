@@ -1,5 +1,4 @@
-import { LosslessNumber } from 'lossless-json';
-import { parseLossless, stringifyLossless } from '#server/platform/lossless-json.ts';
+import { LosslessNumber, parseLossless } from '#server/kernel/lossless-json.ts';
 import type { Step } from './expressions.ts';
 
 /** The JSON of X-Svc-Encrypted, numbers as they were written. */
@@ -34,7 +33,7 @@ export function valueAt({ value }: Encrypted, path: readonly Step[]): { json: st
     if (Array.isArray(found) !== (typeof step === 'number') || !Object.hasOwn(found, step)) return undefined;
     found = (found as Record<Step, unknown>)[step];
   }
-  const json = stringifyLossless(found);
+  const json = JSON.stringify(found);
   if (typeof found === 'string') return { json, text: found };
   const isScalar = typeof found !== 'object' || found === null || found instanceof LosslessNumber;
   return { json, text: isScalar ? json : undefined };

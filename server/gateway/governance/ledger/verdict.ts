@@ -53,23 +53,30 @@ export const fullLimits = (lines: readonly Line[], { full }: Outcome): FullLimit
     ];
   });
 
-/** The refusal of a call: the first full limit that blocks gives the code, the one that ends last says when to come back. */
+/**
+ * The refusal of a call: the first full limit that blocks gives the code. Of those that are spent the one that ends last says when to come back; what is only
+ * reserved is free again when the calls in progress end.
+ */
 export function refusalOf(full: readonly FullLimit[], now: number): Refused {
   const blocking = full.filter(({ action }) => action !== 'warn');
   const [first] = blocking;
   if (!first) throw new Error('nothing blocks this call');
-  const endsAt = Math.max(...blocking.map((limit) => limit.endsAt));
+  const spent = blocking.filter(isSpent);
   return {
     ok: false,
     code: first.scope === 'token' || first.metric === 'tokens' ? 'token_cap_exceeded' : 'budget_exceeded',
     description: describe(first),
     extra: { utilization_pct: utilization(first), scope: first.scope, period: PERIOD_NAMES[first.period] },
-    retryAfter: secondsUntil(endsAt, now),
+    retryAfter: spent.length === 0 ? RESERVED_SECONDS : secondsUntil(Math.max(...spent.map((limit) => limit.endsAt)), now),
     // The fallback of an agent doesn't help where its gateway or token is spent too.
     action: blocking.every(({ action }) => action === 'fallback') ? 'fallback' : 'block',
     full: blocking,
   };
 }
+
+const isSpent = ({ spent, limit }: FullLimit): boolean => spent >= limit;
+/** Calls in progress end at any moment. */
+const RESERVED_SECONDS = 1;
 
 export const UNAVAILABLE: Refused = {
   ok: false,
@@ -92,10 +99,11 @@ const describe = (full: FullLimit): string => {
   const amount = full.metric === 'usd' ? `${usd(full.spent)} of ${usd(full.limit)} USD` : `${full.spent} of ${full.limit} ${full.metric}`;
   const underWay =
     full.held === 0n ? '' : `, and ${full.metric === 'usd' ? `${usd(full.held)} USD` : full.held} reserved for calls in progress`;
-  if (full.subject.type === 'policy') return `The limit "${full.subject.name}" is used up (${amount}${underWay}).`;
+  const how = isSpent(full) ? 'is used up' : 'is taken by calls in progress. Repeat the call when they end';
+  if (full.subject.type === 'policy') return `The limit "${full.subject.name}" ${how} (${amount}${underWay}).`;
   const period = PERIOD_NAMES[full.period];
   const name = full.metric === 'tokens' ? 'token cap' : 'budget';
-  return `${period[0]?.toUpperCase()}${period.slice(1)} ${name} of this ${full.scope} is used up (${amount}${underWay}).`;
+  return `${period[0]?.toUpperCase()}${period.slice(1)} ${name} of this ${full.scope} ${how} (${amount}${underWay}).`;
 };
 
 /** Nano-USD as dollars with at least two and at most four decimals. */

@@ -11,25 +11,43 @@ import { type CallJournal, createCallJournal } from './journal.ts';
 // that it has. Until then the call is in the journal, from where the next process takes what one that is killed had not written.
 
 /**
- * Logs and settles a call, in the background. Idempotent for a reservation: the second call of one does nothing. Never throws, never waits.
+ * Logs and settles a call, in the background. Idempotent for a reservation: the second call of one does nothing. Never throws.
  * Counts are those of the call's start, however late it ends.
+ * @returns when what the call had reserved is free again, or can't be freed now: at once for a call that reserved nothing
  */
-export function recordCall(call: FinishedCall): void {
+export function recordCall(call: FinishedCall): Promise<void> {
   try {
     const { reserved } = call;
     if (reserved) {
-      if (settled.has(reserved)) return;
+      if (settled.has(reserved)) return NOW;
       settled.add(reserved);
     }
     const entry = entryOf(call);
     state.journal?.add(entry);
     state.waiting.push(entry);
     if (state.waiting.length > MOST_WAITING) dropRefusals();
-    expectFlush(state.waiting.length >= BATCH ? 0 : FLUSH_MS);
+    const waits = entry.reservation !== null && state.failure === undefined;
+    expectFlush(waits || state.waiting.length >= BATCH ? 0 : FLUSH_MS);
+    return waits ? freed(entry) : NOW;
   } catch (error) {
     log.error({ err: error, request_id: call.facts.request_id }, 'failed to log a call');
+    return NOW;
   }
 }
+
+const NOW = Promise.resolve();
+/** A database that doesn't answer holds no answer longer than this. */
+const LONGEST_WAIT_MS = 5_000;
+const written = new WeakMap<Entry, () => void>();
+
+const freed = (entry: Entry): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, LONGEST_WAIT_MS).unref();
+    written.set(entry, () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 
 const BATCH = 100;
 const FLUSH_MS = 50;
@@ -98,6 +116,7 @@ async function flush(): Promise<void> {
   state.waiting = [];
   state.journal?.turn();
   const left = await writeAll(batch);
+  for (const entry of batch) written.get(entry)?.();
   if (left.length === 0) {
     state.failure = undefined;
     return;

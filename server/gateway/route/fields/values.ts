@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { stringify } from 'lossless-json';
 import { formDecode, formEncode } from '../../templates/render.ts';
 import type { ValueKind } from './picks.ts';
 
@@ -64,4 +63,4 @@ export function jsonKindOf(text: string): FieldValue['kind'] | undefined {
 }
 
 /** Raw bytes as JSON names them (interface rule 41 §4). */
-export const bytesValue = (bytes: Buffer): FieldValue => ({ kind: 'object', text: stringify({ $b64: bytes.toString('base64') }) ?? '' });
+export const bytesValue = (bytes: Buffer): FieldValue => ({ kind: 'object', text: JSON.stringify({ $b64: bytes.toString('base64') }) });

@@ -1,3 +1,4 @@
+import { retryingWire } from '../conflicts.ts';
 import { type DatabaseSession, type DatabaseTarget, isMinted, plainName, plainPassword, type Row } from '../engine.ts';
 import { DatabaseFault } from '../fault.ts';
 import type { Wire } from '../wire.ts';
@@ -9,7 +10,8 @@ const KEYS = ['roles', 'mechanisms', 'authenticationRestrictions', 'customData']
 const MOST_NAMES = 10_000;
 
 /** Users live in the database of the target, so that clients need no other to log in at. */
-export function mongoSession(target: DatabaseTarget, wire: Wire): DatabaseSession {
+export function mongoSession(target: DatabaseTarget, plain: Wire): DatabaseSession {
+  const wire = retryingWire(plain);
   const db = target.database ?? 'admin';
   const run = async (command: object, on = db): Promise<Row> => (await wire.query(JSON.stringify({ db: on, command })))[0] ?? {};
 

@@ -5,6 +5,8 @@ import { brokenFault } from '../wire.ts';
 
 /** Lock request timed out, and canceled. */
 const SLOW = new Set([1222, 3617]);
+/** Chosen as the victim of a deadlock, lock request timed out, and conflicts of snapshots: of rows, and of the metadata. */
+const CONFLICTS = new Set([1205, 1222, 3960, 3961]);
 
 /** What an error of the driver means. The code is the number of SQL Server's message. */
 export function mssqlFault(error: unknown, stage: Stage, concealed: Concealed): DatabaseFault {
@@ -15,7 +17,7 @@ export function mssqlFault(error: unknown, stage: Stage, concealed: Concealed): 
   }
   const { number, message = '', code } = error as { number?: unknown; message?: string; code?: unknown };
   if (typeof number === 'number') {
-    const more = { code: String(number) };
+    const more = { code: String(number), conflict: CONFLICTS.has(number) };
     if (SLOW.has(number)) return new DatabaseFault('database_timeout', stage, 'The database ended a statement that took too long.', more);
     return new DatabaseFault('database_error', stage, fitText(message, concealed), more);
   }

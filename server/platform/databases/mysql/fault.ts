@@ -5,6 +5,8 @@ import { brokenFault } from '../wire.ts';
 
 /** Statement or lock took too long, or was killed for it: MySQL and MariaDB. */
 const SLOW = new Set([1205, 1317, 1969, 3024]);
+/** Lock wait timeout, deadlock, and MariaDB's row that changed since it was read. */
+const CONFLICTS = new Set([1205, 1213, 1020]);
 
 /** What an error of the driver means. The code is the server's number: most of its errors share one SQLSTATE. */
 export function mysqlFault(error: unknown, stage: Stage, concealed: Concealed): DatabaseFault {
@@ -13,7 +15,7 @@ export function mysqlFault(error: unknown, stage: Stage, concealed: Concealed): 
   if (tls) return tls;
   const { errno, sqlState, sqlMessage, code } = error as { errno?: unknown; sqlState?: unknown; sqlMessage?: unknown; code?: unknown };
   if (typeof errno === 'number' && typeof sqlMessage === 'string' && (typeof sqlState === 'string' || stage !== 'statement')) {
-    const more = { code: String(errno) };
+    const more = { code: String(errno), conflict: CONFLICTS.has(errno) };
     if (SLOW.has(errno)) return new DatabaseFault('database_timeout', stage, 'The database ended a statement that took too long.', more);
     return new DatabaseFault('database_error', stage === 'tls' ? 'auth' : stage, fitText(sqlMessage, concealed), more);
   }

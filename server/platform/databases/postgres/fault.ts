@@ -6,6 +6,11 @@ import { brokenFault } from '../wire.ts';
 /** SQLSTATEs of a statement that took too long (query_canceled, by statement_timeout) or waited too long. */
 const SLOW = new Set(['57014', '55P03']);
 
+/** Serialization failure, deadlock. */
+const CONFLICTS = new Set(['40001', '40P01']);
+/** Of the catalogs, where two changes of one row are an internal error, as of GRANT, or a role that an entry names was just dropped. PostgreSQL doesn't translate these. */
+const CATALOG_CONFLICT = /^(?:tuple concurrently (?:updated|deleted)|cache lookup failed for )/;
+
 /** What an error of the driver means. */
 export function postgresFault(error: unknown, stage: Stage, concealed: Concealed): DatabaseFault {
   if (error instanceof DatabaseFault) return error;
@@ -21,7 +26,7 @@ export function postgresFault(error: unknown, stage: Stage, concealed: Concealed
       'database_error',
       stage === 'tls' ? 'auth' : stage,
       fitText(typeof detail === 'string' ? `${message} (${detail})` : message, concealed),
-      { code: state },
+      { code: state, conflict: CONFLICTS.has(state ?? '') || (state === 'XX000' && CATALOG_CONFLICT.test(message)) },
     );
   }
   if (message === 'The server does not support SSL connections')

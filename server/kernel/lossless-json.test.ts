@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseLossless, stringifyLossless } from './lossless-json.ts';
+import { assertGrowsLinearly } from '#server/testing/growth.ts';
+import { columnJson, compactJson, jsonOfColumn, parseExact, parseLossless, stringifyLossless, withMembers } from './lossless-json.ts';
 
 const roundTrip = (text: string) => stringifyLossless(parseLossless(text, 64));
 
@@ -42,4 +43,52 @@ test('what is no JSON is refused, and what is nested too deep before anything re
   assert.throws(() => parseLossless('['.repeat(500_000), 64), { type: 'validation_error' });
   assert.equal(roundTrip(`${'['.repeat(64)}"[[[[{{{\\"["${']'.repeat(64)}`).length, 64 * 2 + 12);
   assert.throws(() => parseLossless(`${'['.repeat(65)}${']'.repeat(65)}`, 64), { type: 'validation_error' });
+});
+
+test('a text is parsed as JSON.parse does, but for numbers that a double changes', () => {
+  for (const text of [
+    '{"a":"1.10","b":"\\"1.10","c":"\\\\","1.10":1.50}',
+    '[1.10 ,-0.0,\n2E5]',
+    ' 1.10 ',
+    '"x"',
+    '{"1e5":{"1e5":1e5}}',
+    '{"a":"","b":[],"c":{},"d":null,"e":[[1.0]]}',
+  ]) {
+    assert.deepEqual(JSON.parse(JSON.stringify(parseExact(text))), JSON.parse(text), text);
+    assert.equal(JSON.stringify(parseExact(text)), compactJson(text));
+  }
+  for (const text of [
+    '{1e5:1}',
+    '{1.10 :1}',
+    '[00.10]',
+    '[1.10.10]',
+    '[1.10 1.10]',
+    '[1.]',
+    '[-]',
+    '[--1.10]',
+    'tru1.10',
+    '1.10"',
+    '["a]',
+    '["\\"]',
+  ])
+    assert.throws(() => parseExact(text), SyntaxError, text);
+});
+
+test('a text with very many numbers that a double changes is read in linear time', async () => {
+  await assertGrowsLinearly('1.10,', 400_000, (size) => `[${'1.10,'.repeat(size / 5)}1]`, parseExact);
+});
+
+test('a column keeps exact numbers as text, and plain values as they are', () => {
+  const plain = { a: [1, 'x', null, { b: true }] };
+  assert.equal(columnJson(plain), plain);
+  assert.equal(jsonOfColumn(plain), plain);
+  const text = '{"a":[{"id":7615917337495251231}],"rate":1.10}';
+  assert.equal(columnJson(parseExact(text)), text);
+  assert.equal(JSON.stringify(jsonOfColumn(text)), text);
+});
+
+test('members are put behind those of a text, which keeps its order and names', () => {
+  assert.equal(withMembers('{"2":1,"1":1e400,"__proto__":{}}', { iat: 5 }), '{"2":1,"1":1e400,"__proto__":{},"iat":5}');
+  assert.equal(withMembers('{}', { iat: 5 }), '{"iat":5}');
+  assert.equal(withMembers('{"a":1}', {}), '{"a":1}');
 });

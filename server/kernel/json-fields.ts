@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { isJsonText, type JsonText, jsonText, membersOf, textOfJson } from './lossless-json.ts';
+
+/** Any JSON, as its author wrote it; for members that a row names in `body.source`. Procedures of the dashboard send a value, whose numbers are exact. */
+export const anyJsonText = () =>
+  z
+    .unknown()
+    .refine((value) => value !== undefined, 'is required')
+    .transform((value): JsonText => (isJsonText(value) ? value : jsonText(JSON.stringify(value))))
+    .meta({ description: 'Any JSON value.' });
+
+/** The same for an object, whose names may not be repeated: readers disagree about which of them counts. */
+export const objectText = () =>
+  anyJsonText()
+    .refine((json) => textOfJson(json).trimStart().startsWith('{'), 'must be an object')
+    .refine(
+      (json) => !textOfJson(json).trimStart().startsWith('{') || !hasRepeatedName(textOfJson(json)),
+      'must not have the same member twice',
+    )
+    .meta({ description: undefined, type: 'object', additionalProperties: true });
+
+/** Such a text in an answer. */
+export const sameJsonText = () => z.custom<JsonText>(isJsonText).meta({ description: 'Any JSON value.' });
+export const sameObjectText = () => z.custom<JsonText>(isJsonText).meta({ type: 'object', additionalProperties: true });
+
+function hasRepeatedName(object: string): boolean {
+  const names = new Set<string>();
+  for (const { name } of membersOf(object)) {
+    if (names.has(name)) return true;
+    names.add(name);
+  }
+  return false;
+}
