@@ -42,7 +42,7 @@ function Node({ value, path, depth, onPick, last }: NodeProps) {
   const name = typeof key === 'string' && <span className="text-(--code-key)">{JSON.stringify(key)}</span>;
   const comma = !last && <span className="text-ink-3">,</span>;
 
-  if (value === null || typeof value !== 'object') {
+  if (isLeaf(value)) {
     return (
       <div className="pl-4.5 [overflow-wrap:anywhere]">
         {name}
@@ -124,6 +124,10 @@ function Node({ value, path, depth, onPick, last }: NodeProps) {
   );
 }
 
+/** A number that keeps its digits is an object that writes itself. */
+const isLeaf = (value: Json): value is Exclude<Json, object> =>
+  value === null || typeof value !== 'object' || typeof (value as { toJSON?: unknown }).toJSON === 'function';
+
 const CUT = 240;
 
 function Leaf({
@@ -139,7 +143,11 @@ function Leaf({
   const long = typeof value === 'string' && value.length > CUT && !whole;
   const text = JSON.stringify(long ? value.slice(0, CUT) : value);
   const ink =
-    typeof value === 'string' ? 'text-(--code-string)' : typeof value === 'number' ? 'text-(--code-number)' : 'text-(--code-word)';
+    typeof value === 'string'
+      ? 'text-(--code-string)'
+      : typeof value === 'number' || (value !== null && typeof value === 'object')
+        ? 'text-(--code-number)'
+        : 'text-(--code-word)';
   return (
     <>
       {onPick ? (

@@ -7,6 +7,7 @@ import { Checkbox } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { Select } from '#components/ui/select.tsx';
+import { parseExact } from '#server/domain/workflows/exact-json.shared.ts';
 import { ExpressionInput } from './expression-input.tsx';
 
 export type Config = Record<string, unknown>;
@@ -116,7 +117,7 @@ export function JsonRow({ name, label, hint, optional }: RowProps) {
         value={text}
         onChange={({ target: { value } }) => {
           if (value !== '' && unreadable(value)) return setTyped({ text: value, of: stored });
-          const next = value === '' ? undefined : JSON.parse(value);
+          const next = value === '' ? undefined : parseExact(value);
           setTyped({ text: value, of: next === undefined ? '' : JSON.stringify(next, null, 2) });
           set({ [name]: next }, name);
         }}
@@ -127,7 +128,7 @@ export function JsonRow({ name, label, hint, optional }: RowProps) {
 
 function unreadable(text: string): string | undefined {
   try {
-    JSON.parse(text);
+    parseExact(text);
     return undefined;
   } catch {
     return 'This isn’t valid JSON yet. It is saved once it is.';

@@ -12,6 +12,8 @@ import { Field } from '#components/ui/field.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
+import { isRecord } from '#server/domain/workflows/definition.shared.ts';
+import { parseExact } from '#server/domain/workflows/exact-json.shared.ts';
 import { TEMPLATE_CARDS } from './template-cards.ts';
 import { TEMPLATES, type TemplateId } from './templates.ts';
 
@@ -59,8 +61,8 @@ function CreateForm({ first, onClose, onCreated }: Omit<Props, 'open'>) {
   const take = async (picked: File | undefined) => {
     if (!picked) return setFile(undefined);
     try {
-      const workflow = JSON.parse(await picked.text());
-      if (typeof workflow?.definition !== 'object') throw new Error('no definition');
+      const workflow = parseExact(await picked.text());
+      if (!isRecord(workflow) || !isRecord(workflow.definition)) throw new Error('no definition');
       setFile({ name: picked.name, workflow });
     } catch {
       setFile({ problem: 'This is no file of an exported workflow.' });

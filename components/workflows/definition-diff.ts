@@ -1,3 +1,4 @@
+import { isRecord } from '#server/domain/workflows/definition.shared.ts';
 import { configOf, type Document, outletOf, type Step } from './document.ts';
 
 export type StepDiff = {
@@ -50,10 +51,8 @@ const shapeOf = (step: Step) => ({ type: step.type, name: step.name ?? '', ...co
 
 function fieldsOf(before: unknown, after: unknown, path: string): StepDiff['fields'] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
-  if (!isObject(before) || !isObject(after)) return [{ path, before, after }];
+  if (!isRecord(before) || !isRecord(after)) return [{ path, before, after }];
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) =>
     fieldsOf(before[key], after[key], path === '' ? key : `${path}.${key}`),
   );
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

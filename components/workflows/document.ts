@@ -1,3 +1,4 @@
+import { isRecord } from '#server/domain/workflows/definition.shared.ts';
 import { DEFAULT_CONFIG, hasInlet, ID_STEM, outletsOf, type StepKind } from './step-kinds.ts';
 
 /** A definition as the editor holds it: what it doesn't know of a step or an edge is kept as it came. */
@@ -177,8 +178,7 @@ function referring(value: unknown, names: ReadonlyMap<string, string>): unknown 
       names.has(id) ? all.replace(id, names.get(id) ?? id) : all,
     );
   if (Array.isArray(value)) return value.map((one) => referring(one, names));
-  if (value && typeof value === 'object')
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, referring(one, names)]));
+  if (isRecord(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, referring(one, names)]));
   return value;
 }
 

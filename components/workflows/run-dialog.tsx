@@ -11,6 +11,7 @@ import { Field } from '#components/ui/field.tsx';
 import { Textarea } from '#components/ui/input.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
+import { parseExact } from '#server/domain/workflows/exact-json.shared.ts';
 import { configOf, sampleOf, stepOf, TRIGGER_ID } from './document.ts';
 import type { Editor } from './use-editor.ts';
 import type { Detail } from './workflow-labels.ts';
@@ -123,7 +124,7 @@ function RunForm({ workflow, editor, readOnly, last, onClose, onStarted }: Props
 function read(text: string): { value: unknown } | undefined {
   if (text.trim() === '') return { value: undefined };
   try {
-    return { value: JSON.parse(text) };
+    return { value: parseExact(text) };
   } catch {
     return undefined;
   }

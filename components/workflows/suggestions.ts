@@ -1,3 +1,4 @@
+import { isExact } from '#server/domain/workflows/expressions/exact.shared.ts';
 import { type Document, sampleOf, stepOf, TRIGGER_ID, upstreamOf } from './document.ts';
 
 /** A value that an expression can refer to: what is written between the braces, and what it was in the last run. */
@@ -27,7 +28,7 @@ export function suggestionsFor(doc: Document, id: string, outputs: Outputs): Sug
 function walk(path: string, value: unknown, of: string, depth: number, found: Suggestion[]): void {
   if (found.length >= MOST) return;
   found.push({ path, preview: value === undefined ? '' : previewOf(value), of });
-  if (value === null || typeof value !== 'object' || depth >= DEEPEST) return;
+  if (value === null || typeof value !== 'object' || isExact(value) || depth >= DEEPEST) return;
   // One item says what the others hold.
   const parts = Array.isArray(value) ? (value.length > 0 ? [[0, value[0]] as const] : []) : Object.entries(value);
   for (const [key, part] of parts) walk(path + memberOf(key), part, of, depth + 1, found);
@@ -37,7 +38,7 @@ const memberOf = (key: string | number): string =>
   typeof key === 'number' ? `[${key}]` : /^[A-Za-z_][A-Za-z0-9_-]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 
 function previewOf(value: unknown): string {
-  if (value === null || typeof value !== 'object') {
+  if (value === null || typeof value !== 'object' || isExact(value)) {
     const text = JSON.stringify(value);
     return text.length > PREVIEW ? `${text.slice(0, PREVIEW)}…` : text;
   }

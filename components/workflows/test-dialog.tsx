@@ -12,6 +12,8 @@ import { Dialog } from '#components/ui/dialog.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { type Json, JsonView } from '#components/ui/json-view.tsx';
+import { isRecord } from '#server/domain/workflows/definition.shared.ts';
+import { parseExact } from '#server/domain/workflows/exact-json.shared.ts';
 import { sampleOf, stepOf, upstreamOf, withSample } from './document.ts';
 import { kindOf } from './step-kinds.ts';
 import type { Outputs } from './suggestions.ts';
@@ -162,8 +164,8 @@ function Outcome({ result, onKeep }: { result: Tested; onKeep: () => void }) {
 
 function read(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text || '{}');
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    const value = parseExact(text || '{}');
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 'use client';
 
 import { useEffect, useRef } from 'react';
+import { parseExact } from '#server/domain/workflows/exact-json.shared.ts';
 import { type Document, type Fragment, fragmentOf, withFragment } from './document.ts';
 
 const MARK = 'sallyport-workflow-steps';
@@ -55,7 +56,7 @@ function isElsewhere({ target }: ClipboardEvent): boolean {
 function read(text: string): Fragment | undefined {
   if (!text.includes(MARK)) return undefined;
   try {
-    const fragment = (JSON.parse(text) as Record<string, Partial<Fragment> | undefined>)[MARK];
+    const fragment = (parseExact(text) as Record<string, Partial<Fragment> | undefined>)[MARK];
     const { nodes, edges } = fragment ?? {};
     const whole =
       Array.isArray(nodes) && Array.isArray(edges) && nodes.every((step) => typeof step?.id === 'string' && typeof step.type === 'string');

@@ -38,7 +38,7 @@ export function useEditor(id: string, draft: Draft, readOnly: boolean) {
     const run = async (): Promise<boolean> => {
       setSaving({ state: 'saving' });
       try {
-        const next = await mutateAsync({ id, definition: structuredClone(doc) as Record<string, unknown>, base_version: base.current });
+        const next = await mutateAsync({ id, definition: { ...doc }, base_version: base.current });
         base.current = next.base_version;
         saved.current = doc;
         setSaving({ state: latest.current === doc ? 'saved' : 'unsaved' });

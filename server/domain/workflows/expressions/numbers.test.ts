@@ -43,7 +43,7 @@ test('numbers compare as the numbers that they are, however they are written', (
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.double({ noNaN: true, noDefaultInfinity: true }), (a, b) => {
       const [x, y] = [numberIn(a.toExponential()), parseExact(b.toExponential())] as [number, number];
       assert.equal(Math.sign(compareNumbers(x, y)), a === b ? 0 : Math.sign(a - b) || (a < b ? -1 : 1));
-      assert.equal(doubleOf(x), a === 0 ? 0 * a : a);
+      assert.ok(doubleOf(x) === a);
     }),
     runs,
   );
