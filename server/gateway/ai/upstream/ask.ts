@@ -11,6 +11,7 @@ import { fieldOf } from '../../core/upstream-response.ts';
 import { type AiRefused, aiRefusal } from '../../governance/envelope.ts';
 import type { Resolution } from '../../templates/resolution.ts';
 import { type AiCall, detectedOf } from '../ai-call.ts';
+import { chargeUnanswered } from '../money/unanswered.ts';
 import { modelPolicy } from '../phases/choose-model.ts';
 import { AnswerTooLarge, Attempt } from './attempt.ts';
 import type { CallerGone } from './caller.ts';
@@ -176,6 +177,7 @@ async function once(
   } catch (error) {
     if (!(error instanceof UpstreamFault)) throw error;
     noteAttempt(call, candidate, caller.gone ? { kind: 'unsent' } : { kind: 'fault', type: error.type });
+    chargeUnanswered(call, { provider: candidate.provider, model: outgoing.model, attempt, fault: error });
     return refusalOfFault(error);
   } finally {
     call.upstreamMs = Math.max(0, call.upstreamMs) + Math.round(performance.now() - began);
