@@ -81,6 +81,19 @@ test('counts that no provider should send cost nothing, and nothing overflows', 
   assert.equal(estimateNano(price, 1_000, 500), 7_000_000n);
 });
 
+test('fine-tuned and image models have prices, the longest name first', () => {
+  const rates = (model: string) => {
+    const { input_per_mtok, output_per_mtok } = priced('openai', model).rates;
+    return [input_per_mtok, output_per_mtok].map((rate) => Number(rate) / 1e6);
+  };
+  assert.deepEqual(rates('ft:gpt-4.1-2025-04-14:acme::abc123'), [3, 12]);
+  assert.deepEqual(rates('ft:gpt-4.1-mini-2025-04-14:acme::abc123'), [0.8, 3.2]);
+  assert.deepEqual(rates('ft:gpt-4o-mini-2024-07-18:acme:name:abc123'), [0.3, 1.2]);
+  assert.deepEqual(rates('ft:o4-mini-2025-04-16:acme::abc123'), [4, 16]);
+  assert.deepEqual(rates('gpt-image-1'), [10, 40]);
+  assert.deepEqual(rates('gpt-image-1-mini'), [2.5, 8]);
+});
+
 test('a price is found in the order of the interface, or not at all', () => {
   assert.equal(priced('anthropic', 'claude-sonnet-4-5-20250929').model, 'claude-sonnet-4-5');
   assert.equal(priced('openai', 'gpt-4o-2099-01-31').model, 'gpt-4o');

@@ -19,7 +19,7 @@ export type Alert = {
 type AlertEvent = {
   tenant_id: string;
   sandbox: boolean;
-  type: 'ai.budget.threshold' | 'ai.budget.exceeded' | 'ai.upstream.failing';
+  type: 'ai.budget.threshold' | 'ai.budget.exceeded' | 'ai.upstream.failing' | 'ai.model.unpriced';
   source_id: string;
   data: Record<string, unknown>;
   occurred_at: Date;
@@ -37,6 +37,7 @@ export function alertEvents(alert: Alert): AlertEvent[] {
     occurred_at: new Date(alert.created_at),
   });
   if (alert.kind === 'upstream') return [event('ai.upstream.failing', { agent_id: subject_id, ...alert.data })];
+  if (alert.kind === 'unpriced') return [event('ai.model.unpriced', { agent_id: subject_id.slice(0, 36), ...alert.data })];
   const data = {
     scope: subject_type,
     [`${subject_type}_id`]: subject_id.slice(0, 36),

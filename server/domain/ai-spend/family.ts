@@ -2,7 +2,7 @@ import { retentionWindows } from '#server/domain/retention/service.ts';
 import { family } from '#server/kernel/family.ts';
 import { db } from '#server/platform/db.ts';
 import { descriptions } from './descriptions.ts';
-import { noticeFailingUpstreams, raiseWaitingAlerts } from './jobs/alerts.ts';
+import { noticeFailingUpstreams, noticeUnpricedModels, raiseWaitingAlerts } from './jobs/alerts.ts';
 import { pruneCalls } from './jobs/retention.ts';
 import { foldUsage } from './jobs/rollup.ts';
 import { sweepReservations } from './jobs/sweep.ts';
@@ -30,7 +30,11 @@ export const aiSpend = family({
   jobs: {
     fold_ai_usage: { cron: '* * * * *', run: () => foldUsage() },
     sweep_ai_reservations: { cron: '* * * * *', run: ({ now }) => sweepReservations(now) },
-    ai_alerts: { cron: '* * * * *', run: async ({ now }) => (await noticeFailingUpstreams(now)) + (await raiseWaitingAlerts(db(), now)) },
+    ai_alerts: {
+      cron: '* * * * *',
+      run: async ({ now }) =>
+        (await noticeFailingUpstreams(now)) + (await noticeUnpricedModels(now)) + (await raiseWaitingAlerts(db(), now)),
+    },
     prune_ai_calls: { cron: '25 * * * *', run: async ({ now }) => pruneCalls(await retentionWindows(now), now) },
   },
 });

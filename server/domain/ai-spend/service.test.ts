@@ -11,7 +11,7 @@ import { watchEvents } from '#server/testing/events.ts';
 import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { insertCalls } from './calls.fixture.ts';
-import { noticeFailingUpstreams, raiseWaitingAlerts } from './jobs/alerts.ts';
+import { noticeFailingUpstreams, noticeUnpricedModels, raiseWaitingAlerts } from './jobs/alerts.ts';
 import { pruneCalls } from './jobs/retention.ts';
 import { foldUsage } from './jobs/rollup.ts';
 import { ListAiRequests } from './requests/schema.ts';
@@ -196,6 +196,24 @@ test('a boost raises the budgets of a gateway until it ends', async () => {
   const [daily] = await made(w.live, 'ai_spend.budgets', { gateway_id: gateway.id });
   assert.deepEqual([daily.cap_usd, daily.boost_usd], ['10.00', '5.00']);
   assert.equal((await made(w.live, 'ai_gateways.update', { id: gateway.id, budget_boost: null })).budget_boost, null);
+});
+
+test('a model without a price that passed a budget is told of, once a day for each agent and model', async () => {
+  const w = await workspace();
+  const events = await watchEvents(w.live, 'ai.model.unpriced');
+  const [passed, priced] = [newId(), newId()];
+  const now = new Date();
+  const ts = new Date(now.getTime() - 60_000).toISOString();
+  await insertCalls(sql(), w.live, [...Array.from({ length: 3 }, () => ({ agent_id: passed, ts })), { agent_id: priced, ts }]);
+  const data = { warnings: ['unpriced_model'], provider: 'openai', final_model: 'new-model' };
+  await db().ai_request_logs.updateMany({ where: { agent_id: passed }, data });
+  assert.equal(await noticeUnpricedModels(now), 1);
+  assert.equal(await noticeUnpricedModels(now), 0, 'the same day');
+  assert.equal(await raiseWaitingAlerts(db(), new Date(now.getTime() + 6_000)), 1);
+  assert.deepEqual(
+    (await events()).map(({ data: { agent_id, provider, model } }) => [agent_id, provider, model]),
+    [[passed, 'openai', 'new-model']],
+  );
 });
 
 test('an agent whose provider fails more than half of at least twenty calls in five minutes is told of, once an hour', async () => {

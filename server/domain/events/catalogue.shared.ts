@@ -35,6 +35,8 @@ export const EVENT_TYPES = {
   'opportunity.accepted': 'A suggestion became a route.',
   'ai.budget.threshold': '50, 80 or 100% of a budget of the AI gateway is spent.',
   'ai.budget.exceeded': 'A budget of the AI gateway is used up.',
+  'ai.model.unpriced':
+    'An AI model without a price was called while a budget in USD applied, which counts nothing of it. Once a day for each agent and model.',
   'ai.upstream.failing': "More than half of an AI agent's calls failed at its provider in the last five minutes.",
   'ai.firewall.blocked': 'The prompt firewall blocked a call.',
   'ai.canary.leaked': 'A canary of the system prompt appeared in an answer.',

@@ -47,7 +47,7 @@ test('the list of event types is the catalogue, and tests cannot be subscribed t
     secret.rotation_due secret.oauth2.disconnected secret.share.claimed secret.share.revoked wrap.token.created wrap.token.revoked wrap.token.exposed
     opportunity.created opportunity.accepted migration.awaiting_review migration.completed migration.failed migration.item.expiring tenant.sealed tenant.unsealed
     vault.token.expiring pki.certificate.expiring dyn_db.lease.expired dyn_db.lease.errored ai.budget.threshold ai.budget.exceeded ai.firewall.blocked
-    ai.canary.leaked ai.token.step_up_required ai.agent.paused ai.upstream.failing ai.mcp.tool_poisoning ai.mcp.tool_changed agent.online agent.offline
+    ai.canary.leaked ai.token.step_up_required ai.agent.paused ai.model.unpriced ai.upstream.failing ai.mcp.tool_poisoning ai.mcp.tool_changed agent.online agent.offline
     agent.tamper_detected alert.triggered alert.resolved usage.threshold_reached`.split(/\s+/);
   assert.deepEqual(Object.keys(EVENT_TYPES).sort(), spec.sort());
 });

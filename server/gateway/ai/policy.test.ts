@@ -6,7 +6,7 @@ import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { type Answer, type Ask, served, startGateway } from '../gateway.fixture.ts';
+import { type Answer, type Ask, served, startGateway, startUpstream } from '../gateway.fixture.ts';
 import { flushCalls } from '../governance/log/writer.ts';
 import { askAgent, makeAgent, makeToken, openAi, PROMPT, type TokenOptions } from './ai.fixture.ts';
 
@@ -204,4 +204,35 @@ test('whom a served call names becomes a user of the workspace at first sight; a
   const [alice, ...others] = await known();
   assert.deepEqual([alice?.external_id, alice?.enabled, alice?.created_by, others.length], ['alice@example.com', true, null, 0]);
   assert.ok(alice?.first_seen_at && alice.last_seen_at);
+});
+
+test('a model without a price that passes a budget in USD is named in the answer and its log row; without a budget it is not', async () => {
+  const w = await workspace();
+  for (const [agent, warned] of [
+    [{ budget_daily_usd: 50 }, 'unpriced_model'],
+    [{}, undefined],
+  ] as const) {
+    const made = await makeAgent(w, upstream, agent);
+    const { text } = await makeToken(w, made);
+    await served(running, w);
+    const answer = await askAgent(running, w, made.agent, text, PROMPT);
+    assert.deepEqual([answer.status, answer.headers['x-svc-ai-warnings']], [200, warned], answer.body);
+    await flushCalls();
+    const row = await db().ai_request_logs.findFirstOrThrow({ where: { agent_id: made.agent.id } });
+    assert.deepEqual([row.priced, row.warnings], [false, warned ? [warned] : []]);
+  }
+});
+
+test('an agent that refuses models without a price calls none by a fallback either', async () => {
+  const w = await workspace();
+  const down = await startUpstream((_, res) => res.writeHead(500, { 'content-type': 'application/json' }).end('{}'));
+  const spare = await openAi();
+  const own = { provider: 'openai', default_model: 'gpt-4o', budget_daily_usd: 50, unpriced_action: 'block' };
+  const first = await makeAgent(w, down, own);
+  const second = await makeAgent(w, spare, { provider: 'groq', default_model: 'nobody-priced-it' });
+  await db().ai_agents.update({ where: { id: first.agent.id }, data: { fallback_route_ids: [second.route.id] } });
+  const { text } = await makeToken(w, first);
+  await served(running, w);
+  const answer = await askAgent(running, w, first.agent, text, { ...PROMPT, model: 'gpt-4o' });
+  assert.deepEqual([answer.status, spare.seen.length], [500, 0], answer.body);
 });

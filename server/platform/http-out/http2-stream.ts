@@ -32,6 +32,7 @@ export class Http2Stream implements Carrier, BodySink {
     const stream = session.request(http2Head(request, scheme), { endStream: empty, waitForTrailers: !empty && trailers !== undefined });
     this.#stream = stream;
     call.carrier = this;
+    call.carried = true;
     // node ends what is read of a stream that was reset without an error as it ends a whole one, and has no other sign of the difference than the order: the
     // end that a frame tells is pushed while the stream isn't closed yet.
     stream.push = (bytes: Buffer | null) => {

@@ -43,6 +43,8 @@ export class UpstreamCall {
   readonly handler: UpstreamHandler;
   /** null when the call is over. */
   carrier: Carrier | null;
+  /** A connection has taken it: the upstream may have seen it. */
+  carried = false;
   /** Nothing is on its way any more with the bytes of a body that was given whole. False also when they were copied. */
   bodySent = false;
 

@@ -70,6 +70,7 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
     const { method, body, upgrade } = call.request;
     this.#call = call;
     call.carrier = this;
+    call.carried = true;
     this.#parser.begin(method, upgrade !== undefined);
     let head: string;
     try {

@@ -17,6 +17,7 @@ import { type AiRefused, aiRefusal } from '../../governance/envelope.ts';
 import { type AiCall, detectedOf } from '../ai-call.ts';
 import { keep, recorder } from '../cache/keep.ts';
 import { charge } from '../money/record.ts';
+import { chargeUnanswered, sentTo } from '../money/unanswered.ts';
 import { notingStage } from '../stored-objects.ts';
 import type { Answered } from '../upstream/ask.ts';
 import { AnswerTooLarge } from '../upstream/attempt.ts';
@@ -26,7 +27,6 @@ import { streams } from '../upstream/first-event.ts';
 import { ASK_AGAIN, type Judged, judged, schemaJudge } from './judge.ts';
 import { relay } from './stream.ts';
 import { whole } from './unstreamed.ts';
-import { sentTo } from './used.ts';
 import { sendWhole } from './whole.ts';
 
 const LARGEST_ERROR = 64 * 1024;
@@ -37,16 +37,18 @@ export async function answer(call: AiCall, runtime: Runtime, caller: CallerGone,
   const { status, headers } = attempt;
   if (status >= 200 && status < 300 && status !== 204) {
     const encoding = fieldOf(headers, 'content-encoding');
-    if (encoding !== undefined && encoding !== 'identity') return unreadable(found, 'compressed its answer although it was asked not to');
+    if (encoding !== undefined && encoding !== 'identity')
+      return unreadable(call, found, 'compressed its answer although it was asked not to');
     return streams(call, attempt) ? streamed(call, runtime, caller, found) : whole(call, runtime, found);
   }
   if (status === 401 || status === 403) return authFailed(call, found);
-  if (status < 400 && status !== 204) return unreadable(found, 'answered with a redirection');
+  if (status < 400 && status !== 204) return unreadable(call, found, 'answered with a redirection');
   return relayError(call, runtime, found);
 }
 
-function unreadable({ attempt }: Answered, problem: string): AiRefused {
+function unreadable(call: AiCall, { attempt, candidate, outgoing }: Answered, problem: string): AiRefused {
   attempt.abort();
+  if (attempt.status < 300) chargeUnanswered(call, { provider: candidate.provider, model: outgoing.model, attempt });
   return aiRefusal('upstream_invalid_response', `The provider ${problem}.`, { upstreamStatus: attempt.status });
 }
 
@@ -89,7 +91,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 async function streamed(call: AiCall, runtime: Runtime, caller: CallerGone, found: Answered): Promise<Judged> {
   const { attempt, outgoing, resolution, candidate } = found;
   const theirs = adapterOf(outgoing.way.shape);
-  if (!theirs) return unreadable(found, 'streamed an answer that nothing can read');
+  if (!theirs) return unreadable(call, found, 'streamed an answer that nothing can read');
   const { wire } = theirs.stream;
   const meter = usageMeter(theirs.stream, timesAt(call.state.body ?? {}, 'n'));
   const recorded = recorder(call, outgoing.translation);

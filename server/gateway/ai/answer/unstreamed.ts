@@ -2,7 +2,6 @@ import { mayKeep } from '#server/ai/cache/may-keep.ts';
 import { ANSWER_SHAPE, type JsonObject, textAt } from '#server/ai/json.ts';
 import { adapterOf } from '#server/ai/shapes/adapters.ts';
 import type { Translation } from '#server/ai/translate/translation.ts';
-import { estimatedUsage } from '#server/ai/usage/usage.ts';
 import { parseBounded } from '#server/kernel/bounded-text.ts';
 import { inSlices } from '#server/kernel/slices.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
@@ -14,6 +13,7 @@ import { type AiCall, detectedOf } from '../ai-call.ts';
 import { keeps, keepText } from '../cache/keep.ts';
 import { settleBackground } from '../money/background.ts';
 import { charge } from '../money/record.ts';
+import { chargeUnanswered } from '../money/unanswered.ts';
 import { noteObjects } from '../stored-objects.ts';
 import type { Answered } from '../upstream/ask.ts';
 import { AnswerTooLarge } from '../upstream/attempt.ts';
@@ -22,7 +22,7 @@ import { withoutSecrets } from './echoes.ts';
 import { type Judged, judgeWhole } from './judge.ts';
 import { type JudgedAnswer, judgeLarge } from './large.ts';
 import { outlineSteps } from './outline.ts';
-import { sentTo, usageOf } from './used.ts';
+import { usageOf } from './used.ts';
 import { sendWhole } from './whole.ts';
 
 const LARGEST_ANSWER = 64 * 1024 * 1024;
@@ -35,7 +35,7 @@ export async function whole(call: AiCall, runtime: Runtime, found: Answered): Pr
   try {
     bytes = await attempt.collect(LARGEST_ANSWER, (held) => runtime.bodies.hold(call, call.requestBytes + held));
   } catch (error) {
-    charge(call, candidate.provider, outgoing.model, estimatedUsage(sentTo(call), 0));
+    chargeUnanswered(call, { provider: candidate.provider, model: outgoing.model, attempt });
     if (error instanceof UpstreamFault) return { ...refusalOfFault(error), upstreamStatus: status };
     if (error instanceof AnswerTooLarge)
       return aiRefusal('upstream_invalid_response', "The provider's answer is too long.", { upstreamStatus: status });

@@ -3,12 +3,8 @@ import type { Adapter } from '#server/ai/shapes/adapter.ts';
 import { usageOfHeaders } from '#server/ai/shapes/bedrock-invoke.ts';
 import { estimatedUsage, noUsage, type Usage } from '#server/ai/usage/usage.ts';
 import { type AiCall, detectedOf } from '../ai-call.ts';
+import { sentTo } from '../money/unanswered.ts';
 import type { Answered } from '../upstream/ask.ts';
-
-/** What was sent, for an estimate. */
-export function sentTo({ requestBytes, state: { adapter, body } }: AiCall): { textBytes: number; images: number } {
-  return { textBytes: requestBytes, images: body && adapter ? adapter.images(body) : 0 };
-}
 
 /** What a whole answer used, by what was read of it: what the provider counted, or an estimate. */
 export function usageOf(call: AiCall, theirs: Adapter, parsed: unknown, { attempt, outgoing }: Answered, bytes: Buffer): Usage {

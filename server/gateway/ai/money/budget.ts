@@ -13,6 +13,7 @@ import { type FullLimit, type Refused as LedgerRefused, usd, utilization } from 
 import { type AiCall, detectedOf } from '../ai-call.ts';
 import { headerText, modelPolicy } from '../phases/choose-model.ts';
 import { residency } from '../phases/judge-stream.ts';
+import { homeProvider } from '../upstream/candidates.ts';
 import { tagsOf } from './tags.ts';
 
 /** What is taken for an answer whose length nothing limits. */
@@ -76,11 +77,11 @@ async function reserveFor(call: AiCall): Promise<AiRefused | BudgetRefused | und
   const agent = state.backup ?? state.agent;
   if (!agent || state.reserved !== null) return undefined;
   const subjects = payersOf(call);
-  const known = model === null ? null : priceOf(call, agent.provider ?? 'custom', model.final);
+  const provider = homeProvider(call);
+  const known = model === null ? null : priceOf(call, provider, model.final);
   const costs = model !== null && detectedOf(call).operation !== 'count_tokens';
-  const inUsd = subjects.some(isInUsd);
-  if (costs && known === null && inUsd && agent.unpriced_action === 'block')
-    return aiRefusal('price_unavailable', `The model has no price, and this agent refuses models without one while a budget applies.`);
+  const unpriced = costs && model !== null ? judgeUnpriced(call, provider, model.final) : undefined;
+  if (unpriced) return unpriced;
   const sent = call.requestBytes + Buffer.byteLength(state.agent?.enforced_system_prefix ?? '');
   const input = body && adapter ? estimatedInput({ textBytes: sent, images: adapter.images(body) }) : Math.ceil(sent / 4);
   const output = mostOutput(call, known);
@@ -96,6 +97,22 @@ async function reserveFor(call: AiCall): Promise<AiRefused | BudgetRefused | und
   if (!found.ok) return refusalOf(found);
   state.reserved = found;
   for (const warning of found.warnings) warn(call, warning);
+  return undefined;
+}
+
+/**
+ * A model without a price counts nothing in budgets. While one in USD applies, its agent refuses such models or lets them through: then the answer, the log
+ * row and an alert say so. Asked for each provider that a call goes to.
+ */
+export function judgeUnpriced(call: AiCall, provider: string, model: string): AiRefused | undefined {
+  const { state } = call;
+  if (priceOf(call, provider, model) !== null || !payersOf(call).some(isInUsd)) return undefined;
+  if ((state.backup ?? state.agent)?.unpriced_action === 'block')
+    return aiRefusal(
+      'price_unavailable',
+      'The model has no price, and this agent refuses models without one while a budget applies. Set a price of the model, or let the agent call models without one.',
+    );
+  if (!state.warnings.includes('unpriced_model')) state.warnings.push('unpriced_model');
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 import { ANSWERED, type PhaseResult } from '../../core/plane.ts';
 import type { Runtime } from '../../core/runtime.ts';
-import { aiRefusal } from '../../governance/envelope.ts';
+import { type AiRefused, aiRefusal } from '../../governance/envelope.ts';
 import { type AiCall, detectedOf } from '../ai-call.ts';
 import { answer } from '../answer/answer.ts';
 import { answerFromCache, answerFromNeighbours } from '../answer/cached.ts';
@@ -8,6 +8,7 @@ import { countsHere, countTokens } from '../answer/count-tokens.ts';
 import { ASK_AGAIN } from '../answer/judge.ts';
 import { listModels } from '../answer/models.ts';
 import { reserveBudget } from '../money/budget.ts';
+import { chargeUnanswered } from '../money/unanswered.ts';
 import { ask } from '../upstream/ask.ts';
 import { CallerGone } from '../upstream/caller.ts';
 
@@ -24,23 +25,27 @@ export async function serve(call: AiCall, runtime: Runtime): Promise<PhaseResult
     if (refusal) return refusal;
     const near = await answerFromNeighbours(call, runtime, caller);
     if (near) return near === 'sent' ? ANSWERED : near;
-    let found = await ask(call, runtime, caller);
-    if (caller.gone && !caller.late) {
-      call.error = 'client_closed';
-      call.status = 0;
-      return ANSWERED;
-    }
-    if (caller.late && !call.res.headersSent) return aiRefusal('upstream_timeout', 'The call took longer than 15 minutes.');
-    if (!('attempt' in found)) return found;
-    let verdict = await answer(call, runtime, caller, found);
-    if (verdict === ASK_AGAIN) {
-      found = await ask(call, runtime, caller);
-      if (!('attempt' in found)) return found;
-      verdict = await answer(call, runtime, caller, found);
-    }
-    if (verdict === ASK_AGAIN) return aiRefusal('internal_error', 'Something went wrong on our side.');
-    return verdict ?? ANSWERED;
+    let result = await provided(call, runtime, caller);
+    if (result === ASK_AGAIN) result = await provided(call, runtime, caller);
+    if (result === ASK_AGAIN) return aiRefusal('internal_error', 'Something went wrong on our side.');
+    return result;
   } finally {
     caller.release();
   }
+}
+
+/** The answer of a provider, asked once. */
+async function provided(call: AiCall, runtime: Runtime, caller: CallerGone): Promise<AiRefused | typeof ANSWERED | typeof ASK_AGAIN> {
+  const found = await ask(call, runtime, caller);
+  if (caller.gone && 'attempt' in found) {
+    const { attempt, candidate, outgoing } = found;
+    if (attempt.status < 300) chargeUnanswered(call, { provider: candidate.provider, model: outgoing.model, attempt });
+  }
+  if (caller.gone && !caller.late) {
+    call.error = 'client_closed';
+    call.status = 0;
+    return ANSWERED;
+  }
+  if (caller.late) return aiRefusal('upstream_timeout', 'The call took longer than 15 minutes.');
+  return 'attempt' in found ? ((await answer(call, runtime, caller, found)) ?? ANSWERED) : found;
 }

@@ -11,6 +11,8 @@ import { fieldOf } from '../../core/upstream-response.ts';
 import { type AiRefused, aiRefusal } from '../../governance/envelope.ts';
 import type { Resolution } from '../../templates/resolution.ts';
 import { type AiCall, detectedOf } from '../ai-call.ts';
+import { judgeUnpriced } from '../money/budget.ts';
+import { chargeUnanswered } from '../money/unanswered.ts';
 import { modelPolicy } from '../phases/choose-model.ts';
 import { AnswerTooLarge, Attempt } from './attempt.ts';
 import type { CallerGone } from './caller.ts';
@@ -48,6 +50,8 @@ export async function ask(call: AiCall, runtime: Runtime, caller: CallerGone): P
     return aiRefusal('upstream_not_configured', 'This agent has no route to a provider that is enabled.');
   const home = homeProvider(call);
   const own = call.body;
+  const { operation, storedId } = detectedOf(call);
+  const costs = model !== null && operation !== 'count_tokens' && storedId === undefined;
   let last: Answered | AiRefused | undefined;
   let waited = 0;
   let triedAt = Number.POSITIVE_INFINITY;
@@ -58,6 +62,11 @@ export async function ask(call: AiCall, runtime: Runtime, caller: CallerGone): P
     if ('refuse' in outgoing) {
       const option = 'option' in outgoing && outgoing.option !== undefined ? { extra: { option: outgoing.option } } : {};
       last ??= aiRefusal(outgoing.refuse, outgoing.description, option);
+      continue;
+    }
+    const unpriced = costs ? judgeUnpriced(call, candidate.provider, outgoing.model) : undefined;
+    if (unpriced) {
+      last ??= unpriced;
       continue;
     }
     if (!circuitAdmits(call, candidate)) {
@@ -178,6 +187,7 @@ async function once(
   } catch (error) {
     if (!(error instanceof UpstreamFault)) throw error;
     noteAttempt(call, candidate, caller.gone ? { kind: 'unsent' } : { kind: 'fault', type: error.type });
+    chargeUnanswered(call, { provider: candidate.provider, model: outgoing.model, attempt, fault: error });
     return refusalOfFault(error);
   } finally {
     call.upstreamMs = Math.max(0, call.upstreamMs) + Math.round(performance.now() - began);

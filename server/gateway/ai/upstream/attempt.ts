@@ -22,6 +22,10 @@ export class AnswerTooLarge extends Error {
 export class Attempt implements UpstreamHandler {
   status = 0;
   headers: HeaderList = [];
+  /** Bytes of the answer's body. */
+  received = 0;
+  /** Ends a wait for the whole body. */
+  #giveUp: () => void = () => undefined;
   readonly #head = Promise.withResolvers<void>();
   readonly #host: string;
   readonly #idleMs: number;
@@ -47,6 +51,8 @@ export class Attempt implements UpstreamHandler {
 
   /** Sends the request; resolves when the head is there. @throws UpstreamFault */
   send(pool: Pool, request: UpstreamRequest, scrub: Scrubbing = () => undefined): Promise<void> {
+    // Its caller went away before.
+    if (this.#state === 'over') return this.#head.promise;
     const scrubbed = scrub(this, () => this.#sent);
     try {
       this.#sent = pool.send(request, scrubbed ?? this);
@@ -60,13 +66,16 @@ export class Attempt implements UpstreamHandler {
   /** The whole body. @throws AnswerTooLarge beyond `most` bytes, or UpstreamFault, also when `mayHold` says no */
   collect(most: number, mayHold: (bytes: number) => boolean): Promise<Buffer> {
     return new Promise((resolve, reject) => {
+      this.#giveUp = () => reject(givenUp());
+      if (this.#state === 'over') return this.#giveUp();
       const collected = new CollectedAnswer();
       this.take({
         data: (piece) => {
           const bytes = collected.length + piece.length;
           if (bytes > most || !mayHold(bytes)) {
-            this.abort();
+            // First: to abort rejects too.
             reject(bytes > most ? new AnswerTooLarge() : answersCrowded());
+            this.abort();
             return;
           }
           collected.add(piece);
@@ -147,7 +156,13 @@ export class Attempt implements UpstreamHandler {
     this.#inspector?.(undefined);
     // Nobody may be waiting for it any more.
     this.#head.promise.catch(() => undefined);
-    this.#head.reject(new UpstreamFault('aborted', 'The call was given up.'));
+    this.#head.reject(givenUp());
+    this.#giveUp();
+  }
+
+  /** Whether the provider may have seen the request, so that it may ask for money. */
+  get reached(): boolean {
+    return this.#sent?.carried === true;
   }
 
   onHead(status: number, headers: HeaderList): void {
@@ -161,6 +176,7 @@ export class Attempt implements UpstreamHandler {
   onData(bytes: Buffer): void {
     if (this.#state !== 'answering') return;
     this.#timer?.refresh();
+    this.received += bytes.length;
     // The bytes are lent.
     if (this.#sink) this.#sink.data(bytes);
     else {
@@ -206,3 +222,5 @@ export class Attempt implements UpstreamHandler {
     this.onFault(fault);
   }
 }
+
+const givenUp = () => new UpstreamFault('aborted', 'The call was given up.');

@@ -10,6 +10,7 @@ import type { Runtime } from '../../core/runtime.ts';
 import { upstreamHeaders } from '../../core/upstream-headers.ts';
 import type { AiCall } from '../ai-call.ts';
 import { charge } from '../money/record.ts';
+import { chargeUnanswered } from '../money/unanswered.ts';
 import { AnswerTooLarge, Attempt } from './attempt.ts';
 import type { CallerGone } from './caller.ts';
 import { candidatesOf } from './candidates.ts';
@@ -30,8 +31,10 @@ export async function embed(call: AiCall, runtime: Runtime, caller: CallerGone, 
   const way = wayTo(known, detected, model);
   if ('refuse' in way) return null;
   const { body: own } = call;
+  const body = Buffer.from(JSON.stringify({ model, input: text }));
+  const sent = { textBytes: body.length, images: 0 };
+  let attempt: Attempt | undefined;
   try {
-    const body = Buffer.from(JSON.stringify({ model, input: text }));
     const outgoing = {
       way,
       model,
@@ -43,7 +46,7 @@ export async function embed(call: AiCall, runtime: Runtime, caller: CallerGone, 
     const resolution = await prepare(call, runtime, candidate, outgoing);
     const target = call.upstream;
     if ('code' in resolution || target === null) return null;
-    const attempt = new Attempt(target.host, TIMEOUT_MS, TIMEOUT_MS);
+    attempt = new Attempt(target.host, TIMEOUT_MS, TIMEOUT_MS);
     caller.aborts(attempt);
     const headers = upstreamHeaders(call, runtime.privateHeaders);
     await attempt.send(poolOf(call, runtime, target), { path: call.upstreamPath, method: 'POST', headers, body });
@@ -52,16 +55,13 @@ export async function embed(call: AiCall, runtime: Runtime, caller: CallerGone, 
       return null;
     }
     const answer = parsedJson((await attempt.collect(LARGEST, (held) => runtime.bodies.hold(call, call.requestBytes + held))).toString());
-    charge(
-      call,
-      candidate.provider,
-      model,
-      adapterOf('openai-embeddings')?.usage(answer) ?? estimatedUsage({ textBytes: body.length, images: 0 }, 0),
-    );
+    charge(call, candidate.provider, model, adapterOf('openai-embeddings')?.usage(answer) ?? estimatedUsage(sent, 0));
     return vectorIn(answer);
   } catch (error) {
     if (!(error instanceof UpstreamFault || error instanceof AnswerTooLarge)) throw error;
     log.info({ err: error, request_id: call.requestId }, 'an embedding could not be made');
+    const fault = error instanceof UpstreamFault ? { fault: error } : {};
+    if (attempt) chargeUnanswered(call, { provider: candidate.provider, model, attempt, sent, ...fault });
     return null;
   } finally {
     call.body = own;
