@@ -49,7 +49,7 @@ const REGIONS: readonly (readonly [prefix: string, region: string])[] = [
 /** Hosts that name the region in which they process what they get. */
 const BEDROCK = /^(?:vpce-[a-z0-9-]+\.)?bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.(?:(?:vpce\.)?amazonaws\.com(?:\.cn)?|api\.aws)$/;
 /** `p.googleapis.com`: an endpoint of Private Service Connect. */
-const VERTEX = /^([a-z0-9-]+)-aiplatform(?:-[a-z0-9-]+\.p)?\.googleapis\.com$/;
+const VERTEX = /^([a-z]+(?:-[a-z]+\d+)?)-aiplatform(?:-[a-z0-9-]{1,63}\.p)?\.googleapis\.com$/;
 const VERTEX_REGIONAL = /^aiplatform\.([a-z0-9-]+)\.rep\.googleapis\.com$/;
 const HOSTS: readonly RegExp[] = [BEDROCK, VERTEX, VERTEX_REGIONAL, /^([a-z0-9-]+)\.api\.cognitive\.microsoft\.com$/];
 
