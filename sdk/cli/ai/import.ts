@@ -6,7 +6,8 @@ import { jsonOf } from '../output.ts';
 import { type Chosen, openSession } from '../session.ts';
 import type { Shared } from '../shared.ts';
 import { plain } from '../terminal.ts';
-import { type Plan, type PlannedAgent, planOf } from './litellm.ts';
+import { planOf } from './litellm.ts';
+import type { Plan, PlannedAgent } from './litellm-plan.ts';
 import { type Agent, chosenGateway, createGateway, createSecret, ensureAgent, secretByName } from './workspace.ts';
 
 type Flags = Chosen & { from: string; file?: string; gateway?: string; apply?: boolean; json?: boolean };

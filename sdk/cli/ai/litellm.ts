@@ -1,42 +1,15 @@
 import { parse } from 'yaml';
 import { CliError } from '../exit.ts';
 import { readKeys } from '../read-keys.ts';
+import { addFallbacks, type Groups, shareCalls } from './litellm-groups.ts';
+import type { Plan, PlannedAgent } from './litellm-plan.ts';
 import { needsKey, placeOf } from './litellm-providers.ts';
 import { type AgentSettings, numberOf, objectOf, routingPolicy, settingsOf } from './litellm-settings.ts';
 
 // A LiteLLM proxy's config.yaml as gateways and agents of ours. Nothing is sent here; a literal key is neither read nor kept: only that it is one.
 
-/** An agent to create, with the environment variables that its keys are read from. */
-export type PlannedAgent = AgentSettings & {
-  slug: string;
-  name: string;
-  provider: string;
-  upstream: string | null;
-  model: string;
-  /** Name of an environment variable; null: the file holds a key, or none at all. */
-  key_from: string | null;
-  /** Variables of further keys of the same deployment, which calls take turns over. */
-  more_keys_from: string[];
-  /** Its server is called without a key. */
-  keyless: boolean;
-  budget_daily_usd: number | null;
-  budget_monthly_usd: number | null;
-  rate_limit_rpm: number | null;
-  rate_limit_tpm: number | null;
-  max_concurrency: number | null;
-  /** Agents whose routes share its calls, by slug; its own share is under its own slug. Empty: it takes all. */
-  shares: Record<string, number>;
-  /** Agents whose routes take over when its calls fail, by slug, in this order. */
-  fallbacks: string[];
-};
-/** `aliases`: names that callers use for models, for the gateway. `skipped`: what isn't as the file says, and why. */
-export type Plan = { agents: PlannedAgent[]; aliases: Record<string, string>; skipped: string[] };
-
 type Entry = Readonly<Record<string, unknown>>;
-/** The deployments of each model_name, in the order of the file. */
-type Groups = Map<string, PlannedAgent[]>;
 
-const MOST_FALLBACKS = 5;
 const MOST_KEYS = 10;
 
 /** Reads the file. @throws CliError when it is no LiteLLM config */
@@ -151,60 +124,6 @@ function budgetOf(params: Entry, name: string, plan: Plan): [daily: number | nul
   if (params.budget_duration === '30d' || params.budget_duration === '1mo') return [null, amount];
   plan.skipped.push(`${name}: budgets are for a day or a month; max_budget is left out`);
   return [null, null];
-}
-
-/** Deployments of one model share its calls: the first agent of the group takes them, and its routing weights spread them over the routes of all. */
-function shareCalls(plan: Plan, name: string, [first, ...others]: readonly PlannedAgent[]): void {
-  if (!first) return;
-  // What all of them have, as LiteLLM's simple shuffle chooses.
-  const all = [first, ...others];
-  const measures = [
-    (one: PlannedAgent) => one.shares[one.slug],
-    (one: PlannedAgent) => one.rate_limit_rpm,
-    (one: PlannedAgent) => one.rate_limit_tpm,
-  ];
-  const measure = measures.find((of) => all.every((one) => of(one) != null)) ?? (() => 1);
-  const weights: Record<string, number> = { [first.slug]: measure(first) ?? 1 };
-  for (const other of others) {
-    if (other.provider === first.provider && other.model !== first.model) {
-      plan.skipped.push(
-        `${name}: the deployment ${other.model} has another model of the same provider, so it is an agent of its own and takes no share of the calls`,
-      );
-      continue;
-    }
-    if (Object.keys(weights).length > MOST_FALLBACKS) {
-      plan.skipped.push(`${name}: calls are shared by ${MOST_FALLBACKS + 1} routes at most; ${other.slug} takes no share`);
-      continue;
-    }
-    weights[other.slug] = measure(other) ?? 1;
-    first.fallbacks.push(other.slug);
-  }
-  if (others.length > 0) first.shares = Object.keys(weights).length > 1 ? scaled(weights) : {};
-}
-
-/** Weights of ours are whole numbers from 1 to 1,000. */
-function scaled(weights: Readonly<Record<string, number>>): Record<string, number> {
-  const most = Math.max(...Object.values(weights));
-  const factor = most > 1_000 || Object.values(weights).some((one) => !Number.isInteger(one)) ? 1_000 / most : 1;
-  return Object.fromEntries(Object.entries(weights).map(([slug, one]) => [slug, Math.max(1, Math.round(one * factor))]));
-}
-
-function addFallbacks(plan: Plan, groups: Groups, name: string, targets: unknown, where: string): void {
-  const [agent] = groups.get(name) ?? [];
-  if (!agent) {
-    plan.skipped.push(`${where}: ${name} isn’t a model of this file that was imported`);
-    return;
-  }
-  for (const target of Array.isArray(targets) ? targets : [targets]) {
-    const text = typeof target === 'string' ? target : undefined;
-    const other = text === undefined ? undefined : groups.get(text)?.[0];
-    const way = `${where}: ${name} to ${text ?? 'a deployment'}`;
-    if (!other) plan.skipped.push(`${way}: isn’t a model of this file that was imported`);
-    else if (other.provider === agent.provider && other.model !== agent.model)
-      plan.skipped.push(`${way}: calls keep their model within one provider, so set model_rewrite, or budget_overage_action, by hand`);
-    else if (agent.fallbacks.length >= MOST_FALLBACKS) plan.skipped.push(`${way}: an agent has ${MOST_FALLBACKS} fallback routes at most`);
-    else if (other !== agent && !agent.fallbacks.includes(other.slug)) agent.fallbacks.push(other.slug);
-  }
 }
 
 /** `os.environ/NAME` names a variable; whatever else stands there is a key, and is not looked at any further. */
