@@ -141,6 +141,56 @@ test('a LiteLLM config is shown first and created only when told; no literal key
   assert.deepEqual(gate.model_aliases, plan.aliases);
 });
 
+const BALANCED = `
+model_list:
+  - { model_name: chat, litellm_params: { model: openai/gpt-5.4-mini, api_key: os.environ/MY_KEY, rpm: 300 } }
+  - { model_name: chat, litellm_params: { model: hosted_vllm/gpt-5.4-mini, api_base: "http://127.0.0.1:8000/v1", rpm: 100 } }
+  - { model_name: backup, litellm_params: { model: anthropic/claude-sonnet-5, api_key: os.environ/MY_KEY } }
+router_settings: { fallbacks: [{ chat: [backup] }] }
+litellm_settings: { cache: true, cache_params: { ttl: 600 }, telemetry: false }
+`;
+
+test('deployments of LiteLLM that share calls are created as routes with weights, fallbacks after them, and a server without a key', async () => {
+  const { own, run } = await setUp();
+  const file = path.join(directory, 'balanced.yaml');
+  fs.writeFileSync(file, BALANCED);
+  const shown = await run('import', '--from', 'litellm', '--file', file);
+  assert.match(shown.out, /calls of chat are shared: chat 300, chat-2 100\ncalls of chat that fail go to: chat-2, backup/);
+  assert.match(shown.err, /left out: litellm_settings\.telemetry: has no counterpart here/);
+  const applied = await run('import', '--from', 'litellm', '--file', file, '--apply', '--json');
+  assert.equal(applied.code, 0, applied.err);
+  const [backup, chat, vllm] = await db().ai_agents.findMany({ where: own, orderBy: { slug: 'asc' } });
+  assert.ok(backup && chat && vllm);
+  assert.deepEqual(chat.fallback_route_ids, [vllm.primary_route_id, backup.primary_route_id]);
+  assert.deepEqual((chat.routing_policy as { route_weights?: object }).route_weights, {
+    [chat.primary_route_id ?? '']: 300,
+    [vllm.primary_route_id ?? '']: 100,
+  });
+  assert.deepEqual([chat.cache_mode, chat.cache_ttl_seconds, vllm.provider], ['exact', 600, 'openai-compatible']);
+  const target = await db().route_environment_configs.findFirstOrThrow({ where: { route_id: vllm.primary_route_id ?? '' } });
+  assert.deepEqual([target.target_base_url, target.inject_headers_json], ['http://127.0.0.1:8000/v1', {}]);
+  // A second run changes nothing.
+  assert.equal((await run('import', '--from', 'litellm', '--file', file, '--apply')).code, 0);
+  assert.equal(await db().ai_agents.count({ where: own }), 3);
+});
+
+test('a server without a key becomes an agent without a secret', async () => {
+  const { own, run } = await setUp();
+  const made = await run(
+    'create-agent',
+    'local',
+    '--provider',
+    'ollama',
+    '--upstream',
+    'http://127.0.0.1:11434',
+    '--model',
+    'llama3',
+    '--no-token',
+  );
+  assert.equal(made.code, 0, made.err);
+  assert.deepEqual([await db().ai_agents.count({ where: own }), await db().secrets.count({ where: own })], [1, 0]);
+});
+
 test('a file that isn’t YAML is refused by its line, without quoting it', async () => {
   const { run } = await setUp();
   const file = path.join(directory, 'broken.yaml');

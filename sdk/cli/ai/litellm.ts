@@ -1,146 +1,134 @@
 import { parse } from 'yaml';
 import { CliError } from '../exit.ts';
+import { readKeys } from '../read-keys.ts';
+import { addFallbacks, type Groups, shareCalls } from './litellm-groups.ts';
+import type { Plan, PlannedAgent } from './litellm-plan.ts';
+import { needsKey, placeOf } from './litellm-providers.ts';
+import { type AgentSettings, numberOf, objectOf, routingPolicy, settingsOf } from './litellm-settings.ts';
 
 // A LiteLLM proxy's config.yaml as gateways and agents of ours. Nothing is sent here; a literal key is neither read nor kept: only that it is one.
 
-/** An agent to create, with the environment variable that its key is read from. */
-export type PlannedAgent = {
-  slug: string;
-  name: string;
-  provider: string;
-  upstream: string | null;
-  model: string;
-  /** Name of an environment variable; null: the file holds a key, or none at all. */
-  key_from: string | null;
-  budget_daily_usd: number | null;
-  rate_limit_rpm: number | null;
-  rate_limit_tpm: number | null;
-  max_concurrency: number | null;
-  routing_policy: Record<string, unknown>;
-};
-/** `aliases`: names that callers use for models, for the gateway. */
-export type Plan = { agents: PlannedAgent[]; aliases: Record<string, string>; skipped: string[] };
+type Entry = Readonly<Record<string, unknown>>;
 
-type Entry = Record<string, unknown>;
-
-/** Providers by the first word of a LiteLLM model. */
-const PROVIDERS: ReadonlyMap<string, string> = new Map([
-  ['openai', 'openai'],
-  ['anthropic', 'anthropic'],
-  ['gemini', 'gemini'],
-  ['cohere', 'cohere'],
-  ['cohere_chat', 'cohere'],
-  ['azure', 'azure-openai'],
-  ['ollama', 'ollama'],
-  ['ollama_chat', 'ollama'],
-  ['groq', 'groq'],
-  ['together_ai', 'together'],
-  ['mistral', 'mistral'],
-  ['deepseek', 'deepseek'],
-  ['fireworks_ai', 'fireworks'],
-  ['xai', 'xai'],
-  ['bedrock', 'bedrock'],
-  ['vertex_ai', 'vertex'],
-]);
-const NEEDS_UPSTREAM = new Set(['azure-openai', 'ollama', 'bedrock', 'vertex', 'openai-compatible']);
+const MOST_KEYS = 10;
 
 /** Reads the file. @throws CliError when it is no LiteLLM config */
 export function planOf(text: string): Plan {
-  const config = parsed(text);
+  const file = readKeys(parsed(text));
+  const config = objectOf(file.value);
   const list = config.model_list;
   if (!Array.isArray(list)) throw new CliError('The file has no model_list: it is not a config of LiteLLM’s proxy.');
   const plan: Plan = { agents: [], aliases: {}, skipped: [] };
-  const policy = routingPolicy(objectOf(config.router_settings), objectOf(config.litellm_settings));
-  for (const entry of list) addModel(plan, objectOf(entry), policy);
-  for (const [alias, model] of Object.entries(objectOf(objectOf(config.router_settings).model_group_alias)))
+  const [router, settings] = [objectOf(config.router_settings), objectOf(config.litellm_settings)];
+  const common = settingsOf(router, settings, plan.skipped);
+  const groups: Groups = new Map();
+  for (const entry of list) if (!addModel(plan, groups, objectOf(entry), [router, settings], common)) file.settle(entry);
+  for (const [name, agents] of groups) shareCalls(plan, name, agents);
+  // A share of one's own calls alone is none.
+  for (const agent of plan.agents) if (Object.keys(agent.shares).length < 2) agent.shares = {};
+  for (const [where, value] of [
+    ['router_settings.fallbacks', router.fallbacks],
+    ['litellm_settings.fallbacks', settings.fallbacks],
+  ] as const)
+    for (const one of Array.isArray(value) ? value : [])
+      for (const [name, targets] of Object.entries(objectOf(one))) addFallbacks(plan, groups, name, targets, where);
+  for (const [alias, target] of Object.entries(objectOf(router.model_group_alias))) {
+    const model = typeof target === 'string' ? target : objectOf(target).model;
     if (typeof model === 'string') plan.aliases[alias] = plan.aliases[model] ?? model;
+  }
   // An alias of an alias is none of ours.
   for (const [alias, model] of Object.entries(plan.aliases)) if (alias === model) delete plan.aliases[alias];
-  for (const [part, why] of LEFT_OUT) if (config[part] !== undefined) plan.skipped.push(`${part}: ${why}`);
+  for (const path of file.unread()) plan.skipped.push(`${path}: ${reasonFor(path)}`);
   return plan;
 }
 
-const LEFT_OUT = [
-  ['guardrails', 'create firewall and PII policies instead'],
-  ['mcp_servers', 'create MCP servers instead'],
-  ['general_settings', 'master keys and databases have no counterpart'],
-] as const;
+/** Why a member that is never read isn't imported, by the beginning or the end of its path. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/^guardrails/, 'create firewall and PII policies instead'],
+  [/^mcp_servers/, 'create MCP servers instead'],
+  [/^general_settings/, 'master keys and databases have no counterpart'],
+  [/^environment_variables/, 'keys are read from the environment of this command'],
+  [/_cost_per_\w+$/, 'set the price of the model instead: PUT /v1/ai-gateway/prices/{provider}/{model}'],
+  [/context_window_fallbacks|content_policy_fallbacks|default_fallbacks/, 'agents fall back when a call fails, whatever it says'],
+  [/callbacks?$/, 'events and log streams tell other systems about calls instead'],
+];
+const reasonFor = (path: string): string => REASONS.find(([pattern]) => pattern.test(path))?.[1] ?? 'has no counterpart here';
 
-function addModel(plan: Plan, entry: Entry, routing_policy: Record<string, unknown>): void {
+/** False when the deployment is left out, which is reported. */
+function addModel(plan: Plan, groups: Groups, entry: Entry, places: readonly Entry[], common: AgentSettings): boolean {
   const params = objectOf(entry.litellm_params);
   const name = textOf(entry.model_name) ?? '';
   const full = textOf(params.model);
   if (full === undefined || name === '') {
     plan.skipped.push('an entry of model_list without model_name or model');
-    return;
+    return false;
   }
-  const [first = '', ...rest] = full.split('/');
-  const base = textOf(params.api_base);
-  const known = rest.length === 0 ? 'openai' : PROVIDERS.get(first);
-  const provider = base !== undefined && known === 'openai' ? 'openai-compatible' : known;
-  const model = rest.length === 0 || known === undefined ? full : rest.join('/');
-  if (provider === undefined) {
-    plan.skipped.push(`${name}: the provider ${first} isn’t one of ours`);
-    return;
+  const place = placeOf(full, params);
+  if (typeof place === 'string') {
+    plan.skipped.push(`${name}: ${place}`);
+    return false;
   }
-  if (model.includes('*')) {
-    plan.skipped.push(`${name}: an agent takes any model by itself, without a wildcard`);
-    return;
-  }
-  if (NEEDS_UPSTREAM.has(provider) && base === undefined) {
-    plan.skipped.push(`${name}: ${provider} needs an api_base`);
-    return;
-  }
-  if (base !== undefined && !isPlainAddress(base)) {
-    plan.skipped.push(`${name}: its api_base is not a plain address`);
-    return;
-  }
-  if (name !== model) plan.aliases[name] = model;
+  const { provider, upstream, model } = place;
+  const group = groups.get(name) ?? [];
+  groups.set(name, group);
+  if (group.length === 0 && name !== model) plan.aliases[name] = model;
   const key_from = keyOf(params.api_key);
-  const same = plan.agents.find(
-    (agent) => agent.provider === provider && agent.upstream === (base ?? null) && agent.key_from === key_from && agent.model === model,
-  );
-  if (same) return;
-  plan.agents.push({
+  const isSame = (one: PlannedAgent) => one.provider === provider && one.upstream === upstream && one.model === model;
+  const held = plan.agents.find((one) => isSame(one) && (one.key_from === key_from || (key_from !== null && group.includes(one))));
+  if (held) {
+    if (held.key_from !== null && key_from !== null && held.key_from !== key_from && !held.more_keys_from.includes(key_from))
+      held.more_keys_from.push(key_from);
+    if (held.more_keys_from.length > MOST_KEYS) {
+      held.more_keys_from.length = MOST_KEYS;
+      plan.skipped.push(`${name}: has more than ${MOST_KEYS} keys besides the first; ${key_from} is left out`);
+    }
+    if (group.includes(held))
+      plan.skipped.push(
+        `${name}: several deployments of ${model} at one place are the one agent ${held.slug}, with the limits of the first`,
+      );
+    else group.push(held);
+    return true;
+  }
+  const [daily, monthly] = budgetOf(params, name, plan);
+  const agent: PlannedAgent = {
     slug: freeSlug(plan, name),
     name: name.slice(0, 100),
     provider,
-    upstream: NEEDS_UPSTREAM.has(provider) ? (base ?? null) : null,
+    upstream,
     model,
     key_from,
-    budget_daily_usd: params.budget_duration === '1d' || params.budget_duration === '24h' ? numberOf(params.max_budget) : null,
+    more_keys_from: [],
+    keyless: params.api_key === undefined && !needsKey(provider),
+    budget_daily_usd: daily,
+    budget_monthly_usd: monthly,
     rate_limit_rpm: numberOf(params.rpm),
     rate_limit_tpm: numberOf(params.tpm),
     max_concurrency: numberOf(params.max_parallel_requests),
-    routing_policy,
-  });
+    ...common,
+    ...(params.drop_params === true ? { unsupported: 'drop' as const } : {}),
+    routing_policy: routingPolicy(params, ...places),
+    shares: {},
+    fallbacks: [],
+  };
+  const weight = numberOf(params.weight);
+  if (weight !== null) agent.shares[agent.slug] = weight;
+  plan.agents.push(agent);
+  group.push(agent);
+  return true;
 }
 
-/** Without anything that could be a credential. */
-function isPlainAddress(text: string): boolean {
-  const url = URL.parse(text);
-  return (
-    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
-  );
+function budgetOf(params: Entry, name: string, plan: Plan): [daily: number | null, monthly: number | null] {
+  const amount = numberOf(params.max_budget);
+  if (amount === null) return [null, null];
+  if (params.budget_duration === '1d' || params.budget_duration === '24h') return [amount, null];
+  if (params.budget_duration === '30d' || params.budget_duration === '1mo') return [null, amount];
+  plan.skipped.push(`${name}: budgets are for a day or a month; max_budget is left out`);
+  return [null, null];
 }
 
 /** `os.environ/NAME` names a variable; whatever else stands there is a key, and is not looked at any further. */
 const keyOf = (value: unknown): string | null =>
   typeof value === 'string' ? (/^os\.environ\/([A-Za-z_]\w{0,127})$/.exec(value)?.[1] ?? null) : null;
-
-/** LiteLLM counts retries, we count attempts (interface rule 50 §5.4). */
-function routingPolicy(router: Entry, settings: Entry): Record<string, unknown> {
-  const retries = numberOf(router.num_retries) ?? numberOf(settings.num_retries);
-  const timeout = numberOf(router.timeout) ?? numberOf(settings.request_timeout);
-  const fails = numberOf(router.allowed_fails);
-  const cooldown = numberOf(router.cooldown_time);
-  return {
-    ...(retries ? { max_attempts: retries + 1, retry_on: ['429', '5xx', 'timeout'] } : {}),
-    ...(timeout ? { attempt_timeout_ms: timeout * 1000 } : {}),
-    // It fails more often than it may.
-    ...(fails ? { circuit: { failure_threshold: fails + 1, ...(cooldown ? { cooldown_ms: cooldown * 1000 } : {}) } } : {}),
-  };
-}
 
 function freeSlug(plan: Plan, name: string): string {
   const slug =
@@ -166,6 +154,4 @@ function parsed(text: string): Entry {
   }
 }
 
-const objectOf = (value: unknown): Entry => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Entry) : {});
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
-const numberOf = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : null);

@@ -32,7 +32,15 @@ export const createGateway = async (
   gateway: { name: string; slug: string } & Record<string, unknown>,
 ): Promise<Gateway> => (await sallyport.request<Gateway>('POST', '/ai-gateway/gateways', { body: gateway })).data;
 
-export type Agent = { id: string; slug: string; status: string; provider: string | null; default_model: string | null; agent_url: string };
+export type Agent = {
+  id: string;
+  slug: string;
+  status: string;
+  provider: string | null;
+  primary_route_id: string | null;
+  default_model: string | null;
+  agent_url: string;
+};
 
 /**
  * Makes an agent, or goes on with the one of this slug and provider that an earlier run made before it was refused something. Any other agent of that slug

@@ -46,15 +46,16 @@ const REGIONS: readonly (readonly [prefix: string, region: string])[] = [
   ['southcentralus', 'us'],
 ];
 
-/** Hosts that name the region in which they process what they get. */
-const BEDROCK = /^(?:vpce-[a-z0-9-]+\.)?bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.(?:(?:vpce\.)?amazonaws\.com(?:\.cn)?|api\.aws)$/;
+// Hosts that name the region in which they process what they get.
+const BEDROCK = /^bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.com|amazonaws\.com\.cn|api\.aws)$/;
+const BEDROCK_VPC = /^vpce-[a-z0-9-]+\.bedrock-runtime\.([a-z0-9-]+)\.vpce\.amazonaws\.com$/;
 /** `p.googleapis.com`: an endpoint of Private Service Connect. */
-const VERTEX = /^([a-z0-9-]+)-aiplatform(?:-[a-z0-9-]+\.p)?\.googleapis\.com$/;
+const VERTEX = /^([a-z]+(?:-[a-z]+\d+)?)-aiplatform(?:-[a-z0-9-]{1,63}\.p)?\.googleapis\.com$/;
 const VERTEX_REGIONAL = /^aiplatform\.([a-z0-9-]+)\.rep\.googleapis\.com$/;
-const HOSTS: readonly RegExp[] = [BEDROCK, VERTEX, VERTEX_REGIONAL, /^([a-z0-9-]+)\.api\.cognitive\.microsoft\.com$/];
+const HOSTS: readonly RegExp[] = [BEDROCK, BEDROCK_VPC, VERTEX, VERTEX_REGIONAL, /^([a-z0-9-]+)\.api\.cognitive\.microsoft\.com$/];
 
 /** The AWS region in the name of a host of Bedrock, also of a VPC endpoint: what calls are signed for. */
-export const bedrockRegion = (host: string): string | undefined => BEDROCK.exec(host)?.[1];
+export const bedrockRegion = (host: string): string | undefined => (BEDROCK.exec(host) ?? BEDROCK_VPC.exec(host))?.[1];
 
 /** The location that a host of Vertex AI names. */
 export const vertexLocation = (host: string): string => (VERTEX.exec(host) ?? VERTEX_REGIONAL.exec(host))?.[1] ?? 'global';
