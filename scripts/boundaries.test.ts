@@ -186,6 +186,19 @@ test('settings, randomness and requests keep their one home', () => {
   assert.equal(codeViolations('app/page.tsx', 'process.env.NODE_ENV').length, 1);
   assert.equal(codeViolations('server/platform/env.ts', 'process.env').length, 0);
   assert.equal(codeViolations('server/domain/a.ts', 'Math.random()').length, 1);
+  for (const text of ['const a = JSON.parse(text);', '  return response.json();'])
+    assert.deepEqual(
+      [
+        'server/domain/vaults/a.ts',
+        'components/routes/a.tsx',
+        'server/api/input.ts',
+        'server/domain/mail/a.ts',
+        'server/trpc/explorer.ts',
+      ].map((file) => codeViolations(file, text).length),
+      [1, 1, 1, 0, 0],
+      text,
+    );
+  assert.equal(codeViolations('server/domain/vaults/a.ts', 'body: z.json()').length, 0);
   assert.equal(codeViolations('server/domain/a.ts', "import { RE2JS } from 're2js';").length, 1);
   assert.equal(codeViolations('server/ai/patterns/compile.ts', "import { RE2JS } from 're2js';").length, 0);
   assert.equal(

@@ -59,6 +59,32 @@ const restricted: readonly { name: RegExp; only: readonly string[]; type?: boole
   },
 ];
 
+/** Folders whose JSON is what customers gave: its numbers keep their digits (server/kernel/lossless-json.ts). */
+const CUSTOMER_JSON =
+  /^(?:server\/(?:api|trpc|crypto\/transit|custody\/(?:vaults|fields)|domain\/(?:ai-gateways|client-tokens|clients|crypto-keys|deliveries|encryption|explorer|mcp-servers|routes|vaults)|gateway\/(?:templates|ephemeral|upstream-auth))|components\/(?:ai-gateways|clients|crypto-keys|dev-pane|encryption|explorer|logs|mcp-servers|routes|vaults))\//;
+/** What these parse there has no number of a customer that is kept. */
+const PLAIN_JSON: Readonly<Record<string, string>> = {
+  'server/api/openapi/json-schema.ts': 'our own schemas',
+  'server/trpc/explorer.ts': 'reads the type of an error',
+  'server/custody/fields/json-leaves.ts': 'unquotes one string',
+  'server/domain/deliveries/calls.ts': 'what we sealed: the body in it is a text, and parsed by the module',
+  'server/domain/encryption/leaves.ts': 'unquotes strings, and judges whether a text is JSON',
+  'server/domain/mcp-servers/openapi.thread.ts': 'an OpenAPI document, which tools are made from',
+  'server/domain/routes/examples/assertions.shared.ts': 'compares an answer and keeps nothing of it',
+  'server/domain/routes/payload-capture/reveal.ts': 'what we sealed: the body in it is a text',
+  'server/gateway/ephemeral/templates/json-strings.ts': 'unquotes one string',
+  'server/gateway/templates/json-bytes.ts': 'unquotes one string',
+  'server/gateway/upstream-auth/aws.ts': 'credentials, which are strings',
+  'components/clients/current-address.ts': 'our own answer about sessions',
+  'components/dev-pane/shell/line-history.ts': 'lines that were typed',
+  'components/dev-pane/shell/redact-line.ts': 'judges a line and keeps nothing of it',
+  'components/encryption/snippets.ts': 'code that is shown',
+  'components/explorer/draft.ts': 'a link, which the form reads field by field',
+  'components/explorer/use-explorer.ts': 'our own API document',
+  'components/logs/use-tail.ts': 'rows of the log, which has no JSON of customers',
+  'components/mcp-servers/tool-sheet.tsx': 'argument rules, which compare doubles, and definitions that are compared',
+};
+
 const codeRules: readonly { pattern: RegExp; applies: (file: string) => boolean; why: string }[] = [
   {
     pattern: /\bprocess\.env\b/,
@@ -80,6 +106,11 @@ const codeRules: readonly { pattern: RegExp; applies: (file: string) => boolean;
     pattern: /\.toLocaleString\('en/,
     applies: (file) => file.startsWith('server/') && file !== 'server/kernel/numbers.ts' && !file.endsWith('.test.ts'),
     why: 'numbers in messages are written by server/kernel/numbers.ts',
+  },
+  {
+    pattern: /\bJSON\.parse\(|(?<!\bz)\.json\(\)/,
+    applies: (file) => CUSTOMER_JSON.test(file) && PLAIN_JSON[file] === undefined && !/\.(?:test|fixture)\.ts$/.test(file),
+    why: 'JSON of customers is parsed by server/kernel/lossless-json.ts, which keeps numbers; a file that keeps none of them stands in PLAIN_JSON with its reason',
   },
   { pattern: /\bMath\.random\(/, applies: (file) => file.startsWith('server/'), why: 'randomness comes from server/crypto' },
   {
@@ -210,6 +241,8 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
     return rights.includes('generated') || (type && rights.includes('generated:type'))
       ? undefined
       : 'only the platform and the domain know the database client';
+  // The dashboard reads JSON of customers by the same module, so that a form sends back the digits it was shown.
+  if (from === 'components' && target === 'server/kernel/lossless-json.ts') return undefined;
   if (!rights.includes(to))
     return `${from} may import only ${rights.filter((right) => !right.startsWith('generated')).join(', ') || 'zod'}`;
   if (from === 'components' && to === 'domain' && !isSchema(target) && !isShared(target))
