@@ -9,7 +9,7 @@ import { docsPage } from './pages.ts';
 const { markdown } = docsPage('headers') ?? assert.fail('no page about headers');
 const documented = new Set([...markdown.matchAll(/`([A-Za-z][\w-]+)(?:`|: )/g)].map(([, name = '']) => name.toLowerCase()));
 
-/** Between our own processes: of requests that the dashboard has made. */
+/** Of requests that our own pages and processes make. */
 const INTERNAL = /^x-svc-(?:agent-test|proxy-test|test-request|parent-origin)$/;
 
 test('every header of the response block, deprecated ones included, is explained as it is spelled', () => {
