@@ -3,9 +3,9 @@ import test from 'node:test';
 import { isKnownTag } from '#server/kernel/entity-tag.ts';
 import { members } from '#server/kernel/list-header.ts';
 import { codingFor } from '#server/platform/content-coding.ts';
-import { codingsOf } from '../templates/content-codings.ts';
-import { nominatedBy } from './upstream-headers.ts';
-import { isHandshake } from './websocket/handshake.ts';
+import { nominatedBy } from './core/upstream-headers.ts';
+import { isHandshake } from './core/websocket/handshake.ts';
+import { codingsOf } from './templates/content-codings.ts';
 
 test('a list has the members that hold something, in their order, however often its lines were repeated', () => {
   assert.deepEqual(members(' a , ,b,,\tc ,'), ['a', 'b', 'c']);
