@@ -23,6 +23,11 @@ test('the editor saves the digits of numbers that it opened, edited, copied or k
     definitionDiff(doc, other).steps.flatMap(({ fields }) => fields.map(({ path, after }) => `${path} ${after}`)),
     ['body.id 7615917337495251232'],
   );
-  const previews = new Map(suggestionsFor(withFragment(doc, { nodes: [], edges: [] }).doc, 'a', new Map([['trigger-node', parseExact(BODY)]])).map((one) => [one.path, one.preview]));
+  const previews = new Map(
+    suggestionsFor(withFragment(doc, { nodes: [], edges: [] }).doc, 'a', new Map([['trigger-node', parseExact(BODY)]])).map((one) => [
+      one.path,
+      one.preview,
+    ]),
+  );
   assert.equal(previews.get('trigger.id'), '7615917337495251231');
 });
