@@ -1,7 +1,7 @@
 import { isObject } from './messages.ts';
 import { headerParameters } from './parameter-headers.ts';
 
-/** A tool as `tools/list` has it. Members beyond those that are named are passed on. */
+/** A tool as `tools/list` has it. Members beyond those that are named are passed on, but `execution`: it is about tasks, which we don't serve. */
 export type Tool = {
   readonly name: string;
   readonly title?: string;
@@ -20,11 +20,12 @@ const LONGEST_SCHEMA = 128 * 1024;
 /** A tool of an upstream's list as clients may see it; undefined when it can't be shown: malformed, too large, or with a header annotation that isn't valid. */
 export function readTool(value: unknown): Tool | undefined {
   if (!isObject(value)) return undefined;
-  const { name, title, description, inputSchema, outputSchema, annotations, icons, _meta } = value;
+  const { name, title, description, inputSchema, outputSchema, annotations, icons, _meta, execution: _, ...others } = value;
   if (typeof name !== 'string' || name === '' || name.length > LONGEST_NAME || /[\p{Cc}\p{Cf}]/u.test(name)) return undefined;
   if (!isSchema(inputSchema) || (outputSchema !== undefined && !isSchema(outputSchema))) return undefined;
-  if (headerParameters(inputSchema) === undefined) return undefined;
+  if (headerParameters(inputSchema) === undefined || JSON.stringify(others).length > LONGEST_SCHEMA) return undefined;
   return {
+    ...others,
     name,
     ...(typeof title === 'string' && { title: title.slice(0, 256) }),
     ...(typeof description === 'string' && { description: description.slice(0, LONGEST_DESCRIPTION) }),
@@ -83,9 +84,8 @@ function overridden(tool: Tool, row: ToolPolicy | undefined): Tool {
   };
 }
 
-/** Texts of a tool that a model reads, for the firewall: names, descriptions and everything written in its schemas. */
-export const textsOf = ({ name, title, description, inputSchema, outputSchema, annotations }: Tool): string[] =>
-  stringsOf([name, title, description, inputSchema, outputSchema, annotations]);
+/** Texts of a tool that a model may read, for the firewall: names, descriptions, everything in its schemas, and in members that we don't know. */
+export const textsOf = ({ icons: _, _meta: __, ...read }: Tool): string[] => stringsOf(Object.values(read));
 
 function stringsOf(value: unknown, found: string[] = [], depth = 0): string[] {
   if (typeof value === 'string') found.push(value);

@@ -96,11 +96,22 @@ export type CallStart<State> = {
   /** Of a call that came to a receiver of webhooks, with a signature that holds. */
   verified?: boolean | undefined;
   hidesSecrets?: boolean | undefined;
+  encodesSegments?: boolean | undefined;
 };
 
 export function newCall<State>(start: CallStart<State>) {
   const { req, res, arrivedAt = performance.now(), requestId, snapshot, otherSpace, target, sourceAddress, host } = start;
-  const { planeName, state, test = null, caller = null, verified = false, hidesSecrets = false, upgrade = null, http2 = false } = start;
+  const {
+    planeName,
+    state,
+    test = null,
+    caller = null,
+    verified = false,
+    hidesSecrets = false,
+    encodesSegments = false,
+    upgrade = null,
+    http2 = false,
+  } = start;
   return {
     planeName,
     /** What only its plane knows. */
@@ -120,6 +131,8 @@ export function newCall<State>(start: CallStart<State>) {
     verified,
     /** Its answer shows no value of a secret that it used, also where the upstream repeats it. */
     hidesSecrets,
+    /** Values of the target are encoded as one segment each. */
+    encodesSegments,
     /** Null for most calls. */
     upgrade: upgrade as Upgrade | null,
     http2,

@@ -5,12 +5,16 @@ const SMUGGLED = /(?:^|[/\\])\.\.?(?:[/\\;]|$)|[\0\r\n]/;
 
 /**
  * No segment may be `.` or `..`, however it is written, or the upstream could be led out of the target's base path. Everything else
- * (double slashes, %2F, a trailing slash) is kept byte for byte.
+ * (double slashes, %2F, a trailing slash) is kept byte for byte. `encodesSegments`: the path was made by us, with each value encoded as one segment, so an
+ * encoded slash in it separates nothing.
  */
-export function checkForwardPath(path: string): Refused | undefined {
+export function checkForwardPath(path: string, encodesSegments = false): Refused | undefined {
   if (!path.includes('.') && !path.includes('%')) return undefined;
-  const decoded = path.includes('%')
-    ? path.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-    : path;
-  return SMUGGLED.test(decoded) ? refused('invalid_path', 'The path must not contain . or .. segments, or control characters.') : undefined;
+  const parts = encodesSegments ? path.split('/').map((segment) => decoded(segment).replaceAll(/[/\\]/g, '_')) : [decoded(path)];
+  return parts.some((part) => SMUGGLED.test(part))
+    ? refused('invalid_path', 'The path must not contain . or .. segments, or control characters.')
+    : undefined;
 }
+
+const decoded = (text: string): string =>
+  text.includes('%') ? text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))) : text;

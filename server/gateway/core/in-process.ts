@@ -32,6 +32,8 @@ export type InProcessRequest = {
   readonly verified?: boolean;
   /** No answer shows the value of a secret that its call used, also where the upstream repeats it. */
   readonly hidesSecrets?: boolean;
+  /** The target was made of values that are each encoded as one segment: an encoded slash separates nothing. */
+  readonly encodesSegments?: boolean;
 };
 
 export type InProcessAnswer = {
@@ -70,7 +72,7 @@ export function createInProcess(pipeline: Pipeline): InProcess {
 }
 
 function serve(pipeline: Pipeline, req: IncomingMessage, res: GatewayResponse, asked: InProcessRequest): void {
-  const { snapshot, otherSpace, caller, host, sourceAddress, requestId, target, verified, hidesSecrets } = asked;
+  const { snapshot, otherSpace, caller, host, sourceAddress, requestId, target, verified, hidesSecrets, encodesSegments } = asked;
   const { plane } = pipeline;
   const state = plane.newState();
   const call = newCall({
@@ -87,6 +89,7 @@ function serve(pipeline: Pipeline, req: IncomingMessage, res: GatewayResponse, a
     caller,
     verified,
     hidesSecrets,
+    encodesSegments,
   });
   const head = inspectHead(req);
   if (head.ok) pipeline.serve(call);

@@ -44,6 +44,7 @@ export async function callRoute({ call, offer, args, signal }: Sending): Promise
     requestId: `${call.requestId}`,
     timeoutMs: row.operation.timeout_ms,
     maxBytes: MOST_BYTES,
+    encodesSegments: true,
     signal,
   });
   if (signal.aborted) return { kind: 'canceled' };

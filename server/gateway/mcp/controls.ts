@@ -20,6 +20,8 @@ export type Controls = {
   /** Changes the arguments in place: what leaves is what was checked. */
   arguments(args: Params): Promise<RpcFault | undefined>;
   result(result: Params): Promise<RpcFault | undefined>;
+  /** Changes what is told on the way in place. False: its words may not be passed on. */
+  progress(params: Params): Promise<boolean>;
 };
 
 export function controlsOf(call: McpCall, runtime: Runtime, offer: Offer): Controls {
@@ -31,6 +33,17 @@ export function controlsOf(call: McpCall, runtime: Runtime, offer: Offer): Contr
         (await replaceInArguments(call, runtime, offer, args)) ??
         (await guardrail(call, runtime, offer, 'request', JSON.stringify(args)))
       );
+    },
+    async progress(params) {
+      const slots = textSlots(params).filter(({ text }) => text !== params.progressToken);
+      if (slots.length === 0) return true;
+      // A guardrail is asked about whole answers: one question for each word on the way would be a flood of them.
+      const { guardrail: webhook } = offer.server;
+      if (webhook !== null && webhook.mode !== 'request') return false;
+      const refused =
+        (await firewall(call, offer, [slots.map(({ text }) => text).join('\n')], 'data')) ??
+        (await replaceInAnswer(call, runtime, offer, slots));
+      return refused === undefined;
     },
     async result(result) {
       const { running, structured, binary } = resultTexts(result);
@@ -123,6 +136,18 @@ async function replaceInResult(call: McpCall, runtime: Runtime, offer: Offer, re
     return undefined;
   } catch (error) {
     return unavailable(call, 'pii_unavailable', "The tool's answer could not be searched for personal data.", error);
+  }
+}
+
+async function replaceInAnswer(call: McpCall, runtime: Runtime, offer: Offer, slots: readonly TextSlot[]): Promise<RpcFault | undefined> {
+  if (!offer.server.piiInspection) return undefined;
+  try {
+    const pii = await piiOf(call, runtime, offer, 'detokenize');
+    await replace(slots, pii.answer);
+    count(call, pii.answerCounts);
+    return undefined;
+  } catch (error) {
+    return unavailable(call, 'pii_unavailable', 'What the tool told on its way could not be searched for personal data.', error);
   }
 }
 

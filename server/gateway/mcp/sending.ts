@@ -1,9 +1,9 @@
 import type { Envelope } from '#server/mcp/envelope.ts';
 import type { Params, RpcRequest } from '#server/mcp/messages.ts';
 import type { Runtime } from '../core/runtime.ts';
-import type { AnswerStream } from './answer.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { Offer } from './offers.ts';
+import type { Progress } from './progress.ts';
 
 /** A call of a tool that every check has passed. */
 export type Sending = {
@@ -16,5 +16,5 @@ export type Sending = {
   /** Beside the arguments. */
   readonly inputs: Params;
   readonly signal: AbortSignal;
-  readonly stream: AnswerStream;
+  readonly progress: Progress;
 };

@@ -60,7 +60,8 @@ for (const [era, start] of [
     assert.equal(new Set(payloads.map(({ jti }) => jti)).size, payloads.length);
     assert.deepEqual(
       payloads.map(({ tool }) => tool),
-      upstream.seen.map(({ body }) => (body?.method === 'tools/call' ? 'echo' : undefined)),
+      // The stream of the session is opened for the call.
+      upstream.seen.map(({ method, body }) => (body?.method === 'tools/call' || method === 'GET' ? 'echo' : undefined)),
     );
     const alice = await makeToken(w, gateway, { scope: { user: 'alice' } });
     await served(running, w);

@@ -461,7 +461,13 @@ test('a tool of a collection is a call of a route, with its limits, secrets and 
   assert.equal(failed.rpc.result?.isError, true);
   assert.match(textOf(failed), /^HTTP 422\n/);
   const climbing = await c.call('get_pet', { id: 'rex/../../admin' });
-  assert.deepEqual([climbing.status, climbing.rpc.error?.data.route_code], [200, 'invalid_path']);
+  assert.deepEqual(climbing.rpc.result?.structuredContent, { path: '/pets/rex%2F..%2F..%2Fadmin', key: true }, 'one segment');
+  for (const id of ['../../admin', '%2e%2e/x', 'a?b#c', 'a\\..\\b', 'ü 100%', "a;b=c,d'(e)*!", 'a..b', '..a']) {
+    const sent = await c.call('get_pet', { id });
+    const { path = '' } = (sent.rpc.result?.structuredContent ?? {}) as { path?: string };
+    assert.match(path, /^\/pets\/[A-Za-z0-9\-._~%]+$/, id);
+    assert.equal(decodeURIComponent(path.slice('/pets/'.length)), id);
+  }
   const dots = await c.call('get_pet', { id: '..' });
   assert.deepEqual([dots.status, dots.rpc.error?.code], [200, -32602]);
   await running.flush();

@@ -61,14 +61,8 @@ function paramsOf({ request, offer, args, inputs }: Sending): Params {
   return { name: offer.tool.name, arguments: args, ...inputs, ...progress };
 }
 
-/** Of what an upstream tells on the way only progress that was asked for reaches the caller, as numbers: its words were not checked. */
-function hear({ call, request, offer, stream }: Sending, credentials: Credentials, method: string, params: Params): void {
+/** Of what an upstream tells on the way, progress reaches the caller; logs and the like do not. */
+function hear({ offer, progress }: Sending, credentials: Credentials, method: string, params: Params): void {
   if (method === 'notifications/tools/list_changed') forgetCatalogue(offer.server, credentials);
-  if (method !== 'notifications/progress') return;
-  const { _meta } = request.params;
-  const token = isObject(_meta) ? _meta.progressToken : undefined;
-  const { progressToken, progress, total } = params;
-  if (token === undefined || progressToken !== token || typeof progress !== 'number') return;
-  if (!(call.req.headers.accept ?? '').includes('text/event-stream')) return;
-  stream.notify(method, { progressToken, progress, ...(typeof total === 'number' && { total }) });
+  if (method === 'notifications/progress') progress.hear(params);
 }

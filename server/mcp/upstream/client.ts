@@ -9,6 +9,7 @@ import { CALL_TIMING, SHORT_TIMING, type Timing } from './message-exchange.ts';
 import { type ClientInfo, modernExchange } from './modern.ts';
 import { probe } from './probe.ts';
 import type { Reply } from './reply.ts';
+import { SessionStreams } from './session-streams.ts';
 import type { Upstream, Wire } from './wire.ts';
 
 /** How an upstream is spoken to. */
@@ -42,6 +43,8 @@ const MOST_REMEMBERED = 10_000;
 /** Talks to MCP servers of both eras and remembers for a day which one is of which (interface rule 52 §3.2). */
 export class UpstreamClient {
   readonly #eras = new Map<UpstreamKey, { era: 'legacy' | 'modern'; until: number }>();
+
+  readonly #streams = new SessionStreams();
 
   eraOf(key: UpstreamKey, now = Date.now()): 'legacy' | 'modern' | undefined {
     const known = this.#eras.get(key);
@@ -81,7 +84,9 @@ export class UpstreamClient {
       }
       case 'legacy': {
         const outgoing = { id, method, params: withoutReserved(params) };
-        return (await legacyExchange(wire, upstream, link.session, outgoing, hear, timing, signal)).reply;
+        const exchanged = () => legacyExchange(wire, upstream, link.session, outgoing, hear, timing, signal);
+        // Only a running tool has something to ask.
+        return (await (method === 'tools/call' ? this.#streams.during(wire, upstream, link.session, exchanged) : exchanged())).reply;
       }
       case 'modern': {
         const args = isObject(params.arguments) ? params.arguments : {};

@@ -15,7 +15,8 @@ export type Initialized = { readonly session: UpstreamSession; readonly serverNa
 /** What we can do for an upstream: nothing. Its requests would otherwise reach the caller's model. */
 const CAPABILITIES = {};
 
-const REFUSAL = { code: -32601, message: 'This client accepts no requests.' };
+/** What every request of an upstream's is answered with. */
+export const REFUSAL = { code: -32601, message: 'This client accepts no requests.' };
 
 /** The handshake. Answers with the session, or why there is none. */
 export async function initialize(

@@ -22,6 +22,7 @@ import { clientOf } from '../links.ts';
 import type { McpCall } from '../mcp-call.ts';
 import { charge, reservePrice } from '../money.ts';
 import { findOffer, type Offer } from '../offers.ts';
+import { Progress } from '../progress.ts';
 import type { Sending } from '../sending.ts';
 import { serverInfo } from '../server-info.ts';
 import { serverWait } from '../server-rate.ts';
@@ -50,7 +51,9 @@ export async function callTool(call: McpCall, runtime: Runtime, request: RpcRequ
     const inputs = inputsOf(request.params, offer);
     const refused = await controls.arguments({ arguments: checked.args, ...inputs });
     if (refused) return answerFault(call, refused);
-    const reply = await send({ call, runtime, request, envelope, offer, args: checked.args, inputs, signal: controller.signal, stream });
+    const progress = new Progress(call, stream, controls, request.params);
+    const reply = await send({ call, runtime, request, envelope, offer, args: checked.args, inputs, signal: controller.signal, progress });
+    await progress.done();
     return await finish(call, offer, envelope, controls, stream, reply, controller.signal);
   } finally {
     stopWatching();

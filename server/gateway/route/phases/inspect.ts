@@ -17,7 +17,7 @@ export function inspect(call: RouteCall): Refused | undefined {
   const mark = call.target.indexOf('?');
   const path = mark < 0 ? call.target : call.target.slice(0, mark);
   state.query = mark < 0 ? null : call.target.slice(mark + 1);
-  return splitPath(state, path) ?? checkForwardPath(state.forwardPath);
+  return splitPath(state, path) ?? checkForwardPath(state.forwardPath, call.encodesSegments);
 }
 
 /** Forms A, B and C (interface rule 12 §3). A path that names no route leaves the reference null. */
