@@ -83,7 +83,7 @@ if (process.argv[2] === 'process') {
     const asked = input(who, subjects);
     const reserved = await reserve(asked);
     say(`reserved ${n}`);
-    recordCall(finished(asked, reserved.ok ? reserved : null));
+    void recordCall(finished(asked, reserved.ok ? reserved : null));
     say(`recorded ${n}`);
     const writing = flushCalls();
     await new Promise((resolve) => setImmediate(resolve));

@@ -62,8 +62,8 @@ test('a call reserves its estimate with everyone who is limited, and settles wha
   const reserved = admitted(await reserve(asked));
   assert.equal((await counter(who, 'agent'))?.reserved, 5n * CENT);
   assert.equal(await counter(who, 'token'), undefined, 'without a cap nothing is reserved');
-  recordCall(finished(asked, reserved));
-  recordCall(finished(asked, reserved));
+  void recordCall(finished(asked, reserved));
+  void recordCall(finished(asked, reserved));
   await flushCalls();
   const all = await counters(who);
   assert.deepEqual(
@@ -181,7 +181,7 @@ test('the sweeper leaves calls under way alone, and a call that ends after it is
   assert.equal((await counter(who, 'agent'))?.reserved, 5n * CENT);
   await sweepReservations(new Date(asked.now + 21 * 60_000));
   assert.equal((await counter(who, 'agent'))?.reserved, 0n);
-  recordCall(finished(asked, reserved));
+  void recordCall(finished(asked, reserved));
   await flushCalls();
   const state = await counter(who, 'agent');
   assert.deepEqual([state?.spent, state?.reserved], [CENT / 2n, 0n]);
@@ -197,7 +197,7 @@ test('days and months begin at midnight UTC, and a call belongs to the period in
   assert.deepEqual([refusal.retryAfter, refusal.extra.period], [1, 'daily']);
   const next = input(who, subjects, { now: lastMoment + 100, estimateNano: CENT });
   admitted(await reserve(next));
-  recordCall(finished(first, reserved));
+  void recordCall(finished(first, reserved));
   await flushCalls();
   const { rows } = await sql().query<{ period: string; start: Date; spent: string }>(
     "select period, period_start as start, spent_nano as spent from ai_spend_counters where tenant_id = $1 and subject_type = 'agent' order by 2, 1",
@@ -245,7 +245,7 @@ test('a spent budget says how far it is spent', async () => {
   const subjects = subjectsOf(who, { agent: { dailyNano: 50n * USD } });
   const asked = input(who, subjects);
   const reserved = admitted(await reserve(asked));
-  recordCall(
+  void recordCall(
     finished(asked, reserved, {
       charges: [{ ...(finished(asked, reserved).charges[0] as never as object), nano: 50_003_100_000n } as never],
     }),
@@ -264,7 +264,7 @@ test('alerts are given once at 50, 80 and 100 % of a budget, and are events at o
   for (let n = 0; n < 3; n++) {
     const asked = input(who, subjects, { estimateNano: 0n });
     const outcome = await reserve(asked);
-    if (outcome.ok) recordCall(finished(asked, outcome));
+    if (outcome.ok) void recordCall(finished(asked, outcome));
     await flushCalls();
   }
   const { rows } = await sql().query<{ threshold: number; data: { spent_nano: string } }>(
