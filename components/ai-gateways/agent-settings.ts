@@ -1,23 +1,9 @@
+import { BUDGET_OVERAGE, REGIONS, UNPRICED, UNSUPPORTED } from './agent-choices.ts';
 import type { Agent } from './ai-labels.ts';
 import type { Setting } from './settings-fields.ts';
 
 type Field = keyof Agent | `routing_policy.${keyof Agent['routing_policy'] & string}`;
 type Group = { title: string; description?: string; settings: readonly Setting<Field>[] };
-
-export const BUDGET_OVERAGE = [
-  { value: 'block', title: 'Refuse calls', description: 'Calls are refused until the budget resets or somebody raises it.' },
-  { value: 'warn', title: 'Warn only', description: 'Calls go on, and an event says that the budget is spent.' },
-] as const;
-
-const REGIONS = {
-  us: 'United States',
-  eu: 'European Union',
-  uk: 'United Kingdom',
-  ca: 'Canada',
-  au: 'Australia',
-  jp: 'Japan',
-  in: 'India',
-};
 
 /** The settings of an agent by tab, in the order of the documentation. */
 export const AGENT_SETTINGS = {
@@ -174,10 +160,7 @@ export const AGENT_SETTINGS = {
           name: 'unsupported',
           label: 'Options that the provider doesn’t have',
           kind: 'choice',
-          options: [
-            { value: 'refuse', title: 'Refuse', description: 'The call is refused, and the error names the option.' },
-            { value: 'drop', title: 'Drop', description: 'The call goes on without the option. Its log row lists what was dropped.' },
-          ],
+          options: UNSUPPORTED,
         },
       ],
     },
@@ -217,10 +200,7 @@ export const AGENT_SETTINGS = {
           name: 'unpriced_action',
           label: 'Models without a price',
           kind: 'choice',
-          options: [
-            { value: 'allow', title: 'Allow', description: 'They count tokens, but no dollars.' },
-            { value: 'block', title: 'Refuse', description: 'Calls are refused while a budget applies.' },
-          ],
+          options: UNPRICED,
         },
       ],
     },

@@ -14,7 +14,7 @@ import { DangerRow } from '#components/ui/danger-row.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
-import { BUDGET_OVERAGE } from './agent-settings.ts';
+import { BUDGET_OVERAGE } from './agent-choices.ts';
 import type { Gateway } from './ai-labels.ts';
 import { SettingsCard } from './settings-card.tsx';
 import type { Setting } from './settings-fields.ts';

@@ -10,10 +10,10 @@ import { countRefusal } from './core/call-meter.ts';
 import { type RequestOrigin, requestOrigin } from './core/client-address.ts';
 import { afterReads } from './core/event-loop-turn.ts';
 import { GatewayResponse } from './core/gateway-response.ts';
-import { type Health, type Needs, needsOf, readiness } from './core/health.ts';
+import { type Health, needsOf } from './core/health.ts';
 import { type HostConfig, type PlaneMatch, type PortPlane, planeOf, within } from './core/hosts.ts';
 import { type Http2Door, openHttp2 } from './core/http2/http2-door.ts';
-import { createListener, discardBody, type HeadRefusal, inspectHead, type ListenerOptions } from './core/listener.ts';
+import { createListener, type HeadRefusal, inspectHead, type ListenerOptions } from './core/listener.ts';
 import type { Pipeline } from './core/pipeline.ts';
 import { type Refused, refused } from './core/refusal.ts';
 import type { Runtime } from './core/runtime.ts';
@@ -27,6 +27,7 @@ import { writeRefusal } from './front-door/refusal.ts';
 import type { WebHealth } from './front-door/web-health.ts';
 import { aiRefusal, asAiRefusal } from './governance/envelope.ts';
 import { refuseUntenanted, tenantOf } from './governance/untenanted.ts';
+import { bare, tellReadiness } from './plain-answers.ts';
 
 export type GatewayOptions = {
   runtime: Runtime;
@@ -347,20 +348,6 @@ async function identifiedCall(
   pipeline.serve(newCall({ ...start, host: found.host ?? host }));
 }
 
-/** A person opened the host in a browser. */
-function isBrowserAtRoot(target: string, req: IncomingMessage): boolean {
-  if (target !== '/' || req.method !== 'GET') return false;
-  const { headers } = req;
-  if (
-    headers['x-svc-key'] !== undefined ||
-    headers['x-svc-route'] !== undefined ||
-    headers.authorization !== undefined ||
-    headers['x-api-key'] !== undefined
-  )
-    return false;
-  return headers.accept?.includes('text/html') ?? false;
-}
-
 /** A head no plane may see. On a tenant host it is answered, and logged, in that plane's words. */
 function refuseHead(
   options: GatewayOptions,
@@ -390,30 +377,16 @@ function refuseHead(
   bare(req, res, fault.status, { error: { type: fault.type, message: fault.message, request_id: requestId } }, requestId);
 }
 
-/** /healthz says whether the process works, /readyz whether what this address serves should come here. */
-async function tellReadiness(
-  options: GatewayOptions,
-  needs: Needs,
-  req: IncomingMessage,
-  res: GatewayResponse,
-  requestId: string,
-  leaving: boolean,
-): Promise<void> {
-  // A web process that hangs must not have a load balancer take out what serves calls.
-  const web = leaving || needs === 'calls' ? options.webHealth.known() : await options.webHealth.asked();
-  const { status, body } = readiness(options.health(), needs, web, leaving);
-  if (!res.destroyed) bare(req, res, status, body, requestId);
-}
-
-function bare(req: IncomingMessage, res: GatewayResponse, status: number, body: object, requestId: string): void {
-  const text = JSON.stringify(body);
-  res.writeHead(status, {
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': Buffer.byteLength(text),
-    'Cache-Control': 'no-store',
-    'X-Request-Id': requestId,
-    ...(status === 503 && { 'Retry-After': '5' }),
-  });
-  res.end(req.method === 'HEAD' ? undefined : text);
-  discardBody(req);
+/** A person opened the host in a browser. */
+function isBrowserAtRoot(target: string, req: IncomingMessage): boolean {
+  if (target !== '/' || req.method !== 'GET') return false;
+  const { headers } = req;
+  if (
+    headers['x-svc-key'] !== undefined ||
+    headers['x-svc-route'] !== undefined ||
+    headers.authorization !== undefined ||
+    headers['x-api-key'] !== undefined
+  )
+    return false;
+  return headers.accept?.includes('text/html') ?? false;
 }

@@ -10,7 +10,18 @@ import { CallTimer } from './call-timer.ts';
 import type { Capture } from './capture.ts';
 import { ChangedAnswer } from './changed-answer.ts';
 import { afterReads } from './event-loop-turn.ts';
-import { causeOf, flush, freeBody, type Outcome, poolOf, refusalOf, relayOf, requestOf, scrubbedFor } from './exchange-parts.ts';
+import {
+  causeOf,
+  flush,
+  freeBody,
+  noteClosed,
+  type Outcome,
+  poolOf,
+  refusalOf,
+  relayOf,
+  requestOf,
+  scrubbedFor,
+} from './exchange-parts.ts';
 import { endAnswer, noteStatus, noteTrailers } from './grpc/trailers.ts';
 import { acceptBody } from './listener.ts';
 import { type Refused, refused } from './refusal.ts';
@@ -372,9 +383,7 @@ export class Exchange implements UpstreamHandler {
     this.#timer.spend(this.#call);
     this.#state = 'over';
     this.#timer.stop();
-    this.#call.error = 'client_closed';
-    this.#call.status = 0;
-    this.#call.responseBytes = this.#received;
+    noteClosed(this.#call, this.#received);
     this.#answer?.abort();
     this.#relay?.stop();
     this.#changed?.stop();
