@@ -43,7 +43,7 @@ async function query<T extends pg.QueryResultRow>(text: string, on = url, values
   }
 }
 
-/** A checkout of the previous release, on the packages that are installed here. Its seed generates its client. */
+/** A checkout of the previous release, on the packages that are installed here: what only it needs is a development package (`lossless-json`). Its seed generates its client. */
 async function checkOut(): Promise<void> {
   fs.mkdirSync(old);
   const archive = path.join(directory, 'previous.tar');
