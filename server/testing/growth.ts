@@ -6,8 +6,8 @@ const FACTOR = 32;
 /** Between 1 of linear and 32 of quadratic work, with room for caches and garbage collection, which make large inputs dearer. */
 const BOUND = 6;
 
-/** Shorter runs, in ms, say little of what grows. Only the comparison of the largest size includes them. */
-const MEASURABLE = 1;
+/** Shorter runs, in ms, say little of what grows: on a busy machine the fixed costs of a small input take one. Only the comparison of the largest size includes them. */
+const MEASURABLE = 5;
 
 /** The longest tick, in ms, in which a system counts processor time. */
 const TICK = 10;
