@@ -104,7 +104,7 @@ test('the metadata documents are those of RFC 8414 and RFC 9728, per host, reada
     [as.code_challenge_methods_supported, as.response_types_supported, as.registration_endpoint],
     [['S256'], ['code'], undefined],
   );
-  assert.equal(as.client_id_metadata_document_supported, undefined, 'comes with MCP servers');
+  assert.equal(as.client_id_metadata_document_supported, true);
   for (const [at, path] of [
     [port, ''],
     [port, '/v1'],

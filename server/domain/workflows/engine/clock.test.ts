@@ -60,16 +60,13 @@ test('a run of a sealed workspace waits for its key, and ends at 35 days with th
   for (const one of [id, cancelled]) await until(async () => (await executionOf(one)).status === 'waiting', 'it waits');
   await db().tenant_master_keys.updateMany({ where: { tenant_id: tenant.id }, data: { wrapped_key: null } });
   keyring().evict(tenant.id);
-  const woken = async (one: string, days: number) => {
-    const before = (await executionOf(one)).wakes_at?.getTime();
-    ahead = days * DAY;
-    await until(async () => (await executionOf(one)).wakes_at?.getTime() !== before, 'it was looked at');
-  };
-  await woken(id, 30.1);
+  const before = (await executionOf(id)).wakes_at?.getTime();
+  ahead = 30.1 * DAY;
+  await until(async () => (await executionOf(id)).wakes_at?.getTime() !== before, 'it was looked at');
   await until(async () => (await executionOf(id)).status === 'waiting', 'it waits for the key');
   await db().workflow_executions.update({ where: { id: cancelled }, data: { status: 'cancelling', locked_until: new Date(0) } });
   assert.equal((await ended(cancelled)).status, 'cancelled', 'one that is to be cancelled is, without its values');
-  await woken(id, 35.1);
+  ahead = 35.1 * DAY;
   const { status, error_code, error_message } = await ended(id);
   assert.deepEqual([status, error_code], ['failed', 'execution_timeout']);
   assert.match(String(error_message), /older than 35 days.*the key of the workspace, which is unavailable: restore the key, then retry/);
