@@ -3,7 +3,18 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
 import { compactJson, withMembers } from './json-text.ts';
-import { columnJson, isExact, jsonOfColumn, parseExact, parseExactSteps, parseLossless, stringifyLossless } from './lossless-json.ts';
+import {
+  columnJson,
+  copyJson,
+  isExact,
+  isSameNumber,
+  jsonOfColumn,
+  LosslessNumber,
+  parseExact,
+  parseExactSteps,
+  parseLossless,
+  stringifyLossless,
+} from './lossless-json.ts';
 
 const roundTrip = (text: string) => stringifyLossless(parseLossless(text, 64));
 
@@ -103,6 +114,20 @@ test('every number is either written by a double as it was, or kept', () => {
     }),
     { numRuns: 3000, seed: 7 },
   );
+});
+
+test('a number has the value of a double, or none has it', () => {
+  const same = (text: string) => isSameNumber(new LosslessNumber(text), Number(text));
+  for (const text of ['1.0', '1E2', '0.10', '-0', '0e5', '1.5e-3', '100000000000000000000000', '9007199254740992.0'])
+    assert.ok(same(text), text);
+  for (const text of ['9007199254740993', '1e400', '1e-400', '0.1000000000000000055511151231257827', `1e${'9'.repeat(500)}`])
+    assert.ok(!same(text), text);
+});
+
+test('a copy keeps its digits', () => {
+  const value = parseExact('{"a":[1.10],"__proto__":1e400}');
+  assert.notEqual(copyJson(value), value);
+  assert.equal(JSON.stringify(copyJson(value)), '{"a":[1.10],"__proto__":1e400}');
 });
 
 test('a column keeps exact numbers as text, and plain values as they are', () => {

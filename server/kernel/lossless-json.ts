@@ -141,6 +141,25 @@ export const jsonOfColumn = (column: unknown): unknown => (typeof column === 'st
 export const asDoubles = <T>(value: T): T => (hasExactNumber(value) ? (JSON.parse(JSON.stringify(value)) as T) : value);
 
 /** Whether a value is or holds a number with digits of its own. */
+/** A copy of its own, with the same digits: `structuredClone` would make an object of a number. */
+export const copyJson = <T>(value: T): T => parseExact(JSON.stringify(value)) as T;
+
+/** Whether a number with digits of its own has the value that a double is written with, as 1.0 and 1 do. 9007199254740993 and its nearest double don't. */
+export const isSameNumber = (exact: LosslessNumber, double: number): boolean => decimalOf(exact.value) === decimalOf(String(double));
+
+/** The digits without zeros at either end, and the power of ten that they are multiplied by: one text for each value. */
+function decimalOf(number: string): string {
+  const parts = PARTS.exec(number);
+  if (!parts) return number;
+  const [, minus = '', whole = '', fraction = '', power = '0'] = parts;
+  const written = whole + fraction;
+  let [from, to] = [0, written.length];
+  while (written[from] === '0') from++;
+  while (to > from && written[to - 1] === '0') to--;
+  return from === to ? '0' : `${minus}${written.slice(from, to)}e${BigInt(power) + BigInt(whole.length - to)}`;
+}
+const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,400}))?$/;
+
 export function hasExactNumber(value: unknown): boolean {
   const open: unknown[] = [value];
   while (open.length > 0) {
