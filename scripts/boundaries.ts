@@ -61,7 +61,7 @@ const restricted: readonly { name: RegExp; only: readonly string[]; type?: boole
 
 /** Folders whose JSON is what customers gave: its numbers keep their digits (server/kernel/lossless-json.ts). */
 const CUSTOMER_JSON =
-  /^(?:server\/(?:api|trpc|crypto\/transit|custody\/(?:vaults|fields)|domain\/(?:ai-gateways|client-tokens|clients|crypto-keys|deliveries|encryption|explorer|mcp-servers|routes|vaults)|gateway\/(?:templates|ephemeral|upstream-auth))|components\/(?:ai-gateways|clients|crypto-keys|dev-pane|encryption|explorer|logs|mcp-servers|routes|vaults))\//;
+  /^(?:server\/(?:api|trpc|crypto\/transit|custody\/(?:vaults|fields)|domain\/(?:ai-gateways|client-tokens|clients|crypto-keys|deliveries|encryption|explorer|mcp-servers|routes|vaults|workflows)|gateway\/(?:templates|ephemeral|upstream-auth))|components\/(?:ai-gateways|clients|crypto-keys|dev-pane|encryption|explorer|logs|mcp-servers|routes|vaults|workflows))\//;
 /** What these parse there has no number of a customer that is kept. */
 const PLAIN_JSON: Readonly<Record<string, string>> = {
   'server/api/openapi/json-schema.ts': 'our own schemas',

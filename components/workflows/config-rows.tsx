@@ -7,7 +7,7 @@ import { Checkbox } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { Select } from '#components/ui/select.tsx';
-import { parseExact } from '#server/domain/workflows/exact-json.shared.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { ExpressionInput } from './expression-input.tsx';
 
 export type Config = Record<string, unknown>;

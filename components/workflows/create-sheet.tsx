@@ -13,7 +13,7 @@ import { Input } from '#components/ui/input.tsx';
 import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
 import { isRecord } from '#server/domain/workflows/definition.shared.ts';
-import { parseExact } from '#server/domain/workflows/exact-json.shared.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { TEMPLATE_CARDS } from './template-cards.ts';
 import { TEMPLATES, type TemplateId } from './templates.ts';
 

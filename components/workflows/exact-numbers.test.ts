@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseExact } from '#server/domain/workflows/exact-json.shared.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { definitionDiff } from './definition-diff.ts';
 import { documentOf, fragmentOf, stepOf, withConfig, withFragment, withSample } from './document.ts';
 import { suggestionsFor } from './suggestions.ts';

@@ -11,7 +11,7 @@ import { Field } from '#components/ui/field.tsx';
 import { Textarea } from '#components/ui/input.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
-import { parseExact } from '#server/domain/workflows/exact-json.shared.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { configOf, sampleOf, stepOf, TRIGGER_ID } from './document.ts';
 import type { Editor } from './use-editor.ts';
 import type { Detail } from './workflow-labels.ts';

@@ -13,7 +13,7 @@ import { Field } from '#components/ui/field.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { type Json, JsonView } from '#components/ui/json-view.tsx';
 import { isRecord } from '#server/domain/workflows/definition.shared.ts';
-import { parseExact } from '#server/domain/workflows/exact-json.shared.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { sampleOf, stepOf, upstreamOf, withSample } from './document.ts';
 import { kindOf } from './step-kinds.ts';
 import type { Outputs } from './suggestions.ts';

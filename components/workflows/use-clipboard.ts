@@ -1,7 +1,7 @@
 'use client';
 
 import { useEffect, useRef } from 'react';
-import { parseExact } from '#server/domain/workflows/exact-json.shared.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { type Document, type Fragment, fragmentOf, withFragment } from './document.ts';
 
 const MARK = 'sallyport-workflow-steps';

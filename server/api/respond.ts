@@ -1,5 +1,5 @@
 import type { Refusal } from '#server/kernel/errors.ts';
-import { stringifyAround } from '#server/kernel/lossless-json.ts';
+import { stringifyAround } from '#server/kernel/json-text.ts';
 import { type AnyOperation, statusOf } from '#server/kernel/operation.ts';
 import { encoded, isCompressible } from './encoding.ts';
 import { managementBody, managementFailure } from './envelope.ts';

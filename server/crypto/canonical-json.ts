@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
+import { isExact } from '#server/kernel/lossless-json.ts';
 
 /** What {@link canonicalJson} accepts; anything else throws a TypeError. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+
+type Numbers = 'any' | 'integers' | 'exact';
 
 const deepest = 256;
 
@@ -9,13 +12,15 @@ const deepest = 256;
  * RFC 8785 canonical JSON: members sorted by UTF-16 code units, no white space, ECMAScript number text.
  * Members that are `undefined` are left out, as JSON.stringify does. Throws TypeError on values JSON cannot hold, lone
  * surrogates and nesting beyond 256; with `numbers: 'integers'` also on numbers outside +-(2^53 - 1) or with a fraction,
- * whose text a database and JavaScript may write differently.
+ * whose text a database and JavaScript may write differently. With `'exact'` a `LosslessNumber` is its digits, so the text is of this content alone, and not
+ * RFC 8785's.
  */
-export function canonicalJson(value: unknown, numbers: 'any' | 'integers' = 'any', depth = 0): string {
+export function canonicalJson(value: unknown, numbers: Numbers = 'any', depth = 0): string {
   if (depth > deepest) throw new TypeError(`canonical JSON is limited to ${deepest} levels`);
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'string') return text(value);
   if (typeof value === 'number') return number(value, numbers);
+  if (numbers === 'exact' && isExact(value)) return value.toString();
   if (Array.isArray(value)) return `[${Array.from(value, (item) => canonicalJson(item, numbers, depth + 1)).join(',')}]`;
   if (typeof value !== 'object' || !isPlain(value)) throw new TypeError(`canonical JSON cannot hold ${typeof value}`);
   const members: string[] = [];
@@ -33,7 +38,7 @@ function text(value: string): string {
   return JSON.stringify(value);
 }
 
-function number(value: number, numbers: 'any' | 'integers'): string {
+function number(value: number, numbers: Numbers): string {
   if (!Number.isFinite(value)) throw new TypeError('canonical JSON cannot hold NaN or Infinity');
   if (numbers === 'integers' && !Number.isSafeInteger(value)) throw new TypeError('only integers within +-(2^53 - 1) are allowed here');
   return JSON.stringify(value);

@@ -70,7 +70,7 @@ export function stringEnd(text: string, from: number): number {
 }
 
 /** Whether an odd number of backslashes stands before the quote; `from` is in its string, and within no escape. */
-function isEscaped(text: string, from: number, quote: number): boolean {
+export function isEscaped(text: string, from: number, quote: number): boolean {
   let at = quote;
   while (at > from && text.charCodeAt(at - 1) === BACKSLASH) at--;
   return (quote - at) % 2 === 1;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { columnJson, isJsonText, type JsonText, jsonOfColumn, jsonText, membersOf, textOfJson } from './lossless-json.ts';
+import { isJsonText, type JsonText, jsonText, membersOf, textOfJson } from './json-text.ts';
+import { columnJson, jsonOfColumn } from './lossless-json.ts';
 
 /** Any JSON, as its author wrote it; for members that a row names in `body.source`. Procedures of the dashboard send a value, whose numbers are exact. */
 export const anyJsonText = () =>

@@ -1,7 +1,20 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import fc from 'fast-check';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
-import { columnJson, compactJson, jsonOfColumn, parseExact, parseLossless, stringifyLossless, withMembers } from './lossless-json.ts';
+import { compactJson, withMembers } from './json-text.ts';
+import {
+  columnJson,
+  copyJson,
+  isExact,
+  isSameNumber,
+  jsonOfColumn,
+  LosslessNumber,
+  parseExact,
+  parseExactSteps,
+  parseLossless,
+  stringifyLossless,
+} from './lossless-json.ts';
 
 const roundTrip = (text: string) => stringifyLossless(parseLossless(text, 64));
 
@@ -78,13 +91,53 @@ test('a text with very many numbers that a double changes is read in linear time
   await assertGrowsLinearly('1.10,', 400_000, (size) => `[${'1.10,'.repeat(size / 5)}1]`, parseExact);
 });
 
+test('a text of megabytes is read in steps: numbers, one long string, and one number', () => {
+  for (const text of [`[${'1.10,'.repeat(20_000)}1]`, `["${'\\"1.10'.repeat(20_000)}",1.10]`, `{"${'1.10'.repeat(10_000)}":{"a":1.10}}`]) {
+    const steps = parseExactSteps(text);
+    let [count, step] = [0, steps.next()];
+    for (; !step.done; step = steps.next()) count++;
+    assert.ok(count > 0);
+    assert.equal(JSON.stringify(step.value), text);
+  }
+});
+
+test('every number is either written by a double as it was, or kept', () => {
+  const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength: 20 });
+  const number = fc
+    .tuple(fc.constantFrom('', '-'), digits, digits, fc.constantFrom('', 'e5', 'E-7', 'e+400'))
+    .map(([minus, whole, fraction, power]) => `${minus}${whole.replace(/^0+/, '') || '0'}${fraction === '' ? '' : `.${fraction}`}${power}`);
+  fc.assert(
+    fc.property(number, (text) => {
+      const value = parseExact(text);
+      assert.equal(JSON.stringify(value), text);
+      assert.equal(isExact(value), String(Number(text)) !== text);
+    }),
+    { numRuns: 3000, seed: 7 },
+  );
+});
+
+test('a number has the value of a double, or none has it', () => {
+  const same = (text: string) => isSameNumber(new LosslessNumber(text), Number(text));
+  for (const text of ['1.0', '1E2', '0.10', '-0', '0e5', '1.5e-3', '100000000000000000000000', '9007199254740992.0'])
+    assert.ok(same(text), text);
+  for (const text of ['9007199254740993', '1e400', '1e-400', '0.1000000000000000055511151231257827', `1e${'9'.repeat(500)}`])
+    assert.ok(!same(text), text);
+});
+
+test('a copy keeps its digits', () => {
+  const value = parseExact('{"a":[1.10],"__proto__":1e400}');
+  assert.notEqual(copyJson(value), value);
+  assert.equal(JSON.stringify(copyJson(value)), '{"a":[1.10],"__proto__":1e400}');
+});
+
 test('a column keeps exact numbers as text, and plain values as they are', () => {
   const plain = { a: [1, 'x', null, { b: true }] };
   assert.equal(columnJson(plain), plain);
   assert.equal(jsonOfColumn(plain), plain);
-  const text = '{"a":[{"id":7615917337495251231}],"rate":1.10}';
-  assert.equal(columnJson(parseExact(text)), text);
-  assert.equal(JSON.stringify(jsonOfColumn(text)), text);
+  for (const text of ['{"a":[{"id":7615917337495251231}],"rate":1.10}', '{"a":[{"__proto__":{"b":1}}]}']) {
+    assert.equal(columnJson(parseExact(text)), text);
+    assert.equal(JSON.stringify(jsonOfColumn(text)), text);
+  }
 });
 
 test('members are put behind those of a text, which keeps its order and names', () => {

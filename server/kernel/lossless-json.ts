@@ -1,8 +1,9 @@
-import { assertJsonShape, stringEnd } from './bounded-text.ts';
+import { assertJsonShape, isEscaped } from './bounded-text.ts';
 import { newId } from './ids.ts';
+import { atOnce, STRIDE, type Steps } from './slices.ts';
 
 // JSON of customers, which is stored, signed and sent as its author wrote it: 1299.10 keeps its last digit and 2^60 its value, where a double would change
-// both. A value (`parseLossless`) keeps numbers and names; only a text (`JsonText`) also keeps the order of names such as "2" and repeated names.
+// both. A value keeps numbers and names; only a text (`json-text.ts`) also keeps the order of names such as "2" and repeated names.
 
 /** A number that a double would write differently, as the text it was. `JSON.stringify` writes that text. */
 export class LosslessNumber {
@@ -22,6 +23,9 @@ export class LosslessNumber {
   }
 }
 
+export const isExact = (value: unknown): value is LosslessNumber => value instanceof LosslessNumber;
+export const isNumber = (value: unknown): value is number | LosslessNumber => typeof value === 'number' || isExact(value);
+
 /** ES2025; the compiler's library doesn't know it yet. Browsers without it write the nearest double. */
 const { rawJSON: rawJson = Number } = JSON as unknown as { rawJSON?: (text: string) => unknown };
 
@@ -37,58 +41,98 @@ export function parseLossless(text: string, levels: number, values = Number.POSI
 /** The JSON of a value from `parseLossless`, every number as it was. */
 export const stringifyLossless = (value: unknown): string => JSON.stringify(value);
 
+/** The same for a text whose shape its reader has bounded. @throws SyntaxError */
+export const parseExact = (text: string): unknown => atOnce(parseExactSteps(text));
+
 /**
- * The same for a text whose shape its reader has bounded. One scan finds the numbers that a double would change; a text without any is parsed as it is. A
- * reviver would do the same in ten times the time. @throws SyntaxError
+ * The same in steps, for a text of megabytes. One scan finds the numbers that a double would change; a text without any is parsed as it is. A reviver would
+ * do the same in ten times the time.
  */
-export function parseExact(text: string): unknown {
-  const numbers: string[] = [];
-  // Nobody can write this mark: it is another one at each call.
-  const mark = `number-${newId()}-`;
-  let marked = '';
-  let copied = 0;
-  for (let at = 0; at < text.length; at++) {
+export function* parseExactSteps(text: string): Steps<unknown> {
+  const scan: Scan = { text, mark: '', at: 0, copied: 0, string: -1, marked: [] };
+  for (scanTo(scan, STRIDE); scan.at < text.length; scanTo(scan, scan.at + STRIDE)) yield;
+  if (scan.copied === 0) return JSON.parse(text);
+  return yield* unmarkSteps(JSON.parse(scan.marked.join('') + text.slice(scan.copied)), scan.mark);
+}
+
+/** `string` is where the string began that the scan is in, or -1; the text before `copied` is in `marked`, each of the numbers as a string that begins with the mark. */
+type Scan = { readonly text: string; mark: string; at: number; copied: number; string: number; readonly marked: string[] };
+
+function scanTo(scan: Scan, stop: number): void {
+  const { text } = scan;
+  let at = scan.at;
+  for (; at < text.length && at <= stop; at++) {
+    if (scan.string >= 0) {
+      at = text.indexOf('"', at);
+      if (at < 0)
+        at = text.length; // the parser says what is wrong
+      else if (!isEscaped(text, scan.string, at)) scan.string = -1;
+      continue;
+    }
     const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      const end = stringEnd(text, at + 1);
-      if (end < 0) break; // the parser says what is wrong
-      at = end;
-    } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
-      NUMBER.lastIndex = at;
-      const number = NUMBER.exec(text)?.[0];
-      if (number === undefined) continue;
-      if (String(Number(number)) !== number) {
-        marked += `${text.slice(copied, at)}"${mark}${numbers.push(number) - 1}"`;
-        copied = at + number.length;
+    if (code === QUOTE) scan.string = at + 1;
+    else if (code === MINUS || (code >= ZERO && code <= NINE)) {
+      const end = endOfNumber(text, at);
+      const number = text.slice(at, end);
+      if (isChanged(number) && !isName(text, end)) {
+        // Nobody can write this mark: it is another one at each call.
+        scan.mark ||= `number-${newId()}-`;
+        scan.marked.push(text.slice(scan.copied, at), `"${scan.mark}${number}"`);
+        scan.copied = end;
       }
-      at += number.length - 1;
+      at = end - 1;
     }
   }
-  if (numbers.length === 0) return JSON.parse(text);
-  return withNumbers(JSON.parse(marked + text.slice(copied)), mark, numbers);
+  scan.at = at;
 }
 
-/** RFC 8259 §6, and not the name of a member, which the parser refuses. */
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\s*:)/y;
-
-function withNumbers(value: unknown, mark: string, numbers: readonly string[]): unknown {
-  if (typeof value === 'string')
-    return value.startsWith(mark) ? new LosslessNumber(numbers[Number(value.slice(mark.length))] as string) : value;
-  if (typeof value !== 'object' || value === null) return value;
-  const members = value as Record<string, unknown>;
-  for (const name of Object.keys(members)) {
-    const member = members[name];
-    // Assigning to an own member called `__proto__` changes that member.
-    if (typeof member === 'string' || typeof member === 'object') members[name] = withNumbers(member, mark, numbers);
+function endOfNumber(text: string, from: number): number {
+  let at = from + 1;
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if ((code < ZERO || code > NINE) && code !== DOT && (code | LOWER) !== E && code !== PLUS && code !== MINUS) break;
   }
-  return value;
+  return at;
+}
+
+/** Whether a double would write the number differently. Most numbers have so few digits that a look at them tells. */
+const isChanged = (number: string): boolean => !SHORT.test(number) && String(Number(number)) !== number && JSON_NUMBER.test(number);
+const SHORT = /^(?:0|-?(?:[1-9]\d{0,14}|0\.(?!0{6})\d{0,14}[1-9]|[1-9]\d{0,7}\.\d{0,6}[1-9]))$/;
+/** RFC 8259 §6. */
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** A number is no name of a member: the parser says so. */
+function isName(text: string, end: number): boolean {
+  let at = end;
+  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++;
+  return text[at] === ':';
+}
+
+function* unmarkSteps(value: unknown, mark: string): Steps<unknown> {
+  const root = { value };
+  const open: object[] = [root];
+  let count = 0;
+  for (let part = open.pop() as Record<string, unknown> | undefined; part; part = open.pop() as Record<string, unknown> | undefined)
+    for (const name of Object.keys(part)) {
+      if (++count % STRIDE === 0) yield;
+      const member = part[name];
+      if (typeof member === 'object' && member !== null) open.push(member);
+      // Assigning to an own member called `__proto__` changes that member.
+      else if (typeof member === 'string' && member.startsWith(mark)) part[name] = new LosslessNumber(member.slice(mark.length));
+    }
+  return root.value;
 }
 
 /**
- * What a column of type `Json` holds of a value: a value with exact numbers as its text, because the database client reads every number as a double.
- * `jsonOfColumn` reads it back. Only for columns whose value is an object or a list, which a text is not.
+ * What a column of type `Json` holds of a value: its text where it holds what the database client would change, since that reads every number as a double and
+ * takes `__proto__` for no member. `jsonOfColumn` reads it back. Only for columns whose value is an object or a list, which a text is not.
  */
-export const columnJson = <T>(value: T): T => (hasExactNumber(value) ? (JSON.stringify(value) as T) : value);
+export const columnJson = <T>(value: T): T => (isChangedByClient(value) ? (JSON.stringify(value) as T) : value);
+
+function isChangedByClient(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return isExact(value) || Object.hasOwn(value, '__proto__') || Object.values(value).some(isChangedByClient);
+}
 
 /** The value of such a column. */
 export const jsonOfColumn = (column: unknown): unknown => (typeof column === 'string' ? parseExact(column) : column);
@@ -96,91 +140,35 @@ export const jsonOfColumn = (column: unknown): unknown => (typeof column === 'st
 /** The value with the nearest doubles, for what computes with numbers, such as a validator of JSON Schema. */
 export const asDoubles = <T>(value: T): T => (hasExactNumber(value) ? (JSON.parse(JSON.stringify(value)) as T) : value);
 
+/** Whether a value is or holds a number with digits of its own. */
+/** A copy of its own, with the same digits: `structuredClone` would make an object of a number. */
+export const copyJson = <T>(value: T): T => parseExact(JSON.stringify(value)) as T;
+
+/** Whether a number with digits of its own has the value that a double is written with, as 1.0 and 1 do. 9007199254740993 and its nearest double don't. */
+export const isSameNumber = (exact: LosslessNumber, double: number): boolean => decimalOf(exact.value) === decimalOf(String(double));
+
+/** The digits without zeros at either end, and the power of ten that they are multiplied by: one text for each value. */
+function decimalOf(number: string): string {
+  const parts = PARTS.exec(number);
+  if (!parts) return number;
+  const [, minus = '', whole = '', fraction = '', power = '0'] = parts;
+  const written = whole + fraction;
+  let [from, to] = [0, written.length];
+  while (written[from] === '0') from++;
+  while (to > from && written[to - 1] === '0') to--;
+  return from === to ? '0' : `${minus}${written.slice(from, to)}e${BigInt(power) + BigInt(whole.length - to)}`;
+}
+const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,400}))?$/;
+
 export function hasExactNumber(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return value instanceof LosslessNumber || Object.values(value).some(hasExactNumber);
-}
-
-/**
- * A JSON value as the text that its author wrote: digits of numbers, order and repetition of member names, and names such as `__proto__` are kept. A row
- * names such members of its body (`body.source`); answers with one are written around its text.
- */
-export type JsonText = { readonly [TEXT]: string; toJSON: () => unknown };
-
-const TEXT = Symbol('json text');
-
-/** `text` must be valid JSON. Where an answer isn't written around it, `toJSON` gives the value, whose numbers are exact. */
-export const jsonText = (text: string): JsonText => ({ [TEXT]: text, toJSON: () => parseExact(text) }) as JsonText;
-
-export const isJsonText = (value: unknown): value is JsonText => typeof value === 'object' && value !== null && Object.hasOwn(value, TEXT);
-
-export const textOfJson = (value: JsonText): string => value[TEXT];
-
-/** The JSON of a value, with each `JsonText` inside it as its own text. */
-export function stringifyAround(value: unknown): string {
-  const texts: string[] = [];
-  const mark = `json-text-${newId()}-`;
-  const text = JSON.stringify(value, function (this: Record<string, unknown>, name, member: unknown) {
-    const held = this[name];
-    return isJsonText(held) ? `${mark}${texts.push(textOfJson(held)) - 1}"` : member;
-  });
-  return texts.reduce((whole, one, i) => {
-    const quoted = JSON.stringify(`${mark}${i}"`);
-    const at = whole.indexOf(quoted);
-    return whole.slice(0, at) + one + whole.slice(at + quoted.length);
-  }, text);
-}
-
-/** The members of a JSON object in the order they are written, with the text of each; `object` must have passed JSON.parse. */
-export function* membersOf(object: string): Generator<{ name: string; text: string }> {
-  let depth = 0;
-  let from = -1;
-  let name = '';
-  for (let at = 0; at < object.length; at++) {
-    const code = object.charCodeAt(at);
-    if (code === QUOTE) {
-      const end = stringEnd(object, at + 1);
-      if (depth === 1 && from === -1) name = JSON.parse(object.slice(at, end + 1)) as string;
-      at = end;
-    } else if (code === COLON && depth === 1) from = at + 1;
-    else if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth++;
-    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY || code === COMMA) {
-      if (code !== COMMA) depth--;
-      if (depth > (code === COMMA ? 1 : 0)) continue;
-      if (from !== -1) yield { name, text: object.slice(from, at).trim() };
-      from = -1;
-    }
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const part = open.pop();
+    if (isExact(part)) return true;
+    if (typeof part !== 'object' || part === null) continue;
+    for (const item of Array.isArray(part) ? part : Object.values(part)) if (typeof item === 'object' && item !== null) open.push(item);
   }
+  return false;
 }
 
-/** The text of a member of a JSON object, of the last one when the name is repeated; undefined without it. `object` must have passed JSON.parse. */
-export function memberText(object: string, wanted: string): string | undefined {
-  let found: string | undefined;
-  for (const { name, text } of membersOf(object)) if (name === wanted) found = text;
-  return found;
-}
-
-/** A JSON text without the whitespace between its parts; `text` must have passed JSON.parse. */
-export function compactJson(text: string): string {
-  let compact = '';
-  let copied = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = stringEnd(text, at + 1);
-    else if (code <= SPACE) {
-      compact += text.slice(copied, at);
-      copied = at + 1;
-    }
-  }
-  return compact + text.slice(copied);
-}
-
-/** A JSON object with members put behind its own; `object` must be the text of one. */
-export function withMembers(object: string, more: Readonly<Record<string, unknown>>): string {
-  const added = JSON.stringify(more).slice(1, -1);
-  const own = object.trim().slice(1, -1);
-  return `{${own}${own.trim() === '' || added === '' ? '' : ','}${added}}`;
-}
-
-const [QUOTE, COLON, COMMA, OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [34, 58, 44, 123, 125, 91, 93] as const;
-const [SPACE, MINUS, ZERO, NINE] = [32, 45, 48, 57] as const;
+const [QUOTE, PLUS, MINUS, DOT, ZERO, NINE, E, LOWER] = [0x22, 0x2b, 0x2d, 0x2e, 0x30, 0x39, 0x65, 0x20] as const;

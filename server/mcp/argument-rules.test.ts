@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
 import { type ArgumentRule, compileRules, RuleProblem, violated } from './argument-rules.ts';
 
@@ -25,6 +26,27 @@ test('lists, numbers and forbidden members', () => {
   assert.equal(breaks({ path: '$.sql', op: 'forbid', value: '(?i)\\bdrop\\b' }, { sql: 'Drop table users' }), true);
   assert.equal(breaks({ path: '$.sql', op: 'forbid', value: '(?i)\\bdrop\\b' }, { sql: ['drop'] }), true, 'nothing hides in a list');
   assert.equal(breaks({ path: '$["a name"]["b\\"c"]', op: 'in', value: [1] }, { 'a name': { 'b"c': 2 } }), true);
+});
+
+test('a number with digits of its own is judged by its value, and by the double that others may read', () => {
+  const broken = (rule: Omit<ArgumentRule, 'path'>, n: string) => breaks({ path: '$.n', ...rule }, parseExact(`{"n":${n}}`));
+  for (const [n, breaksIn, breaksMax, breaksList, breaksPattern] of [
+    ['1.0', false, false, true, true],
+    ['1E0', false, false, true, false],
+    ['9007199254740992.0', false, false, true, true],
+    ['9007199254740993', true, true, true, true],
+    ['9007199254740991.5', true, true, true, true],
+    ['1e400', true, true, false, false],
+    ['-1e400', true, false, false, false],
+    ['7615917337495251231', true, true, false, true],
+  ] as const) {
+    assert.equal(broken({ op: 'in', value: [1, 9007199254740992] }, n), breaksIn, `in: ${n}`);
+    assert.equal(broken({ op: 'max', value: 9007199254740992 }, n), breaksMax, `max: ${n}`);
+    assert.equal(broken({ op: 'forbid', value: [1, 9007199254740992] }, n), breaksList, `forbid: ${n}`);
+    assert.equal(broken({ op: 'forbid', value: '[.]0|^900|231$' }, n), breaksPattern, `pattern: ${n}`);
+  }
+  assert.equal(broken({ op: 'matches', value: '.*' }, '1.0'), true, 'a number is no text');
+  assert.equal(breaks({ path: '$.n.value', op: 'forbid' }, parseExact('{"n":1.0}')), false, 'a number has no members');
 });
 
 test('members of the prototype are not members', () => {

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { compilePattern, type Engine, searchWork, UnsupportedPattern } from '#server/ai/patterns/compile.ts';
+import { isExact, isSameNumber, type LosslessNumber } from '#server/kernel/lossless-json.ts';
 
 /**
  * Rules for the arguments of a tool (interface rule 52 §10): every one must hold, for every value that its path finds. A path that finds nothing is no violation,
@@ -68,24 +69,29 @@ function judgeOf({ op, value }: ArgumentRule, index: number): Judge {
     }
     case 'in': {
       if (!Array.isArray(value) || value.length === 0) throw problem('must be a list of allowed values');
-      return (found) => value.includes(found as Scalar);
+      return (found) =>
+        value.includes(found as Scalar) || (isExact(found) && value.some((one) => typeof one === 'number' && isSameNumber(found, one)));
     }
     case 'max': {
       if (typeof value !== 'number') throw problem('must be a number');
-      return (found) => typeof found === 'number' && found <= value;
+      // Of a number that rounds to the bound only the same one is surely not above it.
+      return (found) =>
+        isExact(found) ? Number(found) < value || isSameNumber(found, value) : typeof found === 'number' && found <= value;
     }
     case 'forbid': {
       if (value === undefined || value === null) return () => false;
-      if (Array.isArray(value)) return (found) => isScalar(found) && !value.includes(found);
+      // Who reads numbers as doubles would read the forbidden one.
+      if (Array.isArray(value)) return (found) => isScalar(found) && !value.includes(isExact(found) ? Number(found) : found);
       if (typeof value !== 'string') throw problem('must be a pattern, a list of values, or left out');
       const pattern = patternOf(value, problem);
       // An object or a list where a text was expected could hold the forbidden text.
-      return (found) => isScalar(found) && !pattern.matcher(String(found)).find();
+      const has = (text: string) => pattern.matcher(text).find();
+      return (found) => isScalar(found) && !has(String(found)) && !(isExact(found) && has(String(Number(found))));
     }
   }
 }
 
-const isScalar = (value: unknown): value is Scalar => value === null || typeof value !== 'object';
+const isScalar = (value: unknown): value is Scalar | LosslessNumber => value === null || typeof value !== 'object' || isExact(value);
 
 /** Microseconds that the patterns of the rules take at most, when the arguments have so many characters as JSON. */
 export const patternWork = (rules: readonly ArgumentRule[], characters: number): number =>
@@ -125,7 +131,7 @@ function parsedPath(path: string): Step[] | undefined {
 function everyAt(value: unknown, path: readonly Step[], at: number, fits: Judge): boolean {
   const step = path[at];
   if (step === undefined) return fits(value);
-  if (typeof value !== 'object' || value === null) return true;
+  if (typeof value !== 'object' || value === null || isExact(value)) return true;
   if (step === 'each') return Object.values(value).every((item) => everyAt(item, path, at + 1, fits));
   if (Array.isArray(value) !== (typeof step.key === 'number') || !Object.hasOwn(value, step.key)) return true;
   return everyAt((value as Record<string | number, unknown>)[step.key], path, at + 1, fits);

@@ -1,5 +1,6 @@
-import { parseBounded } from '#server/kernel/bounded-text.ts';
+import { assertJsonShape, BODY_SHAPE } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { asDoubles, hasExactNumber, isExact, parseExact } from '#server/kernel/lossless-json.ts';
 import { fault, type RpcFault } from './errors.ts';
 
 // One JSON-RPC message in a body (interface rule 52 §3).
@@ -22,7 +23,8 @@ const LONGEST_ID = 256;
 export function readMessage(text: string): RpcMessage | Unreadable {
   let value: unknown;
   try {
-    value = parseBounded(text);
+    assertJsonShape(text, BODY_SHAPE);
+    value = parseExact(text);
   } catch (error) {
     if (error instanceof Refusal) return unreadable('invalid_request', error.message);
     return unreadable('parse_error', 'The request body is not valid JSON.');
@@ -30,7 +32,7 @@ export function readMessage(text: string): RpcMessage | Unreadable {
   if (Array.isArray(value)) return unreadable('invalid_request', 'Batches are not accepted. Send one JSON-RPC message per request.');
   if (!isObject(value) || value.jsonrpc !== '2.0')
     return unreadable('invalid_request', 'The request body must be a JSON-RPC object with "jsonrpc": "2.0".');
-  return readObject(value);
+  return readObject(withDoubles(value, 'params'));
 }
 
 function readObject({ id, method, params, result, error }: Params): RpcMessage | Unreadable {
@@ -43,7 +45,7 @@ function readObject({ id, method, params, result, error }: Params): RpcMessage |
     return unreadable('invalid_request', 'The "method" of a JSON-RPC message must be a string.', known);
   if (params !== undefined && !isObject(params))
     return unreadable('invalid_request', 'The "params" of a JSON-RPC message must be an object.', known);
-  const given = params ?? {};
+  const given = withDoubles(params ?? {}, 'arguments', 'inputResponses');
   return known === null ? { kind: 'notification', method, params: given } : { kind: 'request', id: known, method, params: given };
 }
 
@@ -55,4 +57,11 @@ const unreadable = (code: 'parse_error' | 'invalid_request', message: string, id
 
 const isId = (id: unknown): id is RpcId => (typeof id === 'string' ? id.length <= LONGEST_ID : Number.isSafeInteger(id));
 
-export const isObject = (value: unknown): value is Params => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is Params =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
+
+/** The value with the nearest doubles, which the protocol's own members are read as, but for what is passed on as it is: members of these names. */
+export function withDoubles(value: Params, ...kept: readonly string[]): Params {
+  if (!hasExactNumber(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, kept.includes(name) ? member : asDoubles(member)]));
+}

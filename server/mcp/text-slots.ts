@@ -1,3 +1,4 @@
+import { isExact } from '#server/kernel/lossless-json.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { isObject, type Params } from './messages.ts';
 
@@ -17,7 +18,7 @@ export function textSlots(root: unknown): TextSlot[] {
 }
 
 function collect(value: unknown, slots: TextSlot[], depth: number): void {
-  if (typeof value !== 'object' || value === null) return;
+  if (typeof value !== 'object' || value === null || isExact(value)) return;
   if (depth > DEEPEST) throw new Error(`a value is nested more than ${grouped(DEEPEST)} levels deep`);
   const members = value as Record<string, unknown>;
   for (const key of Object.keys(members)) {

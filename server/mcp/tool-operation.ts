@@ -1,3 +1,5 @@
+import { isExact } from '#server/kernel/lossless-json.ts';
+
 /** How a tool of a collection calls its route (interface rule 52 §9). */
 export type ToolOperation = {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -129,12 +131,12 @@ function bodyOf(mode: 'json' | 'form', given: readonly { name: string; value: un
   const whole = given.find(({ name }) => name === '');
   const value = whole ? whole.value : Object.fromEntries(given.map(({ name, value }) => [name, value]));
   if (mode === 'json') return JSON.stringify(value);
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isExact(value))
     throw new ArgumentProblem('The body must be an object: it is sent as a form.');
   return new URLSearchParams(Object.entries(value).flatMap(([name, item]) => pairsOf(name, item))).toString();
 }
 
 function scalarText(name: string, value: unknown): string {
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || isExact(value)) return String(value);
   throw new ArgumentProblem(`The argument ${name} must be a text, a number or a boolean.`);
 }

@@ -1,3 +1,4 @@
+import { isExact } from '#server/kernel/lossless-json.ts';
 import { isObject } from './messages.ts';
 import { headerParameters } from './parameter-headers.ts';
 
@@ -89,7 +90,7 @@ export const textsOf = ({ icons: _, _meta: __, ...read }: Tool): string[] => str
 
 function stringsOf(value: unknown, found: string[] = [], depth = 0): string[] {
   if (typeof value === 'string') found.push(value);
-  else if (typeof value === 'object' && value !== null && depth < 64)
+  else if (typeof value === 'object' && value !== null && !isExact(value) && depth < 64)
     for (const [key, child] of Object.entries(value)) {
       if (!Array.isArray(value)) found.push(key);
       stringsOf(child, found, depth + 1);

@@ -1,6 +1,7 @@
 import { invalid } from '#server/kernel/errors.ts';
+import { compactJson, isJsonText, type JsonText, jsonText, textOfJson, withMembers } from '#server/kernel/json-text.ts';
 import { type JwtAlgorithm, type JwtFault, KEY_TYPES, type KeyType, MAX_CLAIMS_BYTES, MAX_TOKEN_LENGTH } from '#server/kernel/key-types.ts';
-import { compactJson, isJsonText, type JsonText, jsonText, parseExact, textOfJson, withMembers } from '#server/kernel/lossless-json.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { type CompactJws, compactJws, jsonObject, parseCompactJws, signingInput } from '../compact-jws.ts';
 import { kidOf, parseKid } from './key-ids.ts';

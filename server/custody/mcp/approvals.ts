@@ -44,7 +44,7 @@ export async function approval(
   call: HeldCall,
   { waitMs = WAIT_MS, signal }: { waitMs?: number; signal?: AbortSignal } = {},
 ): Promise<Verdict> {
-  const key = digest(canonicalJson([call.serverId, call.tool, call.token.id, call.user, call.args]));
+  const key = digest(canonicalJson([call.serverId, call.tool, call.token.id, call.user, call.args], 'exact'));
   const passed = await take(space, { serverId: call.serverId, key });
   if (passed) return { outcome: 'approved', approvalId: passed };
   const shown = Buffer.from(JSON.stringify(call.shown));

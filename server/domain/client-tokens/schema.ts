@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pathId, shownOnce, time, uuid } from '#server/kernel/fields.ts';
-import { isJsonText, type JsonText } from '#server/kernel/lossless-json.ts';
+import { isJsonText, type JsonText } from '#server/kernel/json-text.ts';
 import { listQuery } from '#server/kernel/page.ts';
 
 /** What a client token does, once (interface rule 41 §9). */

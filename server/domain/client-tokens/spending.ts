@@ -11,7 +11,7 @@ import { findVault } from '#server/custody/vaults/vaults.ts';
 import { jsonOf } from '#server/domain/encryption/service.ts';
 import { type Actor, type Ctx, own } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import { jsonText } from '#server/kernel/lossless-json.ts';
+import { jsonText } from '#server/kernel/json-text.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { takeFromMonth } from '#server/platform/monthly-meter.ts';
 import { payloadDigest } from './minting.ts';

@@ -4,7 +4,7 @@ import { type Compiled, compileSelectors, SelectorRefused } from '#server/custod
 import { isMarkedPortable, parsePortable } from '#server/custody/portable.ts';
 import { tooDeep } from '#server/kernel/bounded-text.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
-import { type JsonText, jsonText, textOfJson } from '#server/kernel/lossless-json.ts';
+import { type JsonText, jsonText, textOfJson } from '#server/kernel/json-text.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { MAX_LEAF_BYTES, MAX_LEAVES } from './schema.ts';
 

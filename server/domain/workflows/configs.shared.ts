@@ -1,9 +1,9 @@
 import { NAME_WITH_PLACEHOLDER, textsIn } from '#server/domain/templates/texts.shared.ts';
 import { looksLikeCredential } from '#server/kernel/literal-credential.ts';
+import { isExact } from '#server/kernel/lossless-json.ts';
 import { isZone, parseCron } from './cron.shared.ts';
 import { configOf, isRecord, NODE_TYPES, type Problem, TRIGGER_TYPES, type WorkflowNode } from './definition.shared.ts';
 import { parseCondition, referencesOf } from './expressions/condition.shared.ts';
-import { isExact } from './expressions/exact.shared.ts';
 import { doubleOf } from './expressions/numbers.shared.ts';
 import { nodeOf, type Reference, SyntaxProblem, shortened } from './expressions/reference.shared.ts';
 import { OPERATORS, UNARY } from './expressions/rules.shared.ts';

@@ -1,5 +1,5 @@
+import { isExact } from '#server/kernel/lossless-json.ts';
 import { grouped } from '#server/kernel/numbers.ts';
-import { isExact, jsonTextOf } from './expressions/exact.shared.ts';
 
 // The definition of a workflow (interface rule 62 §3): what is stored, and the hard checks that every write of one must pass (§2 rule 7).
 // Whether it may also be live is another question: publishable.shared.ts.
@@ -128,7 +128,7 @@ export function withTriggerConfig(stored: unknown, config: Record<string, unknow
  */
 export function hardProblem(definition: unknown): { path: string; message: string } | null {
   if (!isRecord(definition)) return { path: '', message: 'must be an object' };
-  if (byteLength(jsonTextOf(definition)) > MOST_BYTES) return { path: '', message: 'must be at most 512 KiB' };
+  if (byteLength(JSON.stringify(definition)) > MOST_BYTES) return { path: '', message: 'must be at most 512 KiB' };
   const shape = shapeProblem(definition);
   if (shape) return { path: '', message: shape };
   const { nodes = [], edges = [] } = definition;

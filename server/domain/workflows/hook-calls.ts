@@ -5,6 +5,7 @@ import { assertJsonShape, BODY_SHAPE, formFields } from '#server/kernel/bounded-
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { type Db, inTransaction } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
+import { jsonOfColumn, parseExactSteps } from '#server/kernel/lossless-json.ts';
 import { paced } from '#server/kernel/slices.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -12,7 +13,6 @@ import { take } from '#server/platform/throttle.ts';
 import { graphOf, isTerminal } from './definition.shared.ts';
 import { enqueueExecution, type TriggerOutput } from './engine/executions.ts';
 import { nodeRunViews } from './engine/views.ts';
-import { openedJson, parseExactSteps } from './exact-json.shared.ts';
 import { type HookCall, isAuthentic } from './hook-auth.ts';
 import { type HookSettings, hookSettingsOf } from './hook-settings.shared.ts';
 
@@ -32,7 +32,7 @@ export async function hookByToken(token: string, method: string): Promise<Hook> 
   const { rows } = TOKEN.test(token)
     ? await sql().query<HookRow>({ name: 'workflow-hook', text: BY_TOKEN, values: [digest(token)] })
     : { rows: [] };
-  const [row] = rows.map((one) => ({ ...one, definition: openedJson(one.definition) }));
+  const [row] = rows.map((one) => ({ ...one, definition: jsonOfColumn(one.definition) }));
   const settings = row && hookSettingsOf(row.definition);
   // Unknown, disabled, of another trigger and of a workspace that isn't served: one answer.
   if (!row || !settings || !isServableStatus(row.subscription_status)) throw notFound();

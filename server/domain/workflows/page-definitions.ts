@@ -1,7 +1,7 @@
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { openedJson } from './exact-json.shared.ts';
+import { jsonOfColumn } from '#server/kernel/lossless-json.ts';
 
 /** Bytes of JSON of all definitions on one page of a list. One alone has at most 512 KiB. */
 const MOST_ON_PAGE = 2 * 1024 * 1024;
@@ -28,5 +28,5 @@ export async function definitionsOfPage(
     ctx.warnings.push(
       `${left === 1 ? 'One definition is' : `${left} definitions are`} left out, as null: those of a page have at most 2 MiB together. Get one workflow, or ask for smaller pages.`,
     );
-  return new Map(rows.map(({ id, definition }) => [id, openedJson(definition) as Record<string, unknown>]));
+  return new Map(rows.map(({ id, definition }) => [id, jsonOfColumn(definition) as Record<string, unknown>]));
 }

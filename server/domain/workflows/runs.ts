@@ -7,6 +7,7 @@ import { auditActor, type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
+import { jsonOfColumn } from '#server/kernel/lossless-json.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
 import { pagedRows } from '#server/platform/lists/paged.ts';
@@ -23,8 +24,6 @@ import {
 } from './definition.shared.ts';
 import { cancelExecution as cancel, enqueueExecution, retryExecution as retry, type Start, type TriggeredBy } from './engine/executions.ts';
 import { executionViews } from './engine/views.ts';
-import { openedJson } from './exact-json.shared.ts';
-import { jsonTextOf } from './expressions/exact.shared.ts';
 import { mayCallRoutes } from './routes-called.ts';
 import type { BrowseExecutions, ExecuteWorkflow, ListExecutions, RetryExecution, RunWorkflow } from './schema.ts';
 import { lockedWorkflow, type WorkflowRow, workflowById } from './store.ts';
@@ -53,7 +52,7 @@ export function runWorkflow(ctx: Ctx, { id, input, version }: z.output<typeof Ru
       return started(tx, ctx, row, { version: row.version, definition: graphOf(row.definition), input });
     const earlier = await tx.workflow_versions.findFirst({ where: { ...own(ctx), workflow_id: row.id, version } });
     if (!earlier) throw invalid('version', "doesn't exist");
-    return started(tx, ctx, row, { version, definition: graphOf(openedJson(earlier.definition)), input });
+    return started(tx, ctx, row, { version, definition: graphOf(jsonOfColumn(earlier.definition)), input });
   });
 }
 
@@ -84,7 +83,7 @@ async function checkInput(definition: Definition, input: unknown): Promise<void>
   const schema = trigger && configOf(trigger).inputSchema;
   if (!isRecord(schema)) return;
   try {
-    const [fault] = (await outputSchema(schema)).faults(jsonTextOf(input ?? null));
+    const [fault] = (await outputSchema(schema)).faults(JSON.stringify(input ?? null));
     if (fault) throw invalid(`input${fault.path.replaceAll('/', '.')}`, `doesn't fit the schema of the trigger: ${fault.message}`);
   } catch (error) {
     if (error instanceof InvalidSchema) throw invalid('input', `can't be checked by the inputSchema of the trigger: ${error.message}`);
@@ -186,13 +185,13 @@ export const inspectExecution = (ctx: Ctx, { id }: { id: string }) =>
   });
 
 async function definitionOf(tx: Tx, ctx: Ctx, row: Row, workflow: WorkflowRow): Promise<Record<string, unknown>> {
-  if (row.definition !== null) return openedJson(row.definition) as Record<string, unknown>;
+  if (row.definition !== null) return jsonOfColumn(row.definition) as Record<string, unknown>;
   const version = row.workflow_version ?? workflow.version;
   const kept = await tx.workflow_versions.findFirst({
     where: { ...own(ctx), workflow_id: workflow.id, version },
     select: { definition: true },
   });
-  return (kept ? openedJson(kept.definition) : workflow.definition) as Record<string, unknown>;
+  return (kept ? jsonOfColumn(kept.definition) : workflow.definition) as Record<string, unknown>;
 }
 
 /** @throws Refusal not_found, not_cancellable once it has ended */

@@ -10,8 +10,6 @@ import {
   NODE_STATUSES,
   TRIGGER_TYPES,
 } from './definition.shared.ts';
-import { exactly } from './exact-json.shared.ts';
-import { jsonTextOf } from './expressions/exact.shared.ts';
 
 // The wire of interface rule 62 §2 and §6. A definition is any JSON that passes the hard checks; whether it may be live is judged by the service.
 
@@ -22,7 +20,7 @@ const anyObject = () =>
   z
     .unknown()
     .refine(isRecord, 'must be an object')
-    .transform((given) => exactly(given) as Record<string, unknown>)
+    .transform((given) => given as Record<string, unknown>)
     .meta({ type: 'object', additionalProperties: true });
 const definition = () =>
   z
@@ -32,15 +30,11 @@ const definition = () =>
       const problem = isRecord(given) ? hardProblem(given) : null;
       if (problem) check.addIssue({ code: 'custom', message: `${problem.path === '' ? '' : `${problem.path} `}${problem.message}` });
     })
-    .transform((given) => exactly(given) as Definition & Record<string, unknown>)
+    .transform((given) => given as Definition & Record<string, unknown>)
     .meta({ type: 'object', additionalProperties: true });
 const shownObject = () => z.custom<Record<string, unknown>>(isRecord).meta({ type: 'object', additionalProperties: true });
-const bytesOf = (value: unknown): number => new TextEncoder().encode(jsonTextOf(value) ?? '').length;
-const input = () =>
-  z
-    .unknown()
-    .refine((given) => given === undefined || bytesOf(given) <= MOST_INPUT, 'must be at most 256 KiB')
-    .transform(exactly);
+const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value) ?? '').length;
+const input = () => z.unknown().refine((given) => given === undefined || bytesOf(given) <= MOST_INPUT, 'must be at most 256 KiB');
 
 const fields = {
   name: label(200),

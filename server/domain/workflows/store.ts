@@ -3,8 +3,8 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
+import { columnJson, jsonOfColumn } from '#server/kernel/lossless-json.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
-import { openedJson, storedJson } from './exact-json.shared.ts';
 
 /** A row whose `definition` and `draft` are opened. */
 export type WorkflowRow = Prisma.workflowsGetPayload<object>;
@@ -12,8 +12,8 @@ export type WorkflowRow = Prisma.workflowsGetPayload<object>;
 /** A row with its definitions as they were given: the database may have them as text. */
 export const opened = <T extends { definition?: unknown; draft?: unknown }>(row: T): T => ({
   ...row,
-  ...(row.definition === undefined ? {} : { definition: openedJson(row.definition) }),
-  ...(row.draft === undefined ? {} : { draft: openedJson(row.draft) }),
+  ...(row.definition === undefined ? {} : { definition: jsonOfColumn(row.definition) }),
+  ...(row.draft === undefined ? {} : { draft: jsonOfColumn(row.draft) }),
 });
 
 /** @throws Refusal not_found */
@@ -39,4 +39,4 @@ export const entryOf = (action: string, { id, name }: Pick<WorkflowRow, 'id' | '
 export const personOf = ({ actor }: Ctx): string | null => (actor.type === 'member' ? actor.id : null);
 
 /** A definition as Prisma takes it. */
-export const jsonOf = (definition: unknown): Prisma.InputJsonValue => storedJson(definition) as Prisma.InputJsonValue;
+export const jsonOf = (definition: unknown): Prisma.InputJsonValue => columnJson(definition) as Prisma.InputJsonValue;

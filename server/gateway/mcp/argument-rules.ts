@@ -24,7 +24,7 @@ export async function brokenRule(
     return violated(known, args);
   }
   try {
-    const judged = await onThread(JUDGE, { rules, args }, { owner, ms: MS, most: MOST_WAITING });
+    const judged = await onThread(JUDGE, { rules, args: JSON.stringify(args) }, { owner, ms: MS, most: MOST_WAITING });
     if ('broken' in judged) return judged.broken;
     const { index, member, message } = judged.problem;
     return fault(

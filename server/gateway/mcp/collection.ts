@@ -1,7 +1,9 @@
-import { parseBounded } from '#server/kernel/bounded-text.ts';
+import { assertJsonShape } from '#server/kernel/bounded-text.ts';
+import { parseExactSteps } from '#server/kernel/lossless-json.ts';
 import { UNNAMED } from '#server/kernel/policy-callers.ts';
+import { paced } from '#server/kernel/slices.ts';
 import { fault, type RpcFault } from '#server/mcp/errors.ts';
-import type { Params } from '#server/mcp/messages.ts';
+import { isObject, type Params } from '#server/mcp/messages.ts';
 import { ArgumentProblem, type ToolOperation, toolRequest } from '#server/mcp/tool-operation.ts';
 import { MESSAGE_SHAPE } from '#server/mcp/upstream/message-reader.ts';
 import type { Reply } from '#server/mcp/upstream/reply.ts';
@@ -73,7 +75,7 @@ function callerOf({ call, server }: Pick<Sending, 'call'> & { server: Sending['o
   });
 }
 
-function resultOf({ status, header, body, cut }: InProcessAnswer, { result }: ToolOperation): Reply | RpcFault {
+async function resultOf({ status, header, body, cut }: InProcessAnswer, { result }: ToolOperation): Promise<Reply | RpcFault> {
   const code = header('x-svc-error');
   if (header('x-svc-origin') === 'service' && code !== undefined)
     return fault('route_refused', `The route refused the call (${code}).`, { data: { route_code: code } });
@@ -81,18 +83,19 @@ function resultOf({ status, header, body, cut }: InProcessAnswer, { result }: To
   if (status >= 400) return reply({ content: [{ type: 'text', text: `HTTP ${status}\n${text.slice(0, SHOWN_OF_ERROR)}` }], isError: true });
   if (cut) return fault('result_too_large', 'The answer of the route exceeds 1 MiB.');
   const value =
-    result === 'json' || /^application\/(?:[a-z0-9.+-]*\+)?json\b/i.test(header('content-type') ?? '') ? parsed(text) : undefined;
+    result === 'json' || /^application\/(?:[a-z0-9.+-]*\+)?json\b/i.test(header('content-type') ?? '') ? await parsed(text) : undefined;
   if (value === undefined) return reply({ content: [{ type: 'text', text: text === '' ? `HTTP ${status}` : text }] });
-  const structured = typeof value === 'object' && value !== null && !Array.isArray(value) ? { structuredContent: value } : {};
+  const structured = isObject(value) ? { structuredContent: value } : {};
   return reply({ content: [{ type: 'text', text: text.length > INDENTED ? text : JSON.stringify(value, null, 2) }], ...structured });
 }
 
 const reply = (result: Params): Reply => ({ kind: 'result', result });
 
 /** Undefined for other texts, and for JSON that is more than a message may be. */
-function parsed(text: string): unknown {
+async function parsed(text: string): Promise<unknown> {
   try {
-    return parseBounded(text, MESSAGE_SHAPE);
+    assertJsonShape(text, MESSAGE_SHAPE);
+    return await paced(parseExactSteps(text), text.length);
   } catch {
     return undefined;
   }

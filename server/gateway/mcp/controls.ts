@@ -3,6 +3,7 @@ import type { PiiCounts } from '#server/ai/pii/rewrite.ts';
 import type { PiiModes } from '#server/ai/pii/session.ts';
 import { scanTexts } from '#server/custody/ai/detectors/firewall.ts';
 import { type PooledPii, pooledPii } from '#server/custody/ai/detectors/pii.ts';
+import { copyJson } from '#server/kernel/lossless-json.ts';
 import { fault, type RpcFault } from '#server/mcp/errors.ts';
 import type { Params } from '#server/mcp/messages.ts';
 import { resultTexts, type TextSlot, textSlots } from '#server/mcp/text-slots.ts';
@@ -67,7 +68,7 @@ export function controlsOf(call: McpCall, runtime: Runtime, offer: Offer): Contr
 /** The arguments as a person may see them who decides about the call. */
 export async function shownArguments(call: McpCall, runtime: Runtime, offer: Offer, args: Params): Promise<Params | RpcFault> {
   if (!offer.server.piiInspection) return args;
-  const copy = structuredClone(args);
+  const copy = copyJson(args);
   try {
     await replace(textSlots(copy), (await piiOf(call, runtime, offer, 'redact')).answer);
     return copy;

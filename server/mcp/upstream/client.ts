@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { asDoubles } from '#server/kernel/lossless-json.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { isObject, type Params, type RpcId } from '../messages.ts';
 import type { HeaderParameter } from '../parameter-headers.ts';
@@ -89,7 +90,7 @@ export class UpstreamClient {
         return (await (method === 'tools/call' ? this.#streams.during(wire, upstream, link.session, exchanged) : exchanged())).reply;
       }
       case 'modern': {
-        const args = isObject(params.arguments) ? params.arguments : {};
+        const args = isObject(params.arguments) ? asDoubles(params.arguments) : {};
         const modern = { id, method, params, client, capabilities: request.capabilities ?? {} };
         const mirrored = parameterHeaders(request.headerParameters ?? [], args);
         const { reply } = await modernExchange(wire, upstream, { ...modern, parameterHeaders: mirrored }, hear, timing, signal);

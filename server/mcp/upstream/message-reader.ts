@@ -1,7 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { assertJsonShape } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { parseExactSteps } from '#server/kernel/lossless-json.ts';
 import { grouped } from '#server/kernel/numbers.ts';
+import { atOnce, inSlices, type Steps } from '#server/kernel/slices.ts';
+import { isObject, withDoubles } from '../messages.ts';
 import { type Reply, upstreamFault } from './reply.ts';
 
 /** What one message of an upstream's may be made of; its size has a bound on the wire. */
@@ -9,7 +12,7 @@ export const MESSAGE_SHAPE = { levels: 100, values: 100_000, members: 50_000 };
 /** Messages of an upstream's before the answer to one request. */
 const MOST_MESSAGES = 10_000;
 /** Longer ones have turns of the event loop of their own. */
-const LONG = 256 * 1024;
+const LONG = 64 * 1024;
 
 const TOO_MUCH = upstreamFault(
   'result_too_large',
@@ -39,7 +42,7 @@ export function messageReader(take: (value: unknown) => void, refuse: (why: Repl
         return;
       }
       if (waiting === 0 && text.length <= LONG) {
-        if (fits(text)) take(parsed(text));
+        if (fits(text)) take(atOnce(parsing(text)));
         else refuse(TOO_MUCH);
         return;
       }
@@ -48,7 +51,7 @@ export function messageReader(take: (value: unknown) => void, refuse: (why: Repl
         await setImmediate();
         const good = fits(text);
         await setImmediate();
-        if (good) take(parsed(text));
+        if (good) take(await inSlices(parsing(text)));
         else refuse(TOO_MUCH);
         await setImmediate();
         waiting--;
@@ -68,10 +71,11 @@ function fits(text: string): boolean {
   }
 }
 
-/** Undefined for what isn't JSON. */
-function parsed(text: string): unknown {
+/** Undefined for what isn't JSON. A result keeps the digits of its numbers; what the protocol itself reads has doubles. */
+function* parsing(text: string): Steps<unknown> {
   try {
-    return JSON.parse(text);
+    const value = yield* parseExactSteps(text);
+    return isObject(value) ? withDoubles(value, 'result') : value;
   } catch {
     return undefined;
   }

@@ -1,8 +1,8 @@
 import { newId } from '#server/kernel/ids.ts';
+import { jsonOfColumn } from '#server/kernel/lossless-json.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { log } from '#server/platform/log.ts';
 import { configOf, graphOf, type NodeStatus, type WorkflowNode } from '../definition.shared.ts';
-import { openedJson } from '../exact-json.shared.ts';
 import { doubleOf } from '../expressions/numbers.shared.ts';
 import type { NodeResult } from '../nodes/node-call.ts';
 import { structureOf } from '../structure.shared.ts';
@@ -34,7 +34,7 @@ export async function drive(held: Held, tools: Tools): Promise<void> {
 
 async function open(held: Held, tools: Tools): Promise<Drive | null> {
   const { execution, abandoned } = held;
-  const structure = structureOf(graphOf(openedJson(execution.definition)));
+  const structure = structureOf(graphOf(jsonOfColumn(execution.definition)));
   const graph = openGraph(structure, (node, frame, status) => blank(node, frame, status, tools.clock()));
   const drive: Drive = {
     ...{ held, tools, graph, value: { input: null }, timers: new Map(), tasks: new Map(), dirty: new Set() },

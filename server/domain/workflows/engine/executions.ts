@@ -6,8 +6,8 @@ import type { Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { columnJson, jsonOfColumn } from '#server/kernel/lossless-json.ts';
 import { DEFAULT_TIMEOUT_SECONDS, type Definition, type ExecutionTrigger, isTerminal, TRIGGER_NODE } from '../definition.shared.ts';
-import { openedJson, storedJson } from '../exact-json.shared.ts';
 import { type ExecutionValue, openValue, resealValue, sealValue } from './values.ts';
 
 /** A workflow as far as starting it takes. */
@@ -60,7 +60,7 @@ export async function enqueueExecution(tx: Tx, ctx: Ctx, start: Start): Promise<
       ...own(ctx),
       ...sealed,
       ...{ id, workflow_id: workflow.id, workflow_version: version, environment: workflow.environment, trigger_type: start.trigger_type },
-      ...(version === null ? { definition: storedJson(start.definition) as object } : {}),
+      ...(version === null ? { definition: columnJson(start.definition) as object } : {}),
       triggered_by: start.triggered_by,
       authorities: [...start.authorities],
       timeout_seconds: workflow.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS,
@@ -133,7 +133,7 @@ export async function retryExecution(
       timeout_seconds: row.timeout_seconds,
     },
     version: row.workflow_version,
-    definition: openedJson(row.definition) as Definition,
+    definition: jsonOfColumn(row.definition) as Definition,
     trigger_type: 'retry',
     input: input as TriggerOutput,
     triggered_by,

@@ -1,5 +1,5 @@
+import { isExact } from '#server/kernel/lossless-json.ts';
 import { grouped } from '#server/kernel/numbers.ts';
-import { isExact } from '../expressions/exact.shared.ts';
 
 /** How large a value is as JSON: bytes of UTF-8, and values in all. */
 export type JsonSize = { bytes: number; values: number; tooDeep?: true };

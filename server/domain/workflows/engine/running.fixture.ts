@@ -3,13 +3,13 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { columnJson } from '#server/kernel/lossless-json.ts';
 import { db } from '#server/platform/db.ts';
 import { assertOwnDatabase } from '#server/testing/database.ts';
 import { fresh } from '#server/testing/factories.ts';
 import { onFileEnd } from '#server/testing/file-end.ts';
 import { until } from '#server/testing/until.ts';
 import { type Definition, graphOf, isTerminal, triggerTypeOf, type WorkflowNode } from '../definition.shared.ts';
-import { storedJson } from '../exact-json.shared.ts';
 import { opened } from '../store.ts';
 import { enqueueExecution } from './executions.ts';
 import { nodeRunViews } from './views.ts';
@@ -46,14 +46,14 @@ export async function stored(ctx: Ctx, definition: Definition, more: Record<stri
       ...place,
       id: newId(),
       name: fresh('flow'),
-      definition: storedJson(definition) as object,
+      definition: columnJson(definition) as object,
       trigger_type: triggerTypeOf(definition),
       authority: authorityOf(ctx) ?? Prisma.DbNull,
       ...more,
     },
   });
   await db().workflow_versions.create({
-    data: { ...place, id: newId(), workflow_id: row.id, version: 1, definition: storedJson(definition) as object },
+    data: { ...place, id: newId(), workflow_id: row.id, version: 1, definition: columnJson(definition) as object },
   });
   return opened(row);
 }

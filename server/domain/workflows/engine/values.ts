@@ -1,9 +1,8 @@
 import { type Space, spaceOf } from '#server/kernel/context.ts';
+import { parseExactSteps } from '#server/kernel/lossless-json.ts';
 import { paced } from '#server/kernel/slices.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { isRecord } from '../definition.shared.ts';
-import { parseExactSteps } from '../exact-json.shared.ts';
-import { jsonTextOf } from '../expressions/exact.shared.ts';
 import { fitting, isOver, type JsonSize, jsonSize } from './json-size.ts';
 
 type Place = { tenant_id: string; sandbox: boolean };
@@ -17,7 +16,7 @@ export type NodeValue = { input: unknown; output: unknown };
 
 /** Seals a JSON value for a row (interface rule 62 §4.2, purpose workflow_data). @throws TenantKeyUnavailable */
 export async function sealValue(place: Place, rowId: string, value: ExecutionValue | NodeValue): Promise<SealedValue> {
-  const bytes = Buffer.from(jsonTextOf(value));
+  const bytes = Buffer.from(JSON.stringify(value));
   try {
     return (await keyring().sealValue(placeOf(place, rowId), bytes)) as SealedValue;
   } finally {
@@ -85,6 +84,6 @@ function keptOf(output: unknown): Kept {
 
 /** The beginning of a text, or of a value as JSON, that is at most this long as JSON. */
 function cutTo(value: unknown, bytes: number): string {
-  const text = typeof value === 'string' ? value : jsonTextOf(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.slice(0, fitting(text, bytes)).toWellFormed();
 }

@@ -1,5 +1,5 @@
+import { isExact, isNumber, type LosslessNumber } from '#server/kernel/lossless-json.ts';
 import { isRecord } from '../definition.shared.ts';
-import { type ExactNumber, isExact, isNumber } from './exact.shared.ts';
 import { asNumber, keysOf } from './filters.shared.ts';
 import { COST, charge, costOfMembers, type Meter } from './meter.shared.ts';
 import { compareNumbers, isTruthy } from './numbers.shared.ts';
@@ -179,7 +179,7 @@ export function ordered(left: unknown, right: unknown, meter: Meter): number | n
 }
 
 /** Numbers with their digits, which are charged. */
-function inOrder(left: number | ExactNumber, right: number | ExactNumber, meter: Meter): number {
+function inOrder(left: number | LosslessNumber, right: number | LosslessNumber, meter: Meter): number {
   if (isExact(left)) charge(meter, String(left).length + COST.exact);
   if (isExact(right)) charge(meter, String(right).length + COST.exact);
   return compareNumbers(left, right);

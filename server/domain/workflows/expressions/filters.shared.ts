@@ -1,11 +1,11 @@
+import { isNumber, type LosslessNumber } from '#server/kernel/lossless-json.ts';
 import { isRecord } from '../definition.shared.ts';
-import { type ExactNumber, isNumber, jsonTextOf } from './exact.shared.ts';
 import { assertShort, COST, charge, chargeWhole, costOfMembers, type Meter } from './meter.shared.ts';
 import { LONGEST_NUMBER, numberIn } from './numbers.shared.ts';
 
 /** What a placeholder may do to its value (interface rule 62 §3.2). */
 export type FilterCall = { name: FilterName; args: Argument[] };
-export type Argument = string | number | boolean | null | ExactNumber;
+export type Argument = string | number | boolean | null | LosslessNumber;
 
 /** The runtime's own: pages preview without it. */
 export type Hash = (text: string) => string;
@@ -58,7 +58,7 @@ export function asText(value: unknown, meter: Meter): string {
 /** @throws TooLarge */
 export function jsonOf(value: unknown, meter: Meter): string {
   chargeWhole(meter, value);
-  return limited(jsonTextOf(value));
+  return limited(JSON.stringify(value));
 }
 
 export function keysOf(value: object, meter: Meter): string[] {
@@ -71,7 +71,7 @@ export function keysOf(value: object, meter: Meter): string[] {
 export const LONGEST_LITERAL = LONGEST_NUMBER;
 
 /** A number as it is, or the one that a text is; else null. @throws TooLarge */
-export function asNumber(value: unknown): number | ExactNumber | null {
+export function asNumber(value: unknown): number | LosslessNumber | null {
   if (typeof value === 'boolean') return value ? 1 : 0;
   return isNumber(value) ? value : typeof value === 'string' ? numberIn(value) : null;
 }

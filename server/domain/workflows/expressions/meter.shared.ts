@@ -1,4 +1,4 @@
-import { isExact } from './exact.shared.ts';
+import { isExact } from '#server/kernel/lossless-json.ts';
 
 /** Something is larger, or takes more work, than it may. */
 export class TooLarge extends Error {

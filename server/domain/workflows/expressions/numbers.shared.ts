@@ -1,4 +1,4 @@
-import { ExactNumber, isExact } from './exact.shared.ts';
+import { isExact, LosslessNumber } from '#server/kernel/lossless-json.ts';
 import { TooLarge } from './meter.shared.ts';
 
 // What numbers that keep their digits are worth. Nothing is rounded: what can't be compared or made exactly is an error.
@@ -15,7 +15,7 @@ export function doubleOf(value: unknown): number | undefined {
 export const isTruthy = (value: unknown): boolean => (isExact(value) ? /^[^eE]*[1-9]/.test(String(value)) : Boolean(value));
 
 /** Negative, zero or positive, by the values and not by their doubles. @throws TooLarge for a number that is too long for that */
-export function compareNumbers(left: number | ExactNumber, right: number | ExactNumber): number {
+export function compareNumbers(left: number | LosslessNumber, right: number | LosslessNumber): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right;
   const [a, b] = [String(left), String(right)];
   if (a === b) return 0;
@@ -51,14 +51,14 @@ const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const signOf = ({ negative, digits }: Decimal): number => (digits === '' ? 0 : negative ? -1 : 1);
 
 /** The number that a text is, with its digits where no double has exactly its value; null for any other text. */
-export function numberIn(text: string): number | ExactNumber | null {
+export function numberIn(text: string): number | LosslessNumber | null {
   const written = text.length <= LONGEST_NUMBER ? text.trim() : '';
   const number = written === '' ? Number.NaN : Number(written);
   if (Number.isNaN(number) || written.endsWith('Infinity')) return null;
   const decimal = DECIMAL.exec(written);
   // Hexadecimal, octal and binary ones are whole.
   const digits = decimal ? normal(decimal) : BigInt(written).toString();
-  const exact = new ExactNumber(digits);
+  const exact = new LosslessNumber(digits);
   return Number.isFinite(number) && compareNumbers(exact, number) === 0 ? number : exact;
 }
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eE][+-]?\d+)?)$/;

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { THOROUGH } from '#server/testing/thorough.ts';
 import { hardProblem } from '../definition.shared.ts';
 import { jsonSize } from '../engine/json-size.ts';
-import { parseExact } from '../exact-json.shared.ts';
 import { holds, parseCondition } from './condition.shared.ts';
-import { jsonTextOf } from './exact.shared.ts';
 import { newMeter, TooLarge } from './meter.shared.ts';
 import { compareNumbers, doubleOf, isTruthy, numberIn } from './numbers.shared.ts';
 import { evaluateText } from './template.shared.ts';
 
 const runs = { numRuns: THOROUGH ? 100_000 : 3_000, seed: 33 };
 const scopeOf = (text: string) => () => parseExact(text);
-const evaluated = (text: string, data: string) => jsonTextOf(evaluateText(text, { scope: scopeOf(data), hash: String, meter: newMeter() }));
+const evaluated = (text: string, data: string) =>
+  JSON.stringify(evaluateText(text, { scope: scopeOf(data), hash: String, meter: newMeter() }));
 const is = (expression: string, data = 'null') => holds(parseCondition(expression), scopeOf(data), newMeter());
 
 /** whole.fraction × 10^power as a fraction of two whole numbers. */

@@ -1,5 +1,5 @@
+import type { LosslessNumber } from '#server/kernel/lossless-json.ts';
 import { isRecord } from '../definition.shared.ts';
-import type { ExactNumber } from './exact.shared.ts';
 import { numberIn } from './numbers.shared.ts';
 
 /** `{{orders.body.items[0]["a b"]}}`: the output of a node and the way into it (interface rule 62 §3.2). */
@@ -98,7 +98,7 @@ export function readString(cursor: Cursor): string {
 }
 
 /** A number, a quoted text, true, false or null; undefined when something else is next. @throws SyntaxProblem */
-export function readLiteral(cursor: Cursor): { value: string | number | boolean | null | ExactNumber } | undefined {
+export function readLiteral(cursor: Cursor): { value: string | number | boolean | null | LosslessNumber } | undefined {
   const char = cursor.peek();
   if (char === '"' || char === "'") return { value: readString(cursor) };
   if (isDigit(char) || (char === '-' && isDigit(cursor.peek(1)))) {

@@ -1,6 +1,6 @@
+import { isNumber } from '#server/kernel/lossless-json.ts';
 import { isRecord } from '../definition.shared.ts';
 import { contains, ordered, sameJson } from './condition.shared.ts';
-import { isNumber } from './exact.shared.ts';
 import { asNumber, asText, keysOf } from './filters.shared.ts';
 import { COST, charge, type Meter } from './meter.shared.ts';
 

@@ -1,12 +1,12 @@
 import { jsonShapeSteps } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { parseExactSteps } from '#server/kernel/lossless-json.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { paced, type Steps } from '#server/kernel/slices.ts';
 import type { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { OutboundResponse } from '#server/platform/http-out/request-out.ts';
 import { statusText } from '#server/platform/status-text.ts';
 import { isRecord } from '../definition.shared.ts';
-import { parseExactSteps } from '../exact-json.shared.ts';
 import { asText, jsonOf } from '../expressions/filters.shared.ts';
 import { COST, charge, TooLarge } from '../expressions/meter.shared.ts';
 import { failed, type NodeCall, type NodeResult, type RetryReason } from './node-call.ts';

@@ -1,9 +1,9 @@
 import { digest } from '#server/crypto/tokens.ts';
 import type { Authority } from '#server/domain/authorities/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
+import { isExact } from '#server/kernel/lossless-json.ts';
 import type { Pace } from '#server/platform/http-out/request-out.ts';
 import type { ExecutionError, WorkflowNode } from '../definition.shared.ts';
-import { isExact, jsonTextOf } from '../expressions/exact.shared.ts';
 import { asText } from '../expressions/filters.shared.ts';
 import { type Meter, TooLarge } from '../expressions/meter.shared.ts';
 import { type Scope, SyntaxProblem } from '../expressions/reference.shared.ts';
@@ -105,5 +105,5 @@ export const textOf = (value: unknown): string =>
     : typeof value === 'string'
       ? value
       : typeof value === 'object' && !isExact(value)
-        ? jsonTextOf(value)
+        ? JSON.stringify(value)
         : String(value);

@@ -1,6 +1,7 @@
 import { uuidV7 } from '#server/crypto/random.ts';
 import { approval } from '#server/custody/mcp/approvals.ts';
 import { noteToolCalled } from '#server/custody/mcp/tools.ts';
+import { asDoubles, copyJson } from '#server/kernel/lossless-json.ts';
 import { argumentFaults } from '#server/mcp/arguments.ts';
 import type { Envelope } from '#server/mcp/envelope.ts';
 import { fault, isFault, type RpcFault } from '#server/mcp/errors.ts';
@@ -65,7 +66,7 @@ export async function callTool(call: McpCall, runtime: Runtime, request: RpcRequ
 function inputsOf({ inputResponses, requestState }: Params, { server }: Offer): Params {
   if (!server.allowElicitation) return {};
   return {
-    ...(isObject(inputResponses) && { inputResponses: structuredClone(inputResponses) }),
+    ...(isObject(inputResponses) && { inputResponses: copyJson(inputResponses) }),
     ...(typeof requestState === 'string' && { requestState }),
   };
 }
@@ -104,10 +105,11 @@ async function judge(
   if (!isObject(given)) return fault('invalid_arguments', 'params.arguments must be an object.');
   const text = JSON.stringify(given);
   if (Buffer.byteLength(text) > MOST_ARGUMENTS) return fault('invalid_arguments', 'The arguments must not exceed 256 KiB.');
+  const doubles = asDoubles(given);
   const mirrored =
-    call.state.era === 'modern' ? parameterMismatch(offer.listed.parameters, given, (name) => headerOf(call, name)) : undefined;
+    call.state.era === 'modern' ? parameterMismatch(offer.listed.parameters, doubles, (name) => headerOf(call, name)) : undefined;
   if (mirrored) return fault('header_mismatch', mirrored);
-  const faults = await argumentFaults(offer.tool.inputSchema, given);
+  const faults = await argumentFaults(offer.tool.inputSchema, doubles);
   if (faults === null) call.state.warnings.push('arguments_unchecked');
   else if (faults.length > 0)
     return fault(
@@ -129,7 +131,7 @@ async function judge(
   if (wait > 0)
     return fault('rate_limited', `Rate limit of this MCP server exceeded: ${offer.server.rpm} calls per minute.`, { retryAfter: wait });
   const held = row?.needsApproval ? await awaitApproval(call, runtime, offer, given, signal) : undefined;
-  return held ?? (await reservePrice(call, offer)) ?? { args: structuredClone(given) };
+  return held ?? (await reservePrice(call, offer)) ?? { args: copyJson(given) };
 }
 
 const headerOf = ({ req }: McpCall, name: string): string | undefined => {

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import test from 'node:test';
+import { toolHash } from '#server/mcp/pinning.ts';
+import { db } from '#server/platform/db.ts';
+import { listen } from '#server/platform/http-out/upstream.fixture.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { makeRoute, served, startGateway, startUpstream } from '../gateway.fixture.ts';
+import { makeMcp, makeTool } from './mcp.fixture.ts';
+
+// Arguments and results keep the digits and names that were given; what the protocol itself reads are numbers.
+
+await testDatabase();
+const running = await startGateway();
+
+/** JSON in which a double or an object would lose something. */
+const HOSTILE =
+  '{"id":7615917337495251231,"price":1.10,"huge":1e400,"zero":-0,"exp":1E2,"deep":[[0.10,{"n":3.141592653589793238}]],"__proto__":{"admin":18446744073709551616},"constructor":1.0}';
+const SCHEMA = '{"type":"object","properties":{"id":{"type":"integer","maximum":9223372036854775807,"default":1.0}}}';
+
+/** An MCP server in the words that its bytes are: other servers would parse and write them. Of `era`, which only the modern one has a discovery for. */
+async function startRaw(era: 'legacy' | 'modern') {
+  const texts: string[] = [];
+  const port = await listen(
+    createServer(async (req, res) => {
+      let text = '';
+      for await (const part of req) text += part;
+      if (text === '') return void res.writeHead(405).end();
+      const { id, method, params } = JSON.parse(text);
+      if (method === 'tools/call') texts.push(text);
+      if (id === undefined) return void res.writeHead(202).end();
+      const send = (json: string, before = '') =>
+        res
+          .writeHead(200, { 'content-type': before === '' ? 'application/json' : 'text/event-stream' })
+          .end(before === '' ? `{"jsonrpc":"2.0","id":"${id}",${json}}` : `${before}data: {"jsonrpc":"2.0","id":"${id}",${json}}\n\n`);
+      if (method === 'tools/list') return void send(`"result":{"tools":[{"name":"echo","description":"d","inputSchema":${SCHEMA}}]}`);
+      if (method === 'initialize')
+        return void send('"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"}}');
+      if (method === 'server/discover' && era === 'modern') return void send('"result":{"supportedVersions":["2026-07-28"]}');
+      if (method !== 'tools/call') return void send('"error":{"code":-32601,"message":"no such method"}');
+      const token = JSON.stringify(params._meta?.progressToken);
+      const heard = `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":50.0,"total":1E2}}\n\n`;
+      send(`"result":{"content":[],"structuredContent":${HOSTILE}}`, token === undefined ? '' : heard);
+    }),
+  );
+  return { url: `http://127.0.0.1:${port}/`, texts };
+}
+
+const callOf = (args: string, meta = '') =>
+  `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":${args}${meta}}}`;
+
+for (const era of ['legacy', 'modern'] as const)
+  test(`arguments and results of a ${era} server are passed on with their digits and names`, async () => {
+    const upstream = await startRaw(era);
+    const w = await workspace();
+    const { client: c } = await makeMcp(running, w, upstream.url, { pii_inspection: true });
+    await c.begin();
+    const answer = await c.send(callOf(HOSTILE));
+    assert.equal(answer.status, 200, answer.body);
+    assert.ok(upstream.texts[0]?.includes(`"arguments":${HOSTILE}`), upstream.texts[0]);
+    assert.ok(answer.body.includes(`"structuredContent":${HOSTILE}`), answer.body);
+    const told = await c.send(callOf(HOSTILE, ',"_meta":{"progressToken":3.0}'));
+    assert.match(told.body, /"params":\{"progressToken":3,"progress":50,"total":100\}/);
+    assert.ok(told.body.includes(`"structuredContent":${HOSTILE}`), told.body);
+  });
+
+test('a list of tools keeps digits, and its hashes are those that were pinned before', async () => {
+  const upstream = await startRaw('legacy');
+  const w = await workspace();
+  const { server, client: c } = await makeMcp(running, w, upstream.url);
+  await c.begin();
+  const pinned_hash = toolHash({ name: 'echo', description: 'd', inputSchema: JSON.parse(SCHEMA) });
+  assert.ok((await c.list()).body.includes(`"inputSchema":${SCHEMA}`));
+  await makeTool(server, 'echo', { pinned_hash });
+  await served(running, w);
+  await c.list();
+  assert.ok((await c.list()).body.includes('"echo"'));
+});
+
+test('an approval is for the digits that were sent', async () => {
+  const upstream = await startRaw('legacy');
+  const w = await workspace();
+  const { server, client: c } = await makeMcp(running, w, upstream.url);
+  await makeTool(server, 'echo', { approval: 'required' });
+  await served(running, w);
+  await c.begin();
+  const rows = () => db().mcp_approvals.findMany({ where: { tenant_id: w.tenant.id }, orderBy: { created_at: 'asc' } });
+  const calls = ['7615917337495251231', '7615917337495251232'].map((id) => c.send(callOf(`{"id":${id}}`)));
+  await until(async () => (await rows()).length === 2);
+  for (const { id } of await rows()) {
+    const at = new Date();
+    await db().mcp_approvals.update({
+      where: { id },
+      data: { status: 'approved', decided_at: at, passes_until: new Date(at.getTime() + 600_000) },
+    });
+    await db().$executeRaw`select pg_notify('mcp_decided', ${id})`;
+  }
+  for (const call of calls) assert.equal((await call).status, 200);
+  assert.deepEqual(upstream.texts.map((text) => /"id":(\d{19})/.exec(text)?.[1]).sort(), ['7615917337495251231', '7615917337495251232']);
+});
+
+test('a tool of a collection sends the digits to its route, and gives back those of its answer', async () => {
+  let sent = '';
+  const api = await startUpstream((req, res, body) => {
+    sent = `${req.url} ${body}`;
+    res.writeHead(200, { 'content-type': 'application/json' }).end(HOSTILE);
+  });
+  const w = await workspace();
+  const route = await makeRoute(w, 'accounts', api.url);
+  const columns = { server_type: 'collection', transport: null, upstream_url: null, allowed_tools: ['echo'] };
+  const { server, client: c } = await makeMcp(running, w, '', columns);
+  const param_map = [
+    { arg: 'id', in: 'path', name: 'id' },
+    { arg: 'ids', in: 'query', name: 'ids' },
+    { arg: 'body', in: 'body', name: '' },
+  ];
+  const operation = { method: 'POST', path_template: '/a/{id}', param_map, body_mode: 'json', result: 'json', timeout_ms: 5_000 };
+  // As the operation writes a schema that a double would change.
+  await makeTool(server, 'echo', { route_id: route.id, operation, description: 'd', input_schema: SCHEMA });
+  await served(running, w);
+  await c.begin();
+  const answer = await c.send(callOf(`{"id":7615917337495251231,"ids":[1.10,18446744073709551616],"body":${HOSTILE}}`));
+  assert.equal(sent, `/a/7615917337495251231?ids=1.10&ids=18446744073709551616 ${HOSTILE}`, answer.body);
+  assert.ok(answer.body.includes(`"structuredContent":${HOSTILE}`), answer.body);
+  assert.ok(JSON.parse(answer.body).result.content[0].text.includes('"id": 7615917337495251231'));
+});
