@@ -33,6 +33,8 @@ export function stateOf({ enabled, disabled_reason, published_at }: Pick<Detail,
 } {
   if (enabled) return { state: 'ok', label: 'Enabled' };
   if (disabled_reason === 'runaway') return { state: 'blocked', label: 'Disabled: more than 600 runs a minute' };
+  if (disabled_reason === 'invalid_definition' && published_at !== null)
+    return { state: 'blocked', label: 'Disabled: unreadable schedule' };
   if (disabled_reason === 'invalid_definition') return { state: 'off', label: 'Draft: not publishable' };
   return published_at === null ? { state: 'off', label: 'Draft' } : { state: 'off', label: 'Disabled' };
 }

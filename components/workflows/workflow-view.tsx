@@ -71,6 +71,11 @@ export function WorkflowView({ id }: { id: string }) {
           Find out what starts it so often, narrow its trigger, and enable it again.
         </Callout>
       )}
+      {workflow.disabled_reason === 'invalid_definition' && workflow.published_at !== null && (
+        <Callout tone="bad" title="Sallyport disabled this workflow: its schedule can't be read">
+          Correct the schedule of its trigger, and enable it again.
+        </Callout>
+      )}
       {tab === 'editor' && <EditorTab workflow={workflow} />}
       {tab === 'runs' && <RunsTab workflow={workflow} />}
       {tab === 'versions' && <VersionsTab workflow={workflow} />}

@@ -7,11 +7,11 @@ import { Cron as Croner, CronPattern } from 'croner';
 export type Cron = { pattern: string };
 
 const FIELDS = [
-  { name: 'minute', range: '0 to 59', value: /^\d{1,2}$/ },
-  { name: 'hour', range: '0 to 23', value: /^\d{1,2}$/ },
-  { name: 'day of the month', range: '1 to 31', value: /^\d{1,2}$/ },
-  { name: 'month', range: '1 to 12 or jan to dec', value: /^(?:\d{1,2}|[a-z]{3})$/i },
-  { name: 'day of the week', range: '0 to 7 or sun to sat', value: /^(?:\d{1,2}|[a-z]{3})$/i },
+  { name: 'minute', size: 60, range: '0 to 59', value: /^\d{1,2}$/ },
+  { name: 'hour', size: 24, range: '0 to 23', value: /^\d{1,2}$/ },
+  { name: 'day of the month', size: 31, range: '1 to 31', value: /^\d{1,2}$/ },
+  { name: 'month', size: 12, range: '1 to 12 or jan to dec', value: /^(?:\d{1,2}|[a-z]{3})$/i },
+  { name: 'day of the week', size: 7, range: '0 to 7 or sun to sat', value: /^(?:\d{1,2}|[a-z]{3})$/i },
 ] as const;
 
 /** Days of the longest such month. */
@@ -26,7 +26,7 @@ const OPTIONS = { mode: '5-part', fixedTimeRule: 'no-wildcard', sloppyRanges: tr
  */
 export function parseCron(text: string): Cron | string {
   if (text.length > LONGEST) return `must have at most ${LONGEST} characters`;
-  const parts = text.trim().split(/\s+/);
+  const parts = text.trim().split(/\s+/).map(withStepsInField);
   if (parts.length !== FIELDS.length) return 'must have five fields: minute, hour, day, month, weekday';
   for (const [i, part] of parts.entries()) {
     if (patternOf(part, i)) continue;
@@ -40,6 +40,17 @@ export function parseCron(text: string): Cron | string {
   const hours = hour.includes(0) ? numbersOf(hour) : '*';
   return { pattern: [numbersOf(minute), hours, ...parts.slice(2)].join(' ') };
 }
+
+/** A step longer than its field names the first value of its range, as in crontab; croner refuses it. */
+const withStepsInField = (part: string, i: number): string =>
+  part
+    .split(',')
+    .map((item) => {
+      const [range, step = '', ...more] = item.split('/');
+      const size = FIELDS[i]?.size ?? 0;
+      return more.length === 0 && /^\d{1,2}$/.test(step) && Number(step) > size ? `${range}/${size}` : item;
+    })
+    .join(',');
 
 const numbersOf = (field: readonly number[]) => field.flatMap((on, i) => (on ? [i] : [])).join(',');
 

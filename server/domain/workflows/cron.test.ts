@@ -65,7 +65,6 @@ test('names, ranges, lists and steps are read, and of two restricted days either
     '0 0 * * +1',
     '0 0 ? * 1',
     '/10 * * * *',
-    '*/90 * * * *',
     '0 0 * * monday',
     '0 0 * * 1jan',
     '0 jan * * *',
@@ -86,6 +85,19 @@ test('names, ranges, lists and steps are read, and of two restricted days either
     '-1 * * * *',
   ])
     assert.equal(typeof parseCron(text), 'string', text);
+});
+
+test('a step longer than its field names the first value of its range, as in crontab', () => {
+  for (const [long, first] of [
+    ['*/90 * * * *', '0 * * * *'],
+    ['7/61 */25 * * *', '7 0 * * *'],
+    ['10-40/99 0 */32 * *', '10 0 1 * *'],
+    ['0 0 1 */13 *', '0 0 1 1 *'],
+    ['0,30/77 0 * feb/40 *', '0,30 0 * 2 *'],
+    ['0 0 * * tue/8', '0 0 * * 2'],
+    ['0 0 * * */9,mon-fri/50', '0 0 * * 0,1'],
+  ] as const)
+    assert.deepEqual(next(long, 'Europe/Berlin', '2026-11-20T10:00Z', 8), next(first, 'Europe/Berlin', '2026-11-20T10:00Z', 8), long);
 });
 
 test('a step of hours names every nth hour, and only an asterisk leaves a field open', () => {

@@ -70,7 +70,7 @@ export const descriptions: Descriptions = {
     environment: 'Name of the environment that route steps use, unless they name another. `null` for the default one.',
     enabled: 'Whether its own trigger (webhook, schedule or event) starts runs.',
     disabled_reason:
-      '`manual`: somebody turned it off, or it was never on. `runaway`: it started more than 600 times in a minute. `invalid_definition`: it was created as enabled with a definition that can’t be published.',
+      '`manual`: somebody turned it off, or it was never on. `runaway`: it started more than 600 times in a minute. `invalid_definition`: it was created as enabled with a definition that can’t be published, or its schedule could not be read any more when it was due.',
     trigger_type: 'What starts it, or what started the run. `null` for a draft without a trigger.',
     'query.trigger_type': 'Only return those that this starts.',
     version: 'Number of the definition, from 1. Every change of the definition adds one.',

@@ -3,7 +3,8 @@ import { inTransaction } from '#server/kernel/database.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import type { Db } from '#server/kernel/tx.ts';
 import { log } from '#server/platform/log.ts';
-import { TERMINAL_STATUSES } from './definition.shared.ts';
+import { TERMINAL_STATUSES, triggerTypeOf } from './definition.shared.ts';
+import { disableWorkflow } from './disabling.ts';
 import { uuidOf } from './nodes/email.ts';
 import { nextOf, type Schedule, scheduleOf } from './schedules.ts';
 import { startAutomatically } from './starts.ts';
@@ -42,6 +43,10 @@ const fire = (ctx: Ctx, { workflow_id: id, next_fire_at }: Due): Promise<boolean
     const workflow = found && opened(found);
     const schedule = workflow && scheduleOf(workflow.definition);
     const next = schedule && following(schedule, next_fire_at, ctx.now);
+    if (workflow && !next && triggerTypeOf(workflow.definition) === 'schedule') {
+      await disableWorkflow({ ...ctx, tx }, workflow, 'invalid_definition');
+      return false;
+    }
     if (!workflow || !next) {
       await tx.workflow_schedules.deleteMany({ where: { ...own(ctx), workflow_id: id } });
       return false;

@@ -1,7 +1,7 @@
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
-import { type Cron, leastGap, nextFire, parseCron } from './cron.shared.ts';
+import { type Cron, isZone, leastGap, nextFire, parseCron } from './cron.shared.ts';
 import { configOf, isRecord, triggerOf, triggerTypeOf } from './definition.shared.ts';
 import { doubleOf } from './expressions/numbers.shared.ts';
 
@@ -19,6 +19,7 @@ export function scheduleOf(definition: unknown): Schedule | null {
   if (!node || triggerTypeOf(definition) !== 'schedule') return null;
   const config = configOf(node);
   const timezone = typeof config.timezone === 'string' && config.timezone !== '' ? config.timezone : 'UTC';
+  if (!isZone(timezone)) return null;
   const overlap = config.overlap === 'queue' ? 'queue' : 'skip';
   if (isRecord(config.every)) {
     const minutes = doubleOf(config.every.minutes) ?? 0;

@@ -7,6 +7,7 @@ import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
+import { joined } from '#server/testing/mailbox.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import type { Definition } from './definition.shared.ts';
 import { definitionOf, ended, runsOf, started, stored, working } from './engine/running.fixture.ts';
@@ -70,6 +71,34 @@ test('every so many minutes keeps its rhythm, and a workflow that is off has no 
     inTransaction(ctx, (tx) => syncSchedule(tx, ctx, often, 15)),
     { type: 'validation_error' },
   );
+});
+
+test('a due workflow whose stored schedule cannot be read is turned off, audited and reported by mail', async () => {
+  const due = new Date('2027-03-01T10:00:00Z');
+  for (const broken of [
+    { cron: '0 0 L * *' },
+    { cron: '0 0 30 2 *' },
+    { every: { minutes: 0 } },
+    { cron: '0 9 * * *', timezone: 'Mars/Olympus' },
+  ]) {
+    const w = await workspace();
+    const recipient = await joined(w.tenant.id, 'owner');
+    const row = await stored(w.live, scheduled(broken), { ...on, published_at: new Date('2027-01-01T00:00:00Z') });
+    const place = { tenant_id: w.tenant.id, sandbox: false };
+    await db().workflow_schedules.create({
+      data: { ...place, workflow_id: row.id, every_minutes: 60, timezone: 'UTC', overlap: 'skip', next_fire_at: due },
+    });
+    assert.equal(await startScheduled(db(), due), 0);
+    const after = await db().workflows.findUniqueOrThrow({ where: { id: row.id } });
+    assert.deepEqual([after.enabled, after.disabled_reason, await nextOf(row.id)], [false, 'invalid_definition', undefined]);
+    const entries = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id, resource_id: row.id } });
+    assert.deepEqual(
+      entries.map(({ action, actor_type, details }) => [action, actor_type, (details as { reason?: string }).reason]),
+      [['disable', 'system', 'invalid_definition']],
+    );
+    const [mail] = await db().mails.findMany({ where: { recipient, kind: 'workflow_invalid' } });
+    assert.match(mail?.text ?? '', new RegExp(`"${row.name}" was turned off`));
+  }
 });
 
 const deliver = (workflow: { id: string; tenant_id: string; sandbox: boolean }, data: Record<string, unknown>, id = newId()) => {

@@ -23,6 +23,7 @@ import { judgeFirstEvent } from './first-event.ts';
 import { type Outgoing, outgoingFor } from './outgoing.ts';
 import { prepare } from './prepare.ts';
 import { takesAnotherKey } from './provider-keys.ts';
+import { judgeWholeAnswer } from './whole-failure.ts';
 
 const STREAM_IDLE_MS = 120_000;
 /** Of an answer that is only looked at to decide whether to ask again. */
@@ -181,6 +182,7 @@ async function once(
     };
     await attempt.send(poolOf(call, runtime, target), request, (next, sent) => scrubbedFor(call, runtime, next, sent));
     await judgeFirstEvent(call, attempt, outgoing);
+    await judgeWholeAnswer(call, attempt);
     call.upstreamStatus = attempt.status;
     noteAttempt(call, candidate, { kind: 'answered', status: attempt.status });
     return { attempt, outgoing, candidate, resolution };
