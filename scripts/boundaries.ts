@@ -61,20 +61,29 @@ const restricted: readonly { name: RegExp; only: readonly string[]; type?: boole
 
 /** Folders whose JSON is what customers gave: its numbers keep their digits (server/kernel/lossless-json.ts). */
 const CUSTOMER_JSON =
-  /^(?:server\/(?:api|trpc|crypto\/transit|custody\/(?:vaults|fields)|domain\/(?:ai-gateways|client-tokens|clients|crypto-keys|deliveries|encryption|explorer|mcp-servers|routes|vaults|workflows)|gateway\/(?:templates|ephemeral|upstream-auth))|components\/(?:ai-gateways|clients|crypto-keys|dev-pane|encryption|explorer|logs|mcp-servers|routes|vaults|workflows))\//;
+  /^(?:server\/(?:api|trpc|crypto\/transit|custody\/(?:ai|fields|mcp|vaults)|ai|mcp|domain\/(?:ai-gateways|client-tokens|clients|crypto-keys|deliveries|encryption|explorer|mcp-servers|routes|vaults|workflows)|gateway\/(?:ai|ephemeral|mcp|templates|upstream-auth))|components\/(?:ai-gateways|clients|crypto-keys|dev-pane|encryption|explorer|logs|mcp-servers|routes|vaults|workflows))\//;
 /** What these parse there has no number of a customer that is kept. */
 const PLAIN_JSON: Readonly<Record<string, string>> = {
+  'server/ai/pii/entities/credential.ts': 'judges the header of a token',
+  'server/ai/schema/output-schema.ts': 'validates a text, which goes on as it is',
   'server/api/openapi/json-schema.ts': 'our own schemas',
   'server/trpc/explorer.ts': 'reads the type of an error',
+  'server/custody/ai/prices.ts': 'the list of prices of the operator',
   'server/custody/fields/json-leaves.ts': 'unquotes one string',
+  'server/custody/mcp/grants.ts': 'tokens of OAuth, which we sealed',
   'server/domain/deliveries/calls.ts': 'what we sealed: the body in it is a text, and parsed by the module',
   'server/domain/encryption/leaves.ts': 'unquotes strings, and judges whether a text is JSON',
   'server/domain/mcp-servers/openapi.thread.ts': 'an OpenAPI document, which tools are made from',
   'server/domain/routes/examples/assertions.shared.ts': 'compares an answer and keeps nothing of it',
   'server/domain/routes/payload-capture/reveal.ts': 'what we sealed: the body in it is a text',
+  'server/gateway/ai/answer/outline.ts': 'counts of usage, read from bytes that go on as they are',
+  'server/gateway/ai/upstream/exchanged-credential.ts': 'credentials, and when they end',
+  'server/gateway/ai/upstream/provider-credential.ts': 'credentials, which are strings',
   'server/gateway/ephemeral/templates/json-strings.ts': 'unquotes one string',
   'server/gateway/templates/json-bytes.ts': 'unquotes one string',
   'server/gateway/upstream-auth/aws.ts': 'credentials, which are strings',
+  'server/mcp/openapi/schemas.ts': 'an OpenAPI document, which tools are made from',
+  'server/mcp/sessions.ts': 'what we sealed',
   'components/clients/current-address.ts': 'our own answer about sessions',
   'components/dev-pane/shell/line-history.ts': 'lines that were typed',
   'components/dev-pane/shell/redact-line.ts': 'judges a line and keeps nothing of it',

@@ -1,4 +1,5 @@
 import { assertJsonShape, type JsonShape } from '#server/kernel/bounded-text.ts';
+import { isExact, isNumber, parseExact } from '#server/kernel/lossless-json.ts';
 
 /**
  * Of a request or an answer. Deeper ones would end the process of whoever walks them, and JSON.parse takes up to 20 ms for so many. Long lists are those of
@@ -11,7 +12,8 @@ export const ANSWER_SHAPE: JsonShape = { levels: MESSAGE_SHAPE.levels, values: N
 /** A JSON object of a provider or a caller: nothing about its members is known. */
 export type JsonObject = { [member: string]: unknown };
 
-export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
 
 /** The object itself, or an empty one that nothing else holds. */
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
@@ -28,19 +30,25 @@ export function textAt(value: unknown, member: string): string | undefined {
   return typeof found === 'string' ? found : undefined;
 }
 
+/** The member when it is a number: the nearest double, for what we compute with. */
+export function numberAt(value: unknown, member: string): number | undefined {
+  const found = isObject(value) ? value[member] : undefined;
+  return isNumber(found) ? Number(found) : undefined;
+}
+
 /** A count that a provider reports: whole, not negative, and small enough to be true; anything else is undefined. */
 export function countAt(value: unknown, member: string): number | undefined {
-  const found = isObject(value) ? value[member] : undefined;
-  return typeof found === 'number' && Number.isFinite(found) && found >= 0 && found <= LARGEST_COUNT ? Math.floor(found) : undefined;
+  const found = numberAt(value, member);
+  return found !== undefined && Number.isFinite(found) && found >= 0 && found <= LARGEST_COUNT ? Math.floor(found) : undefined;
 }
 
 const LARGEST_COUNT = 1e12;
 
-/** JSON as a value; undefined when the text isn't JSON, or is more than a message may be. */
+/** JSON as a value whose numbers keep their digits; undefined when the text isn't JSON, or is more than a message may be. */
 export function parsedJson(text: string): unknown {
   try {
     assertJsonShape(text, MESSAGE_SHAPE);
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return undefined;
   }

@@ -50,4 +50,4 @@ function isPlain(value: object): boolean {
 }
 
 /** 64 hex digits that are the same for equal content and for no other: SHA-256 of its canonical JSON. */
-export const contentFingerprint = (value: unknown): string => hash('sha256', canonicalJson(value), 'hex');
+export const contentFingerprint = (value: unknown): string => hash('sha256', canonicalJson(value, 'exact'), 'hex');

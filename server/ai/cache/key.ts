@@ -34,13 +34,16 @@ const VERSION = 2;
 /** What an answer may be found again by (interface rule 51 §7.7), 32 bytes. @throws TypeError for a body that has no canonical form */
 export const exactKey = (call: CachedCall, body: JsonObject): Buffer =>
   digest(
-    canonicalJson({
-      v: VERSION,
-      ...call,
-      body: Object.fromEntries(
-        Object.entries(body).filter(([name]) => !LEFT_OUT.has(name) && (call.caller !== null || !OF_CALLER.has(name))),
-      ),
-    }),
+    canonicalJson(
+      {
+        v: VERSION,
+        ...call,
+        body: Object.fromEntries(
+          Object.entries(body).filter(([name]) => !LEFT_OUT.has(name) && (call.caller !== null || !OF_CALLER.has(name))),
+        ),
+      },
+      'exact',
+    ),
   );
 
 /** A question whose answer may serve others of the same meaning. */

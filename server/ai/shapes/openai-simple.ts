@@ -1,3 +1,4 @@
+import { isNumber } from '#server/kernel/lossless-json.ts';
 import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, textAt } from '../json.ts';
 import { changed, DONE, dataOf, jsonOf, made, mentions, type StreamEvent } from '../stream/event.ts';
 import { openAiUsage, responsesUsage } from '../usage/provider-counts.ts';
@@ -106,7 +107,7 @@ export const openAiAudio = plainAdapter('openai-audio', {
   texts: (body) => [...textIn('user', body, 'input'), ...textIn('system', body, 'instructions'), ...textIn('user', body, 'prompt')],
   usage(answer) {
     const { usage, duration } = objectOf(answer);
-    const seconds = countAt(usage, 'seconds') ?? (typeof duration === 'number' ? Math.ceil(duration) : 0);
+    const seconds = countAt(usage, 'seconds') ?? (isNumber(duration) ? Math.ceil(Number(duration)) : 0);
     const counted = responsesUsage(usage);
     return counted || seconds > 0 ? { ...(counted ?? noUsage), seconds_audio: seconds } : undefined;
   },

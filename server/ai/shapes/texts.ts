@@ -1,3 +1,4 @@
+import { isNumber, parseExact } from '#server/kernel/lossless-json.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import type { TextRef, TextRole } from './adapter.ts';
 
@@ -21,7 +22,7 @@ export function textIn(role: TextRole, holder: JsonObject, member: string): Text
 export function leaves(role: TextRole, holder: JsonObject | unknown[], onChange: () => void = () => {}): TextRef[] {
   return Object.entries(holder).flatMap(([key, value]) => {
     if (isObject(value) || Array.isArray(value)) return leaves(role, value as JsonObject | unknown[], onChange);
-    if (typeof value !== 'string' && !(typeof value === 'number' && Math.abs(value) >= MANY_DIGITS)) return [];
+    if (typeof value !== 'string' && !(isNumber(value) && Math.abs(Number(value)) >= MANY_DIGITS)) return [];
     return [
       {
         role,
@@ -45,7 +46,7 @@ export function argumentTexts(holder: JsonObject, member: string): TextRef[] {
   const text = holder[member];
   if (typeof text !== 'string' || text === '') return [];
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed = parseExact(text);
     if (isObject(parsed) || Array.isArray(parsed))
       return leaves('tool_args', parsed as JsonObject | unknown[], () => {
         holder[member] = JSON.stringify(parsed);

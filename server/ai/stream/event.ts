@@ -1,4 +1,5 @@
 import { assertJsonShape } from '#server/kernel/bounded-text.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { MESSAGE_SHAPE } from '../json.ts';
 import { ready, type Steps, taken, type Waits } from './steps.ts';
 
@@ -71,7 +72,7 @@ export function jsonOf(event: StreamEvent): unknown {
     if (data === '' || data === DONE) return undefined;
     try {
       assertJsonShape(data, MESSAGE_SHAPE);
-      event.json = JSON.parse(data);
+      event.json = parseExact(data);
     } catch {
       throw new MalformedFrame('the provider sent a frame that is not JSON, or has too many members');
     }

@@ -1,4 +1,5 @@
 import { contentFingerprint } from '#server/crypto/canonical-json.ts';
+import { isNumber } from '#server/kernel/lossless-json.ts';
 import { countAt, isObject, type JsonObject, objectOf, objectsOf, textAt } from '../json.ts';
 import { textOfResultPart } from './anthropic-texts.ts';
 import { Refusing, type Report, type RequestContext, unsupportedContent } from './options.ts';
@@ -33,8 +34,8 @@ export function anthropicToChat(body: JsonObject, context: RequestContext, notes
   };
   const max = countAt(body, 'max_tokens') ?? context.ceiling;
   if (max !== undefined) result[countsReasoning(context) ? 'max_completion_tokens' : 'max_tokens'] = max;
-  if (typeof body.temperature === 'number') result.temperature = body.temperature;
-  if (typeof body.top_p === 'number') result.top_p = body.top_p;
+  if (isNumber(body.temperature)) result.temperature = body.temperature;
+  if (isNumber(body.top_p)) result.top_p = body.top_p;
   if (Array.isArray(body.stop_sequences) && body.stop_sequences.length > 0) result.stop = body.stop_sequences;
   setTools(result, body, report);
   setOutput(result, body, context);

@@ -1,3 +1,4 @@
+import { isNumber } from '#server/kernel/lossless-json.ts';
 import { countAt, isObject, type JsonObject, objectOf, objectsOf, textAt } from '../json.ts';
 import { textOfResultPart } from './anthropic-texts.ts';
 import { warnOfCacheMarks } from './anthropic-to-chat.ts';
@@ -20,13 +21,13 @@ export function anthropicToConverse(given: JsonObject, { model, report }: Reques
   }
   const inference: JsonObject = {
     maxTokens: body.max_tokens,
-    ...(typeof body.temperature === 'number' && { temperature: body.temperature }),
-    ...(typeof body.top_p === 'number' && { topP: body.top_p }),
+    ...(isNumber(body.temperature) && { temperature: body.temperature }),
+    ...(isNumber(body.top_p) && { topP: body.top_p }),
     ...(Array.isArray(body.stop_sequences) && body.stop_sequences.length > 0 && { stopSequences: body.stop_sequences }),
   };
   const own: JsonObject = {
     ...thinkingOf(body, effort, model, report),
-    ...(typeof body.top_k === 'number' && { top_k: body.top_k }),
+    ...(isNumber(body.top_k) && { top_k: body.top_k }),
   };
   const user = textAt(body.metadata, 'user_id');
   notes.reasoning ??= isObject(own.thinking);

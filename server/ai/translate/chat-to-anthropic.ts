@@ -1,4 +1,4 @@
-import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, parsedJson, table, textAt } from '../json.ts';
+import { countAt, isObject, type JsonObject, listOf, numberAt, objectOf, objectsOf, parsedJson, table, textAt } from '../json.ts';
 import { invalid, Refusing, type Report, type RequestContext, unsupportedContent } from './options.ts';
 import { JSON_TOOL, type Notes } from './turn.ts';
 
@@ -206,12 +206,12 @@ const hasCalls = (messages: unknown): boolean =>
 
 /** Anthropic's temperature ends at 1; with thinking it takes neither of the two. */
 function setSampling(result: JsonObject, body: JsonObject, report: Report): void {
-  const { temperature, top_p } = body;
-  const sampled = typeof temperature === 'number' || typeof top_p === 'number';
+  const [temperature, topP] = [numberAt(body, 'temperature'), numberAt(body, 'top_p')];
+  const sampled = temperature !== undefined || topP !== undefined;
   if (result.thinking !== undefined) {
     if (sampled) report.warn('sampling_dropped');
     return;
   }
-  if (typeof temperature === 'number') result.temperature = Math.min(1, temperature);
-  if (typeof top_p === 'number') result.top_p = top_p;
+  if (temperature !== undefined) result.temperature = Math.min(1, temperature);
+  if (topP !== undefined) result.top_p = topP;
 }

@@ -5,6 +5,7 @@ import { decrypt, encrypt, parseCipherText } from '#server/crypto/transit/cipher
 import { type HotCtx, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { ownQuery, ownRows } from '#server/platform/own-rows.ts';
 import { inOwnTransaction } from '#server/platform/own-transaction.ts';
@@ -29,7 +30,7 @@ const COMPARED = 200;
 export async function keptAnswer(space: Space, agent: Keeper, key: Buffer): Promise<KeptAnswer | undefined> {
   const [row] = await ownRows<Row>(space, BY_KEY, agent.id, key);
   const bytes = row && (await opened(space, agent, row));
-  return row && bytes && { answer: JSON.parse(bytes.toString('utf8')), keptAt: row.created_at.getTime() };
+  return row && bytes && { answer: parseExact(bytes.toString('utf8')), keptAt: row.created_at.getTime() };
 }
 
 /** The answer to the nearest question of the scope, when it is as near as the threshold. */

@@ -5,6 +5,7 @@ import { handedOut } from '#server/ai/stored-objects.ts';
 import { translationOf } from '#server/ai/translate/translation.ts';
 import { assertJsonShape, type JsonShape } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import type { AnswerJob, AnswerOutcome, Keep, ReadAnswer } from './large-job.ts';
 import { type WithoutOpaque, withoutOpaque } from './opaque.ts';
 
@@ -26,7 +27,7 @@ export function run(job: AnswerJob): AnswerOutcome {
     if (rest.length > MOST_TEXT) return { problem: 'too_large', message: `${rest.length} bytes` };
     const text = rest.toString('utf8');
     assertJsonShape(text, SHAPE);
-    [answer, whole] = [JSON.parse(text), back.whole];
+    [answer, whole] = [parseExact(text), back.whole];
   } catch (error) {
     return { problem: error instanceof Refusal ? 'too_large' : 'unreadable', message: (error as Error).message };
   }

@@ -2,7 +2,8 @@ import { mayKeep } from '#server/ai/cache/may-keep.ts';
 import { ANSWER_SHAPE, type JsonObject, textAt } from '#server/ai/json.ts';
 import { adapterOf } from '#server/ai/shapes/adapters.ts';
 import type { Translation } from '#server/ai/translate/translation.ts';
-import { parseBounded } from '#server/kernel/bounded-text.ts';
+import { assertJsonShape } from '#server/kernel/bounded-text.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { inSlices } from '#server/kernel/slices.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import { log } from '#server/platform/log.ts';
@@ -109,7 +110,8 @@ function keptForm(call: AiCall, translation: Translation | null, answer: unknown
 function parsedAnswer(bytes: Buffer): unknown {
   const text = bytes.toString('utf8');
   try {
-    return parseBounded(text, ANSWER_SHAPE);
+    assertJsonShape(text, ANSWER_SHAPE);
+    return parseExact(text);
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@ import { isCacheable } from '#server/ai/cache/may-keep.ts';
 import { streamForm } from '#server/ai/cache/streamed.ts';
 import type { JsonObject } from '#server/ai/json.ts';
 import { contentFingerprint } from '#server/crypto/canonical-json.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import type { Principal } from '../../governance/principal.ts';
 import type { AiAgentConfig } from '../../snapshot/ai-config.ts';
 import { type AiCall, detectedOf } from '../ai-call.ts';
@@ -67,7 +68,7 @@ const fingerprints = new WeakMap<AiAgentConfig, string>();
 function configOf(call: AiCall, agent: AiAgentConfig): string {
   let own = fingerprints.get(agent);
   if (own === undefined) {
-    const plain: unknown = JSON.parse(
+    const plain = parseExact(
       JSON.stringify(agent, (_, value: unknown) => (value instanceof Set || value instanceof Map ? [...value] : value)),
     );
     own = contentFingerprint(plain);

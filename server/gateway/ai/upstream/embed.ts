@@ -3,6 +3,7 @@ import { wayTo } from '#server/ai/providers/serve.ts';
 import { adapterOf } from '#server/ai/shapes/adapters.ts';
 import { type Detected, detect } from '#server/ai/shapes/detect.ts';
 import { estimatedUsage } from '#server/ai/usage/usage.ts';
+import { asDoubles } from '#server/kernel/lossless-json.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import { log } from '#server/platform/log.ts';
 import { poolOf } from '../../core/exchange-parts.ts';
@@ -56,7 +57,7 @@ export async function embed(call: AiCall, runtime: Runtime, caller: CallerGone, 
     }
     const answer = parsedJson((await attempt.collect(LARGEST, (held) => runtime.bodies.hold(call, call.requestBytes + held))).toString());
     charge(call, candidate.provider, model, adapterOf('openai-embeddings')?.usage(answer) ?? estimatedUsage(sent, 0));
-    return vectorIn(answer);
+    return vectorIn(asDoubles(answer));
   } catch (error) {
     if (!(error instanceof UpstreamFault || error instanceof AnswerTooLarge)) throw error;
     log.info({ err: error, request_id: call.requestId }, 'an embedding could not be made');

@@ -3,6 +3,7 @@ import { type Destination, fitBody, type Unserved, upstreamTarget, type Way, way
 import { askForUsage } from '#server/ai/shapes/openai-chat.ts';
 import type { RefusedRequest } from '#server/ai/translate/options.ts';
 import { type Translation, translation } from '#server/ai/translate/translation.ts';
+import { copyJson } from '#server/kernel/lossless-json.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
 import { type AiCall, detectedOf } from '../ai-call.ts';
 import { withUploadModel } from '../uploads.ts';
@@ -92,7 +93,7 @@ function translate(
     ceiling: state.ceiling ?? undefined,
     unsupported: state.agent?.unsupported,
   });
-  const request = made.request(structuredClone(state.body ?? {}));
+  const request = made.request(copyJson(state.body ?? {}));
   if ('refuse' in request) return request;
   for (const warning of request.warnings) if (!state.warnings.includes(warning)) state.warnings.push(warning);
   fitBody(provider, shape, request.body);
