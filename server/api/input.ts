@@ -1,9 +1,8 @@
 import type { z } from 'zod';
-import { BODY_SHAPE, formFields, parseBounded, tooDeep } from '#server/kernel/bounded-text.ts';
+import { BODY_SHAPE, formFields, parseBounded, parseLossless, tooDeep } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { IN_QUERY } from '#server/kernel/fields.ts';
 import { jsonText, memberText } from '#server/kernel/json-text.ts';
-import { parseLossless } from '#server/kernel/lossless-json.ts';
 import { sizeText } from '#server/kernel/numbers.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { asFields } from './free-json.ts';

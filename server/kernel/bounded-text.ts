@@ -1,5 +1,7 @@
 import { Refusal } from './errors.ts';
 import { newId } from './ids.ts';
+import { isEscaped } from './json-strings.ts';
+import { parseExact } from './lossless-json.ts';
 import { grouped } from './numbers.ts';
 import { atOnce, STRIDE, type Steps } from './slices.ts';
 
@@ -21,6 +23,12 @@ const MOST_FORM_FIELDS = 200;
 export function parseBounded(text: string, shape = BODY_SHAPE): unknown {
   assertJsonShape(text, shape);
   return JSON.parse(text) as unknown;
+}
+
+/** `parseExact` of a text that somebody else wrote. @throws SyntaxError, Refusal validation_error when it is nested deeper than `levels`, or has more than `values` */
+export function parseLossless(text: string, levels: number, values = Number.POSITIVE_INFINITY): unknown {
+  assertJsonShape(text, { levels, values });
+  return parseExact(text);
 }
 
 /** One pass over the text, which need not be JSON. @throws Refusal validation_error with what is over */
@@ -60,20 +68,6 @@ export function* jsonShapeSteps(text: string, { levels, values, members = values
     } else if (code === COLON && isNew?.(from, to) !== false && ++dear > members) throw tooMany(members);
     else if (code === BRACE_END || code === BRACKET_END) depth--;
   }
-}
-
-/** Where the string of a JSON text ends whose first character is at `from`: the place of its closing quote, or -1. */
-export function stringEnd(text: string, from: number): number {
-  for (let quote = text.indexOf('"', from); quote !== -1; quote = text.indexOf('"', quote + 1))
-    if (!isEscaped(text, from, quote)) return quote;
-  return -1;
-}
-
-/** Whether an odd number of backslashes stands before the quote; `from` is in its string, and within no escape. */
-export function isEscaped(text: string, from: number, quote: number): boolean {
-  let at = quote;
-  while (at > from && text.charCodeAt(at - 1) === BACKSLASH) at--;
-  return (quote - at) % 2 === 1;
 }
 
 /** A text so short has few names. */

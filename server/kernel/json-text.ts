@@ -1,5 +1,4 @@
-import { stringEnd } from './bounded-text.ts';
-import { newId } from './ids.ts';
+import { stringEnd, unguessable } from './json-strings.ts';
 import { parseExact } from './lossless-json.ts';
 
 // JSON of customers as the text it was: a value can't keep the order of names such as "2", nor repeated names.
@@ -22,7 +21,7 @@ export const textOfJson = (value: JsonText): string => value[TEXT];
 /** The JSON of a value, with each `JsonText` inside it as its own text. */
 export function stringifyAround(value: unknown): string {
   const texts: string[] = [];
-  const mark = `json-text-${newId()}-`;
+  const mark = `json-text-${unguessable()}-`;
   const text = JSON.stringify(value, function (this: Record<string, unknown>, name, member: unknown) {
     const held = this[name];
     return isJsonText(held) ? `${mark}${texts.push(textOfJson(held)) - 1}"` : member;

@@ -1,5 +1,4 @@
-import { assertJsonShape, isEscaped } from './bounded-text.ts';
-import { newId } from './ids.ts';
+import { isEscaped, unguessable } from './json-strings.ts';
 import { atOnce, STRIDE, type Steps } from './slices.ts';
 
 // JSON of customers, which is stored, signed and sent as its author wrote it: 1299.10 keeps its last digit and 2^60 its value, where a double would change
@@ -30,18 +29,9 @@ export const isNumber = (value: unknown): value is number | LosslessNumber => ty
 const { rawJSON: rawJson = Number } = JSON as unknown as { rawJSON?: (text: string) => unknown };
 
 /**
- * A JSON text as values; a number that a double would write differently is a `LosslessNumber`. Member names are data, `__proto__` too. Of a repeated name
- * the last value counts, as with `JSON.parse`. @throws SyntaxError, Refusal validation_error when it is nested deeper than `levels`, or has more than `values`
+ * A JSON text, whose shape its reader has bounded, as values; a number that a double would write differently is a `LosslessNumber`, which `JSON.stringify`
+ * writes as it was. Member names are data, `__proto__` too. Of a repeated name the last value counts, as with `JSON.parse`. @throws SyntaxError
  */
-export function parseLossless(text: string, levels: number, values = Number.POSITIVE_INFINITY): unknown {
-  assertJsonShape(text, { levels, values });
-  return parseExact(text);
-}
-
-/** The JSON of a value from `parseLossless`, every number as it was. */
-export const stringifyLossless = (value: unknown): string => JSON.stringify(value);
-
-/** The same for a text whose shape its reader has bounded. @throws SyntaxError */
 export const parseExact = (text: string): unknown => atOnce(parseExactSteps(text));
 
 /**
@@ -75,8 +65,7 @@ function scanTo(scan: Scan, stop: number): void {
       const end = endOfNumber(text, at);
       const number = text.slice(at, end);
       if (isChanged(number) && !isName(text, end)) {
-        // Nobody can write this mark: it is another one at each call.
-        scan.mark ||= `number-${newId()}-`;
+        scan.mark ||= `number-${unguessable()}-`;
         scan.marked.push(text.slice(scan.copied, at), `"${scan.mark}${number}"`);
         scan.copied = end;
       }
@@ -140,7 +129,6 @@ export const jsonOfColumn = (column: unknown): unknown => (typeof column === 'st
 /** The value with the nearest doubles, for what computes with numbers, such as a validator of JSON Schema. */
 export const asDoubles = <T>(value: T): T => (hasExactNumber(value) ? (JSON.parse(JSON.stringify(value)) as T) : value);
 
-/** Whether a value is or holds a number with digits of its own. */
 /** A copy of its own, with the same digits: `structuredClone` would make an object of a number, and takes longer. */
 export const copyJson = <T>(value: T): T => copied(value) as T;
 
@@ -170,6 +158,7 @@ function decimalOf(number: string): string {
 }
 const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,400}))?$/;
 
+/** Whether a value is or holds a number with digits of its own. */
 export function hasExactNumber(value: unknown): boolean {
   const open: unknown[] = [value];
   while (open.length > 0) {

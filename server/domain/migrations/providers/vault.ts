@@ -1,4 +1,4 @@
-import { parseLossless, stringifyLossless } from '#server/kernel/lossless-json.ts';
+import { parseLossless } from '#server/kernel/bounded-text.ts';
 import { trimEnd } from '#server/kernel/trim-end.ts';
 import { jsonOf, refusalOf, type StoreHttp } from './http.ts';
 import { type Cursor, type Provider, ProviderFault, type SourceEntry, TooLarge, VALUE_BYTES } from './provider.ts';
@@ -135,7 +135,7 @@ export function vault(grant: VaultGrant, auth: VaultAuth, http: StoreHttp): Prov
       if (!fields) throw new ProviderFault('not_found', 'The current version is deleted.');
       const version = kind === 2 ? String(versioned?.metadata?.version ?? '') : '';
       const only = Object.keys(fields).length === 1 ? fields.value : undefined;
-      const bytes = Buffer.from(typeof only === 'string' ? only : stringifyLossless(fields), 'utf8');
+      const bytes = Buffer.from(typeof only === 'string' ? only : JSON.stringify(fields), 'utf8');
       answer.body.fill(0);
       if (bytes.byteLength > VALUE_BYTES) throw new TooLarge();
       return { version, bytes, binary: false };

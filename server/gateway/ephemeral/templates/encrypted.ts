@@ -1,4 +1,5 @@
-import { LosslessNumber, parseLossless } from '#server/kernel/lossless-json.ts';
+import { parseLossless } from '#server/kernel/bounded-text.ts';
+import { LosslessNumber } from '#server/kernel/lossless-json.ts';
 import type { Step } from './expressions.ts';
 
 /** The JSON of X-Svc-Encrypted, numbers as they were written. */
