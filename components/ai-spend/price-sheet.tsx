@@ -22,6 +22,8 @@ const RATES = [
   { name: 'cache_write_per_mtok', label: 'Cache write', hint: 'Empty: as input.' },
   { name: 'reasoning_per_mtok', label: 'Reasoning', hint: 'Empty: as output.' },
   { name: 'per_request_usd', label: 'Per request, in USD', hint: undefined },
+  { name: 'input_per_mchar', label: 'Per million characters spoken', hint: 'Speech.' },
+  { name: 'per_audio_minute_usd', label: 'Per minute of audio, in USD', hint: 'Transcription.' },
 ] as const;
 
 const amount = z.string().regex(/^(?:\d{1,7}(?:\.\d{1,6})?)?$/, 'must be an amount such as 2.50');
@@ -34,6 +36,8 @@ const PriceFields = z.object({
   cache_write_per_mtok: amount,
   reasoning_per_mtok: amount,
   per_request_usd: amount,
+  input_per_mchar: amount,
+  per_audio_minute_usd: amount,
 });
 
 type Props = { open: boolean; given: { provider: string; model: string } | undefined; price: PriceRow | undefined; onClose: () => void };
@@ -69,6 +73,8 @@ function PriceForm({ given, price, onClose }: Omit<Props, 'open'>) {
       cache_write_per_mtok: text(price?.cache_write_per_mtok),
       reasoning_per_mtok: text(price?.reasoning_per_mtok),
       per_request_usd: text(price?.per_request_usd),
+      input_per_mchar: text(price?.input_per_mchar),
+      per_audio_minute_usd: text(price?.per_audio_minute_usd),
     },
   });
   const { refusal, panel, refuse, clear } = useFormRefusal(form);

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { isClientUrl } from '#server/domain/oauth-clients/client-url.shared.ts';
 import { DEVICE_CODE, type GrantType, TOKEN_EXCHANGE } from '#server/domain/oauth-clients/grants.shared.ts';
 import type { ClientType } from '#server/domain/oauth-clients/redirect-uris.shared.ts';
 import type { OAuthClient, OAuthClientDetail } from '#server/domain/oauth-clients/schema.ts';
@@ -51,15 +52,23 @@ export const USE_CASES = [
 export type UseCase = (typeof USE_CASES)[number];
 export const USE_CASE_IDS = USE_CASES.map(({ id }) => id) as [UseCase['id'], ...UseCase['id'][]];
 
+/** `why` nothing of it can be changed, and why its settings are `fixed` while it can still be turned off. */
+type Origin = { label: string; why: string | undefined; fixed?: string };
+
 /** What a client is beside its type: managed by an API key or by service-cli, or registered by its address. */
 export function originOf({
   source_api_key_id,
   system_role,
   client_id,
-}: Pick<ClientRow, 'source_api_key_id' | 'system_role' | 'client_id'>) {
+}: Pick<ClientRow, 'source_api_key_id' | 'system_role' | 'client_id'>): Origin | undefined {
   if (source_api_key_id) return { label: 'API key', why: 'Managed by its API key. Change or revoke the key instead.' };
   if (system_role) return { label: 'CLI', why: 'Belongs to service-cli and can’t be changed.' };
-  if (client_id.startsWith('https://')) return { label: 'By URL', why: undefined };
+  if (isClientUrl(client_id))
+    return {
+      label: 'By URL',
+      why: undefined,
+      fixed: 'Described by the document at its address. Change it there, or turn the client off here.',
+    };
   return undefined;
 }
 

@@ -84,7 +84,7 @@ export function ClientView({ id }: { id: string }) {
             >
               {client.active ? 'Turn off' : 'Turn on'}
             </Button>
-            <Button icon={<Pencil />} disabledReason={readOnly} onClick={() => setOpen('edit')}>
+            <Button icon={<Pencil />} disabledReason={readOnly ?? origin?.fixed} onClick={() => setOpen('edit')}>
               Edit
             </Button>
           </>

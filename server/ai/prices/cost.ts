@@ -1,4 +1,4 @@
-import { inputTokens, type Usage } from '../usage/usage.ts';
+import { inputTokens, noUsage, type Usage } from '../usage/usage.ts';
 import type { Price } from './price.ts';
 import type { Rate } from './rates.ts';
 
@@ -14,33 +14,23 @@ export function costNano(usage: Usage, price: Price, { batch = false } = {}): bi
     count(usage.cache_write_5m) * rate.write +
     count(usage.cache_write_1h) * rate.writeHour +
     count(usage.output_text) * rate.output +
-    count(usage.reasoning) * rate.reasoning;
-  const { per_request_usd, per_image_usd, web_search_usd } = price.rates;
+    count(usage.reasoning) * rate.reasoning +
+    count(usage.characters) * (price.rates.input_per_mchar ?? 0n);
+  const { per_request_usd, per_image_usd, web_search_usd, per_audio_minute_usd } = price.rates;
   const each =
     (per_request_usd ?? 0n) + count(usage.images) * (per_image_usd ?? 0n) + count(usage.requests_web_search) * (web_search_usd ?? 0n);
+  // A model has a price per minute or per token; where it has both, the provider's count of tokens is charged.
+  const seconds = inputTokens(usage) > 0 ? 0n : count(Math.ceil(usage.seconds_audio));
+  const audio = (seconds * (per_audio_minute_usd ?? 0n) * 1_000_000n) / 60n;
   // One micro-USD is a million thousandths of a nano-USD.
-  const whole = thousandths + each * 1_000_000n;
+  const whole = thousandths + audio + each * 1_000_000n;
   const share = batch ? 10_000n - price.batchDiscount : 10_000n;
   return (whole * share + 5_000_000n) / 10_000_000n;
 }
 
-/** The most a call may cost before it is made: its input as uncached, and all of its output. */
-export const estimateNano = (price: Price, input: number, output: number): bigint =>
-  costNano(
-    {
-      input_uncached: input,
-      input_cached: 0,
-      cache_write_5m: 0,
-      cache_write_1h: 0,
-      output_text: output,
-      reasoning: 0,
-      requests_web_search: 0,
-      images: 0,
-      seconds_audio: 0,
-      source: 'estimated',
-    },
-    price,
-  );
+/** The most a call may cost before it is made: its input as uncached, and all of its output; `audio` as it is known before. */
+export const estimateNano = (price: Price, input: number, output: number, audio: Partial<Usage> = {}): bigint =>
+  costNano({ ...noUsage, input_uncached: input, output_text: output, ...audio, source: 'estimated' }, price);
 
 /** The tier's rates hold for the whole call, as soon as its prompt is longer than the threshold. */
 function ratesFor({ rates, tierThreshold }: Price, promptTokens: number) {

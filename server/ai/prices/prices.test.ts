@@ -74,6 +74,15 @@ test('requests, images and searches cost by the piece, and a batch call less', (
   assert.equal(costNano(used, price, { batch: true }), 535_500_000n);
 });
 
+test('speech costs by the character, and audio by the second where no tokens are counted', () => {
+  assert.equal(costNano(usage({ characters: 1_000_000 }), priced('openai', 'tts-1')), 15_000_000_000n);
+  assert.equal(costNano(usage({ seconds_audio: 90 }), priced('openai', 'whisper-1')), 9_000_000n);
+  assert.equal(costNano(usage({ seconds_audio: 60 }), priced('groq', 'whisper-large-v3-turbo')), 667_000n);
+  const both = own({ input_per_mtok: 1, per_audio_minute_usd: 0.006 });
+  assert.equal(costNano(usage({ seconds_audio: 60, input_uncached: 1_000 }), both), 1_000_000n);
+  assert.equal(estimateNano(priced('openai', 'whisper-1'), 0, 4_096, { seconds_audio: 60 }), 6_000_000n);
+});
+
 test('counts that no provider should send cost nothing, and nothing overflows', () => {
   const price = priced('anthropic', 'claude-sonnet-5');
   for (const n of [Number.NaN, -5, Number.POSITIVE_INFINITY]) assert.equal(costNano(usage({ input_uncached: n }), price), 0n);

@@ -18,5 +18,9 @@ export const RATES = [
   'per_request_usd',
   'per_image_usd',
   'web_search_usd',
+  /** Per million characters of text that is spoken. */
+  'input_per_mchar',
+  /** Per minute of audio that is heard; not of a call whose tokens the provider counts. */
+  'per_audio_minute_usd',
 ] as const;
 export type Rate = (typeof RATES)[number];

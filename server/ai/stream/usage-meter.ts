@@ -1,5 +1,5 @@
 import type { StreamGrammar } from '../shapes/adapter.ts';
-import { estimatedUsage, noUsage, type Usage } from '../usage/usage.ts';
+import { estimatedUsage, noUsage, type Sent, type Usage } from '../usage/usage.ts';
 import type { StreamEvent } from './event.ts';
 
 /** Counts a stream while it runs. It looks at the provider's events, before anything changes them. */
@@ -8,7 +8,7 @@ export type UsageMeter = {
   /** True when the last event was one after which the stream may end. */
   complete: () => boolean;
   /** What the provider reported last, or an estimate of what was received (spec/51 §9.5). */
-  usage: (sent: { textBytes: number; images: number }) => Usage;
+  usage: (sent: Sent) => Usage;
 };
 
 /** `answers`: how many answers the call asks for. */

@@ -1,4 +1,4 @@
-/** What a call used, in the same classes for every provider (spec/51 §9.2). Counts of tokens, but for the last three before `source`. */
+/** What a call used, in the same classes for every provider (spec/51 §9.2). Counts of tokens, but for the last four before `source`. */
 export type Usage = {
   input_uncached: number;
   input_cached: number;
@@ -9,6 +9,8 @@ export type Usage = {
   requests_web_search: number;
   images: number;
   seconds_audio: number;
+  /** Of text that is spoken. */
+  characters: number;
   source: 'provider' | 'estimated';
 };
 
@@ -22,6 +24,7 @@ export const noUsage: Readonly<Usage> = Object.freeze({
   requests_web_search: 0,
   images: 0,
   seconds_audio: 0,
+  characters: 0,
   source: 'provider',
 });
 
@@ -42,6 +45,7 @@ export function sumOf(a: Usage, b: Usage): Usage {
     requests_web_search: a.requests_web_search + b.requests_web_search,
     images: a.images + b.images,
     seconds_audio: a.seconds_audio + b.seconds_audio,
+    characters: a.characters + b.characters,
     source: a.source === 'estimated' || b.source === 'estimated' ? 'estimated' : 'provider',
   };
 }
@@ -49,11 +53,29 @@ export function sumOf(a: Usage, b: Usage): Usage {
 const BYTES_PER_TOKEN = 4;
 const TOKENS_PER_IMAGE = 85;
 
-/** A guess for a call without counts of the provider: four bytes a token, 85 tokens an image (spec/51 §9.2). */
-export function estimatedUsage(sent: { textBytes: number; images: number }, receivedBytes: number): Usage {
-  return { ...noUsage, input_uncached: estimatedInput(sent), output_text: Math.ceil(receivedBytes / BYTES_PER_TOKEN), source: 'estimated' };
+/** The least that a second of recorded speech takes in a common format (16 kbit/s), so that a length guessed from bytes is never too short. */
+const BYTES_PER_SECOND = 2_000;
+
+/** What was sent, for an estimate: bytes of text, images, characters to speak, bytes of a recording. */
+export type Sent = { textBytes: number; images: number; characters?: number; audioBytes?: number };
+
+/** A guess for a call without counts of the provider: four bytes a token, 85 tokens an image (spec/51 §9.2). Recordings have a length and no tokens. */
+export function estimatedUsage(sent: Sent, receivedBytes: number): Usage {
+  return {
+    ...noUsage,
+    ...estimatedAudio(sent),
+    input_uncached: estimatedInput(sent),
+    // What was spoken comes back as audio, whose bytes are no tokens.
+    output_text: sent.characters === undefined ? Math.ceil(receivedBytes / BYTES_PER_TOKEN) : 0,
+    source: 'estimated',
+  };
 }
 
+/** What a call of speech or transcription is charged by, before or without an answer that says. */
+export const estimatedAudio = ({ characters = 0, audioBytes = 0 }: Sent): Pick<Usage, 'characters' | 'seconds_audio'> => ({
+  characters,
+  seconds_audio: Math.ceil(audioBytes / BYTES_PER_SECOND),
+});
+
 /** Input tokens of a request that was not sent yet: what a reservation counts with. */
-export const estimatedInput = ({ textBytes, images }: { textBytes: number; images: number }): number =>
-  Math.ceil(textBytes / BYTES_PER_TOKEN) + images * TOKENS_PER_IMAGE;
+export const estimatedInput = ({ textBytes, images }: Sent): number => Math.ceil(textBytes / BYTES_PER_TOKEN) + images * TOKENS_PER_IMAGE;

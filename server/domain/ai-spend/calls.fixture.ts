@@ -21,6 +21,7 @@ export type CallFixture = Partial<{
   requests: number;
   refused_requests: number;
   unpriced_requests: number;
+  attempts: number;
 }>;
 
 /** Writes calls as gateways do: by the function that settles them. @returns their request IDs */
@@ -47,7 +48,7 @@ export async function insertCalls(
     reasoning_tokens: 0,
     cost_nano: 1_000_000,
   };
-  const events = rows.map((row) => ({ attempt: 0, ...figures, ...row }));
+  const events = rows.map(({ attempts: _, ...row }) => ({ attempt: 0, ...figures, ...row }));
   const logs = rows.map(({ call_id, model, ...row }) => ({
     ...figures,
     id: call_id,

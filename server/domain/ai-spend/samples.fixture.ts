@@ -62,6 +62,8 @@ export const harmless = {
     'per_request_usd',
     'per_image_usd',
     'web_search_usd',
+    'input_per_mchar',
+    'per_audio_minute_usd',
     'tier_threshold_tokens',
     'batch_discount',
   ],

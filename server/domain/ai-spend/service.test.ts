@@ -219,14 +219,14 @@ test('a model without a price that passed a budget is told of, once a day for ea
 test('an agent whose provider fails more than half of at least twenty calls in five minutes is told of, once an hour', async () => {
   const w = await workspace();
   const events = await watchEvents(w.live, 'ai.upstream.failing');
-  const [failing, half, rare, refused] = [newId(), newId(), newId(), newId()];
+  const [failing, half, rare, refused, unsent] = [newId(), newId(), newId(), newId(), newId()];
   const now = new Date();
-  const calls = (agent_id: string, statuses: Record<string, number>, ago = 60_000) =>
+  const calls = (agent_id: string, statuses: Record<string, number>, ago = 60_000, attempts = 1) =>
     insertCalls(
       sql(),
       w.live,
       Object.entries(statuses).flatMap(([status, n]) =>
-        Array.from({ length: n }, () => ({ agent_id, status, ts: new Date(now.getTime() - ago).toISOString() })),
+        Array.from({ length: n }, () => ({ agent_id, status, attempts, ts: new Date(now.getTime() - ago).toISOString() })),
       ),
     );
   await calls(failing, { upstream_error: 8, stream_failed: 3, ok: 9 });
@@ -234,6 +234,9 @@ test('an agent whose provider fails more than half of at least twenty calls in f
   await calls(rare, { upstream_error: 19 });
   await calls(rare, { upstream_error: 5 }, 6 * 60_000);
   await calls(refused, { refused: 30, upstream_error: 5 });
+  // Of our own making, such as a missing secret: nothing was sent.
+  await calls(unsent, { upstream_error: 30 }, 60_000, 0);
+  await calls(unsent, { ok: 19 });
   assert.equal(await noticeFailingUpstreams(now), 1);
   assert.equal(await noticeFailingUpstreams(now), 0, 'the same hour');
   assert.equal(await raiseWaitingAlerts(db(), new Date(now.getTime() + 1_000)), 0, 'a gateway may still raise what it gave');

@@ -32,7 +32,8 @@ const WINDOW_MS = 5 * 60_000;
 const LEAST_CALLS = 20;
 
 /**
- * Gives an alert for agents of whose calls in the last five minutes more than half failed at their provider, of at least 20: once an hour.
+ * Gives an alert for agents of whose calls in the last five minutes more than half failed at their provider, of at least 20: once an hour. Only calls
+ * that were sent to a provider count: a missing secret, say, is no failure of the provider.
  * @returns alerts given
  */
 export async function noticeFailingUpstreams(now: Date): Promise<number> {
@@ -41,7 +42,7 @@ export async function noticeFailingUpstreams(now: Date): Promise<number> {
       select tenant_id, sandbox, 'upstream', 'agent', agent_id::text, 'hour', date_trunc('hour', $1::timestamptz at time zone 'UTC') at time zone 'UTC', 50,
         jsonb_build_object('calls', count(*), 'failed', count(*) filter (where failed), 'error_rate', round(avg(failed::int), 3), 'window_seconds', ${WINDOW_MS / 1_000}), $1
       from (select tenant_id, sandbox, agent_id, status in ('upstream_error', 'stream_failed') as failed from ai_request_logs
-        where ts >= $2 and ts <= $1 and agent_id is not null and status <> 'refused') c
+        where ts >= $2 and ts <= $1 and agent_id is not null and status <> 'refused' and attempts > 0) c
       group by tenant_id, sandbox, agent_id having count(*) >= ${LEAST_CALLS} and avg(failed::int) > 0.5
       on conflict do nothing`,
     [now, new Date(now.getTime() - WINDOW_MS)],

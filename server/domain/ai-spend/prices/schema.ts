@@ -23,6 +23,8 @@ const rates = {
   per_request_usd: rate,
   per_image_usd: rate,
   web_search_usd: rate,
+  input_per_mchar: rate,
+  per_audio_minute_usd: rate,
 };
 
 const members = {

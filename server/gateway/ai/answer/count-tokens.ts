@@ -2,7 +2,7 @@ import { wayTo } from '#server/ai/providers/serve.ts';
 import { estimatedInput } from '#server/ai/usage/usage.ts';
 import { ANSWERED, type PhaseResult } from '../../core/plane.ts';
 import { type AiCall, detectedOf } from '../ai-call.ts';
-import { sentTo } from '../money/unanswered.ts';
+import { sentTo } from '../money/sent.ts';
 import { sendWhole } from './whole.ts';
 
 /** Whether the call counts tokens in a shape that its provider doesn't speak. */

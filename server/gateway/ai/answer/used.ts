@@ -3,7 +3,7 @@ import type { Adapter } from '#server/ai/shapes/adapter.ts';
 import { usageOfHeaders } from '#server/ai/shapes/bedrock-invoke.ts';
 import { estimatedUsage, noUsage, type Usage } from '#server/ai/usage/usage.ts';
 import { type AiCall, detectedOf } from '../ai-call.ts';
-import { sentTo } from '../money/unanswered.ts';
+import { sentTo } from '../money/sent.ts';
 import type { Answered } from '../upstream/ask.ts';
 
 /** What a whole answer used, by what was read of it: what the provider counted, or an estimate. */

@@ -1,7 +1,7 @@
 import { refusedFallback } from '#server/ai/models/policy.ts';
 import { estimateNano } from '#server/ai/prices/cost.ts';
 import type { Price } from '#server/ai/prices/price.ts';
-import { estimatedInput } from '#server/ai/usage/usage.ts';
+import { estimatedAudio, estimatedInput } from '#server/ai/usage/usage.ts';
 import { price } from '#server/custody/ai/prices.ts';
 import { PERIOD_NAMES } from '#server/domain/ai-spend/periods.shared.ts';
 import { type AiRefused, aiRefusal } from '../../governance/envelope.ts';
@@ -14,6 +14,7 @@ import { type AiCall, detectedOf } from '../ai-call.ts';
 import { headerText, modelPolicy } from '../phases/choose-model.ts';
 import { residency } from '../phases/judge-stream.ts';
 import { homeProvider } from '../upstream/candidates.ts';
+import { sentTo } from './sent.ts';
 import { tagsOf } from './tags.ts';
 
 /** What is taken for an answer whose length nothing limits. */
@@ -73,7 +74,7 @@ function useBackup(call: AiCall): boolean {
 
 async function reserveFor(call: AiCall): Promise<AiRefused | BudgetRefused | undefined> {
   const { state } = call;
-  const { adapter, body, model } = state;
+  const { model } = state;
   const agent = state.backup ?? state.agent;
   if (!agent || state.reserved !== null) return undefined;
   const subjects = payersOf(call);
@@ -82,15 +83,16 @@ async function reserveFor(call: AiCall): Promise<AiRefused | BudgetRefused | und
   const costs = model !== null && detectedOf(call).operation !== 'count_tokens';
   const unpriced = costs && model !== null ? judgeUnpriced(call, provider, model.final) : undefined;
   if (unpriced) return unpriced;
-  const sent = call.requestBytes + Buffer.byteLength(state.agent?.enforced_system_prefix ?? '');
-  const input = body && adapter ? estimatedInput({ textBytes: sent, images: adapter.images(body) }) : Math.ceil(sent / 4);
+  const sent = sentTo(call);
+  const prefix = Buffer.byteLength(state.agent?.enforced_system_prefix ?? '');
+  const input = estimatedInput({ ...sent, textBytes: sent.textBytes + prefix });
   const output = mostOutput(call, known);
   const found = await reserve({
     tenantId: call.snapshot.tenant.id,
     sandbox: call.snapshot.sandbox,
     requestId: call.requestId,
     subjects,
-    estimateNano: known === null || !costs ? 0n : estimateNano(known, input, output),
+    estimateNano: known === null || !costs ? 0n : estimateNano(known, input, output, estimatedAudio(sent)),
     tokens: input + output,
     now: call.receivedAt,
   });

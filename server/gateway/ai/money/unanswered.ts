@@ -1,12 +1,8 @@
-import { estimatedUsage } from '#server/ai/usage/usage.ts';
+import { estimatedUsage, type Sent } from '#server/ai/usage/usage.ts';
 import type { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import { type AiCall, detectedOf } from '../ai-call.ts';
 import { charge } from './record.ts';
-
-/** What was sent, for an estimate. */
-export function sentTo({ requestBytes, state: { adapter, body } }: AiCall): { textBytes: number; images: number } {
-  return { textBytes: requestBytes, images: body && adapter ? adapter.images(body) : 0 };
-}
+import { sentTo } from './sent.ts';
 
 type Unanswered = {
   readonly provider: string;
@@ -14,7 +10,7 @@ type Unanswered = {
   readonly attempt: { readonly reached: boolean; readonly received: number };
   /** Why there is no answer; absent for a caller who went away. */
   readonly fault?: UpstreamFault;
-  readonly sent?: { textBytes: number; images: number };
+  readonly sent?: Sent;
 };
 
 /**
