@@ -5,15 +5,17 @@ import { useState } from 'react';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import { lazyTab } from '#components/ui/lazy.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { AGENT_SETTINGS, type SettingsTab } from './agent-settings.ts';
 import type { Agent } from './ai-labels.ts';
-import { ArchiveAgent } from './archive-agent.tsx';
-import { PurgeCache } from './purge-cache.tsx';
 import { SettingsCard } from './settings-card.tsx';
 import type { Setting } from './settings-fields.ts';
 import { useAgentOptions } from './use-agent-options.ts';
+
+const ArchiveAgent = lazyTab(() => import('./archive-agent.tsx').then((module) => module.ArchiveAgent));
+const PurgeCache = lazyTab(() => import('./purge-cache.tsx').then((module) => module.PurgeCache));
 
 type Group = { title: string; description?: string; settings: readonly Setting[] };
 

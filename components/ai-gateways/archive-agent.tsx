@@ -9,11 +9,13 @@ import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
-import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { DangerRow } from '#components/ui/danger-row.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { Agent } from './ai-labels.ts';
+
+const ConfirmDanger = lazyOverlay(() => import('#components/ui/confirm-danger.tsx').then((module) => module.ConfirmDanger), whenOpen);
 
 /** What ends an agent. */
 export function ArchiveAgent({ agent }: { agent: Agent }) {
