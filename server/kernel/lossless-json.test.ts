@@ -101,6 +101,11 @@ test('a text of megabytes is read in steps: numbers, one long string, and one nu
   }
 });
 
+test('a text may have so many numbers that a double would change, and any number of others', () => {
+  assert.equal(JSON.stringify(parseExact('[1.10,1e400,1,2.5]', 2)), '[1.10,1e400,1,2.5]');
+  assert.throws(() => parseExact('[1.10,1e400,1E2]', 2), { type: 'validation_error' });
+});
+
 test('every number is either written by a double as it was, or kept', () => {
   const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength: 20 });
   const number = fc

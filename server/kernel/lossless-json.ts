@@ -1,4 +1,5 @@
 import { assertJsonShape, isEscaped } from './bounded-text.ts';
+import { Refusal } from './errors.ts';
 import { newId } from './ids.ts';
 import { atOnce, STRIDE, type Steps } from './slices.ts';
 
@@ -41,22 +42,22 @@ export function parseLossless(text: string, levels: number, values = Number.POSI
 /** The JSON of a value from `parseLossless`, every number as it was. */
 export const stringifyLossless = (value: unknown): string => JSON.stringify(value);
 
-/** The same for a text whose shape its reader has bounded. @throws SyntaxError */
-export const parseExact = (text: string): unknown => atOnce(parseExactSteps(text));
+/** The same for a text whose shape its reader has bounded. @throws SyntaxError, Refusal when there are more than `most` of such numbers */
+export const parseExact = (text: string, most?: number): unknown => atOnce(parseExactSteps(text, most));
 
 /**
  * The same in steps, for a text of megabytes. One scan finds the numbers that a double would change; a text without any is parsed as it is. A reviver would
- * do the same in ten times the time.
+ * do the same in ten times the time. Such numbers take ten times as long as others to read and to write, which is not done in steps: hence `most`.
  */
-export function* parseExactSteps(text: string): Steps<unknown> {
-  const scan: Scan = { text, mark: '', at: 0, copied: 0, string: -1, marked: [] };
+export function* parseExactSteps(text: string, most = Number.POSITIVE_INFINITY): Steps<unknown> {
+  const scan: Scan = { text, mark: '', at: 0, copied: 0, string: -1, marked: [], left: most };
   for (scanTo(scan, STRIDE); scan.at < text.length; scanTo(scan, scan.at + STRIDE)) yield;
   if (scan.copied === 0) return JSON.parse(text);
   return yield* unmarkSteps(JSON.parse(scan.marked.join('') + text.slice(scan.copied)), scan.mark);
 }
 
 /** `string` is where the string began that the scan is in, or -1; the text before `copied` is in `marked`, each of the numbers as a string that begins with the mark. */
-type Scan = { readonly text: string; mark: string; at: number; copied: number; string: number; readonly marked: string[] };
+type Scan = { readonly text: string; left: number; mark: string; at: number; copied: number; string: number; readonly marked: string[] };
 
 function scanTo(scan: Scan, stop: number): void {
   const { text } = scan;
@@ -75,8 +76,9 @@ function scanTo(scan: Scan, stop: number): void {
       const end = endOfNumber(text, at);
       const number = text.slice(at, end);
       if (isChanged(number) && !isName(text, end)) {
-        // Nobody can write this mark: it is another one at each call.
-        scan.mark ||= `number-${newId()}-`;
+        if (--scan.left < 0) throw tooManyExact();
+        // Nobody can write this mark: it has 48 random bits at each call. A longer one would make the text of many numbers several times as long.
+        scan.mark ||= newId().slice(-12);
         scan.marked.push(text.slice(scan.copied, at), `"${scan.mark}${number}"`);
         scan.copied = end;
       }
@@ -85,6 +87,12 @@ function scanTo(scan: Scan, stop: number): void {
   }
   scan.at = at;
 }
+
+const tooManyExact = () =>
+  new Refusal(
+    'validation_error',
+    'Too many numbers are written with more digits than a double has, or in another form, such as 1.10: send them in parts, or as 1.1.',
+  );
 
 function endOfNumber(text: string, from: number): number {
   let at = from + 1;
@@ -112,14 +120,20 @@ function* unmarkSteps(value: unknown, mark: string): Steps<unknown> {
   const root = { value };
   const open: object[] = [root];
   let count = 0;
-  for (let part = open.pop() as Record<string, unknown> | undefined; part; part = open.pop() as Record<string, unknown> | undefined)
-    for (const name of Object.keys(part)) {
+  const settled = (member: unknown): unknown => {
+    if (typeof member === 'object' && member !== null) open.push(member);
+    return typeof member === 'string' && member.startsWith(mark) ? new LosslessNumber(member.slice(mark.length)) : member;
+  };
+  for (let part = open.pop(); part; part = open.pop()) {
+    const members = part as Record<string | number, unknown>;
+    const names = Array.isArray(part) ? part.keys() : Object.keys(part);
+    for (const name of names) {
       if (++count % STRIDE === 0) yield;
-      const member = part[name];
-      if (typeof member === 'object' && member !== null) open.push(member);
+      const [before, after] = [members[name], settled(members[name])];
       // Assigning to an own member called `__proto__` changes that member.
-      else if (typeof member === 'string' && member.startsWith(mark)) part[name] = new LosslessNumber(member.slice(mark.length));
+      if (after !== before) members[name] = after;
     }
+  }
   return root.value;
 }
 

@@ -1,4 +1,5 @@
 import { cosine } from '#server/ai/cache/key.ts';
+import { MOST_EXACT } from '#server/ai/json.ts';
 import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
 import { DecryptFailed } from '#server/crypto/svt1.ts';
 import { decrypt, encrypt, parseCipherText } from '#server/crypto/transit/cipher-text.ts';
@@ -30,7 +31,18 @@ const COMPARED = 200;
 export async function keptAnswer(space: Space, agent: Keeper, key: Buffer): Promise<KeptAnswer | undefined> {
   const [row] = await ownRows<Row>(space, BY_KEY, agent.id, key);
   const bytes = row && (await opened(space, agent, row));
-  return row && bytes && { answer: parseExact(bytes.toString('utf8')), keptAt: row.created_at.getTime() };
+  const answer = bytes && readAnswer(bytes.toString('utf8'));
+  return row && answer !== undefined ? { answer, keptAt: row.created_at.getTime() } : undefined;
+}
+
+/** Undefined for one whose numbers would take too long. */
+function readAnswer(text: string): unknown {
+  try {
+    return parseExact(text, MOST_EXACT);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
 }
 
 /** The answer to the nearest question of the scope, when it is as near as the threshold. */

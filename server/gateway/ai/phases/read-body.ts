@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, MESSAGE_SHAPE } from '#server/ai/json.ts';
+import { isObject, type JsonObject, MESSAGE_SHAPE, MOST_EXACT } from '#server/ai/json.ts';
 import { resolveModel } from '#server/ai/models/policy.ts';
 import { wayTo } from '#server/ai/providers/serve.ts';
 import { adapterOf } from '#server/ai/shapes/adapters.ts';
@@ -85,7 +85,7 @@ export async function parseMessage(bytes: Buffer): Promise<JsonObject | string> 
   try {
     const text = utf8.decode(bytes);
     await paced(jsonShapeSteps(text, MESSAGE_SHAPE), text.length);
-    const body = text === '' ? {} : await paced(parseExactSteps(text), text.length);
+    const body = text === '' ? {} : await paced(parseExactSteps(text, MOST_EXACT), text.length);
     if (!isObject(body)) return 'The request body must be a JSON object.';
     settleNumbers(body);
     return body;
