@@ -1,7 +1,7 @@
 import { Refusal } from './errors.ts';
 import { newId } from './ids.ts';
 import { isEscaped } from './json-strings.ts';
-import { parseExact } from './lossless-json.ts';
+import { parseExact, parseExactSteps } from './lossless-json.ts';
 import { grouped } from './numbers.ts';
 import { atOnce, STRIDE, type Steps } from './slices.ts';
 
@@ -30,6 +30,25 @@ export function parseLossless(text: string, levels: number, values = Number.POSI
   assertJsonShape(text, { levels, values });
   return parseExact(text);
 }
+
+/** `parseExact` of a text with at most so many numbers that a double would change. @throws SyntaxError, Refusal validation_error */
+export const parseExactWithin = (text: string, most: number): unknown => atOnce(parseExactWithinSteps(text, most));
+
+/** The same in steps, for a text of megabytes. */
+export function* parseExactWithinSteps(text: string, most: number): Steps<unknown> {
+  try {
+    return yield* parseExactSteps(text, most);
+  } catch (error) {
+    throw error instanceof RangeError ? tooManyExact(error) : error;
+  }
+}
+
+const tooManyExact = (cause: RangeError) =>
+  new Refusal(
+    'validation_error',
+    'Too many numbers are written with more digits than a double has, or in another form, such as 1.10: send them in parts, or as 1.1.',
+    { cause },
+  );
 
 /** One pass over the text, which need not be JSON. @throws Refusal validation_error with what is over */
 export const assertJsonShape = (text: string, shape: JsonShape): void => atOnce(jsonShapeSteps(text, shape));

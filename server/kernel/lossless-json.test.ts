@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
-import { parseLossless } from './bounded-text.ts';
+import { parseExactWithin, parseLossless } from './bounded-text.ts';
 import { compactJson, withMembers } from './json-text.ts';
 import { columnJson, copyJson, isExact, isSameNumber, jsonOfColumn, LosslessNumber, parseExact, parseExactSteps } from './lossless-json.ts';
 
@@ -89,6 +89,11 @@ test('a text of megabytes is read in steps: numbers, one long string, and one nu
     assert.ok(count > 0);
     assert.equal(JSON.stringify(step.value), text);
   }
+});
+
+test('a text may have so many numbers that a double would change, and any number of others', () => {
+  assert.equal(JSON.stringify(parseExactWithin('[1.10,1e400,1,2.5]', 2)), '[1.10,1e400,1,2.5]');
+  assert.throws(() => parseExactWithin('[1.10,1e400,1E2]', 2), { type: 'validation_error' });
 });
 
 test('every number is either written by a double as it was, or kept', () => {

@@ -36,17 +36,18 @@ export const parseExact = (text: string): unknown => atOnce(parseExactSteps(text
 
 /**
  * The same in steps, for a text of megabytes. One scan finds the numbers that a double would change; a text without any is parsed as it is. A reviver would
- * do the same in ten times the time.
+ * do the same in ten times the time. Such numbers take ten times as long as others to read and to write, which is not done in steps: hence `most`.
+ * @throws SyntaxError, RangeError when there are more than `most` of them
  */
-export function* parseExactSteps(text: string): Steps<unknown> {
-  const scan: Scan = { text, mark: '', at: 0, copied: 0, string: -1, marked: [] };
+export function* parseExactSteps(text: string, most = Number.POSITIVE_INFINITY): Steps<unknown> {
+  const scan: Scan = { text, mark: '', at: 0, copied: 0, string: -1, marked: [], left: most };
   for (scanTo(scan, STRIDE); scan.at < text.length; scanTo(scan, scan.at + STRIDE)) yield;
   if (scan.copied === 0) return JSON.parse(text);
   return yield* unmarkSteps(JSON.parse(scan.marked.join('') + text.slice(scan.copied)), scan.mark);
 }
 
 /** `string` is where the string began that the scan is in, or -1; the text before `copied` is in `marked`, each of the numbers as a string that begins with the mark. */
-type Scan = { readonly text: string; mark: string; at: number; copied: number; string: number; readonly marked: string[] };
+type Scan = { readonly text: string; left: number; mark: string; at: number; copied: number; string: number; readonly marked: string[] };
 
 function scanTo(scan: Scan, stop: number): void {
   const { text } = scan;
@@ -65,7 +66,9 @@ function scanTo(scan: Scan, stop: number): void {
       const end = endOfNumber(text, at);
       const number = text.slice(at, end);
       if (isChanged(number) && !isName(text, end)) {
-        scan.mark ||= `number-${unguessable()}-`;
+        if (--scan.left < 0) throw new RangeError('more numbers with digits of their own than the reader takes');
+        // A longer one would make the text of many numbers several times as long.
+        scan.mark ||= unguessable();
         scan.marked.push(text.slice(scan.copied, at), `"${scan.mark}${number}"`);
         scan.copied = end;
       }

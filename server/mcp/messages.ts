@@ -1,6 +1,6 @@
 import { assertJsonShape, BODY_SHAPE } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import { asDoubles, hasExactNumber, isExact, parseExact } from '#server/kernel/lossless-json.ts';
+import { asDoubles, isExact, parseExact } from '#server/kernel/lossless-json.ts';
 import { fault, type RpcFault } from './errors.ts';
 
 // One JSON-RPC message in a body (interface rule 52 §3).
@@ -61,7 +61,5 @@ export const isObject = (value: unknown): value is Params =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
 
 /** The value with the nearest doubles, which the protocol's own members are read as, but for what is passed on as it is: members of these names. */
-export function withDoubles(value: Params, ...kept: readonly string[]): Params {
-  if (!hasExactNumber(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, kept.includes(name) ? member : asDoubles(member)]));
-}
+export const withDoubles = (value: Params, ...kept: readonly string[]): Params =>
+  Object.fromEntries(Object.entries(value).map(([name, member]) => [name, kept.includes(name) ? member : asDoubles(member)]));

@@ -1,6 +1,5 @@
-import { assertJsonShape } from '#server/kernel/bounded-text.ts';
-import { parseExact } from '#server/kernel/lossless-json.ts';
-import { MESSAGE_SHAPE } from '../json.ts';
+import { assertJsonShape, parseExactWithin } from '#server/kernel/bounded-text.ts';
+import { MESSAGE_SHAPE, MOST_EXACT } from '../json.ts';
 import { ready, type Steps, taken, type Waits } from './steps.ts';
 
 /** How events lie in the bytes of a streamed answer. */
@@ -72,7 +71,7 @@ export function jsonOf(event: StreamEvent): unknown {
     if (data === '' || data === DONE) return undefined;
     try {
       assertJsonShape(data, MESSAGE_SHAPE);
-      event.json = parseExact(data);
+      event.json = parseExactWithin(data, MOST_EXACT);
     } catch {
       throw new MalformedFrame('the provider sent a frame that is not JSON, or has too many members');
     }

@@ -1,11 +1,12 @@
 import { cosine } from '#server/ai/cache/key.ts';
+import { MOST_EXACT } from '#server/ai/json.ts';
 import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
 import { DecryptFailed } from '#server/crypto/svt1.ts';
 import { decrypt, encrypt, parseCipherText } from '#server/crypto/transit/cipher-text.ts';
+import { parseExactWithin } from '#server/kernel/bounded-text.ts';
 import { type HotCtx, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { parseExact } from '#server/kernel/lossless-json.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { ownQuery, ownRows } from '#server/platform/own-rows.ts';
 import { inOwnTransaction } from '#server/platform/own-transaction.ts';
@@ -30,7 +31,18 @@ const COMPARED = 200;
 export async function keptAnswer(space: Space, agent: Keeper, key: Buffer): Promise<KeptAnswer | undefined> {
   const [row] = await ownRows<Row>(space, BY_KEY, agent.id, key);
   const bytes = row && (await opened(space, agent, row));
-  return row && bytes && { answer: parseExact(bytes.toString('utf8')), keptAt: row.created_at.getTime() };
+  const answer = bytes && readAnswer(bytes.toString('utf8'));
+  return row && answer !== undefined ? { answer, keptAt: row.created_at.getTime() } : undefined;
+}
+
+/** Undefined for one whose numbers would take too long. */
+function readAnswer(text: string): unknown {
+  try {
+    return parseExactWithin(text, MOST_EXACT);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
 }
 
 /** The answer to the nearest question of the scope, when it is as near as the threshold. */

@@ -4,6 +4,7 @@ import { changed, jsonOf, received } from '#server/ai/stream/event.ts';
 import { streamWriter } from '#server/ai/stream/writer.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { HOSTILE_JSON as HOSTILE } from '#server/testing/hostile/json-document.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { served, startGateway, startUpstream, type Upstream } from '../gateway.fixture.ts';
@@ -14,9 +15,6 @@ import { askAgent, completion, makeAgent, makeToken } from './ai.fixture.ts';
 await testDatabase();
 const running = await startGateway();
 
-/** JSON in which a double or an object would lose something. */
-const HOSTILE =
-  '{"id":7615917337495251231,"price":1.10,"huge":1e400,"zero":-0,"exp":1E2,"deep":[[0.10,{"n":3.141592653589793238}]],"__proto__":{"admin":18446744073709551616},"constructor":1.0}';
 const SCHEMA = '{"type":"object","properties":{"id":{"type":"integer","maximum":9223372036854775807},"price":{"multipleOf":0.10}}}';
 const quoted = JSON.stringify(HOSTILE);
 
@@ -74,6 +72,16 @@ test('a translated call keeps schemas and arguments, of the request and of the a
   assert.ok(sent.includes('"temperature":0.7'), sent);
   assert.equal(JSON.parse(answer.body).choices[0].message.tool_calls[0].function.arguments, HOSTILE);
   assert.equal(JSON.parse(answer.body).usage.prompt_tokens, 16);
+});
+
+test('a long answer, which a thread translates, keeps the arguments of its tool calls', async () => {
+  const long = `{"type":"text","text":"${'word '.repeat(30_000)}"}`;
+  const provider = await saying(
+    `{${head},"content":[${long},{"type":"tool_use","id":"t1","name":"pay","input":${HOSTILE}}],"stop_reason":"tool_use","usage":{"input_tokens":16,"output_tokens":5}}`,
+  );
+  const { ask } = await setUp(provider, { provider: 'anthropic', default_model: 'claude-test' });
+  const answer = await ask(`{"model":"claude-test",${TOOLS},${MESSAGES}}`);
+  assert.equal(JSON.parse(answer.body).choices[0].message.tool_calls[0].function.arguments, HOSTILE, answer.body.slice(-500));
 });
 
 test('a translated stream keeps the arguments of its tool calls', async () => {

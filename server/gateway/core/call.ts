@@ -243,3 +243,10 @@ export function newCall<State>(start: CallStart<State>) {
     finished: false,
   };
 }
+
+/** The caller went away, whatever the upstream answered. */
+export function noteClosed(call: Call, received: number): void {
+  call.error = 'client_closed';
+  call.status = 0;
+  call.responseBytes = received;
+}

@@ -72,13 +72,6 @@ const inPieces = (pieces: readonly Buffer[]) => ({
   length: pieces.reduce((sum, piece) => sum + piece.length, 0),
 });
 
-/** The caller went away, whatever the upstream answered. */
-export function noteClosed(call: Call, received: number): void {
-  call.error = 'client_closed';
-  call.status = 0;
-  call.responseBytes = received;
-}
-
 /** Of several attempts one may have ended in the middle of sending it, and a test request shows it. */
 export function freeBody({ body, attempts, test }: Call, sent: UpstreamCall | undefined): void {
   if (body && attempts === 1 && !test && sent?.bodySent) freeBytes(body);

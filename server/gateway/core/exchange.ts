@@ -5,23 +5,12 @@ import type { UpstreamCall, UpstreamHandler } from '#server/platform/http-out/up
 import type { AnswerFlow, AnswerPlan } from './answer-edit.ts';
 import { type AnswerHead, idleOf, STREAM_IDLE_MS, writeHead } from './answer-head.ts';
 import { BufferedResponse, writeCopy } from './buffered-response.ts';
-import type { Call } from './call.ts';
+import { type Call, noteClosed } from './call.ts';
 import { CallTimer } from './call-timer.ts';
 import type { Capture } from './capture.ts';
 import { ChangedAnswer } from './changed-answer.ts';
 import { afterReads } from './event-loop-turn.ts';
-import {
-  causeOf,
-  flush,
-  freeBody,
-  noteClosed,
-  type Outcome,
-  poolOf,
-  refusalOf,
-  relayOf,
-  requestOf,
-  scrubbedFor,
-} from './exchange-parts.ts';
+import { causeOf, flush, freeBody, type Outcome, poolOf, refusalOf, relayOf, requestOf, scrubbedFor } from './exchange-parts.ts';
 import { endAnswer, noteStatus, noteTrailers } from './grpc/trailers.ts';
 import { acceptBody } from './listener.ts';
 import { type Refused, refused } from './refusal.ts';

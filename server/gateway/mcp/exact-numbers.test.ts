@@ -5,6 +5,7 @@ import { toolHash } from '#server/mcp/pinning.ts';
 import { db } from '#server/platform/db.ts';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { HOSTILE_JSON as HOSTILE } from '#server/testing/hostile/json-document.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { makeRoute, served, startGateway, startUpstream } from '../gateway.fixture.ts';
@@ -15,9 +16,6 @@ import { makeMcp, makeTool } from './mcp.fixture.ts';
 await testDatabase();
 const running = await startGateway();
 
-/** JSON in which a double or an object would lose something. */
-const HOSTILE =
-  '{"id":7615917337495251231,"price":1.10,"huge":1e400,"zero":-0,"exp":1E2,"deep":[[0.10,{"n":3.141592653589793238}]],"__proto__":{"admin":18446744073709551616},"constructor":1.0}';
 const SCHEMA = '{"type":"object","properties":{"id":{"type":"integer","maximum":9223372036854775807,"default":1.0}}}';
 
 /** An MCP server in the words that its bytes are: other servers would parse and write them. Of `era`, which only the modern one has a discovery for. */

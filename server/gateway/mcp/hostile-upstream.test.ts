@@ -48,6 +48,8 @@ async function server() {
   return client;
 }
 
+const EXACT = `[${'1.10,'.repeat(99_000)}1.10]`;
+
 const LISTS: Record<string, { list: List; says: RegExp }> = {
   'more tools than a server may have': {
     list: json(range(20_000, (i) => tool(`t${i}`))),
@@ -159,4 +161,13 @@ test('a result as large as one may be passes, after notifications and in the ord
     assert.equal(answer.status, 200, answer.body.slice(0, 300));
     assert.equal(textOf(answer), words);
   }
+});
+
+test('a result of as many numbers with digits of their own as may be is passed on beside a loop that goes on', async () => {
+  const c = await server();
+  listed = json([tool('t0')]);
+  result = Buffer.from(`{"content":[],"structuredContent":{"rows":${EXACT}}}`);
+  const answer = await neverBlocks(() => c.modern('tools/call', { name: 't0', arguments: {} }));
+  assert.equal(answer.status, 200, answer.body.slice(0, 500));
+  assert.ok(answer.body.includes(EXACT));
 });

@@ -7,6 +7,7 @@ import { columnJson, parseExact } from '#server/kernel/lossless-json.ts';
 import { atOnce } from '#server/kernel/slices.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { HOSTILE_JSON } from '#server/testing/hostile/json-document.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { raiseDailyFromCall } from '../core/events.ts';
@@ -179,6 +180,11 @@ test('an injected body goes upstream with the digits and names it was stored wit
   const method_configs = columnJson([{ method: 'POST', inject_body_json: parseExact(stored) }]);
   const own = await through({ method_configs, use_method_specific_configs: true }, { method: 'POST' });
   assert.equal(own.seen?.body, sent);
+});
+
+test('a caller’s body keeps its digits and names beside what is injected', async () => {
+  const { seen } = await through({ inject_body_json: { added: '{{secret:PLAIN}}' } }, json(HOSTILE_JSON));
+  assert.equal(seen?.body, `${HOSTILE_JSON.slice(0, -1)},"added":"plain-value"}`);
 });
 
 test('a body that cannot be merged is refused, not sent without', async () => {

@@ -20,9 +20,15 @@ for (const [what, text] of Object.entries(OVER))
     assert.match(typeof read === 'string' ? read : '', /must not (?:have more than|be nested deeper than)/);
   });
 
+test('a message with too many numbers that a double would change is refused beside a loop that goes on', async () => {
+  const read = await neverBlocks(() => parseMessage(Buffer.from(repeated('1.10,', 5 * 299_000))));
+  assert.match(typeof read === 'string' ? read : '', /Too many numbers/);
+});
+
 const MOST: Record<string, string> = {
   escapes: `{"a":"${'\\u0041'.repeat((10 * MIB) / 6 - 2)}"}`,
   'as many members as may be': `{${Array.from({ length: 49_990 }, (_, i) => `"k${i}":"${'x'.repeat(190)}"`).join(',')}}`,
+  'as many numbers with digits of their own as may be': repeated('1.10,', 5 * 49_990),
   'a list of tokens to embed': repeated('12345,', 6 * 299_000),
 };
 for (const [what, text] of Object.entries(MOST))

@@ -1,12 +1,11 @@
-import { isObject, type JsonObject, MESSAGE_SHAPE } from '#server/ai/json.ts';
+import { isObject, type JsonObject, MESSAGE_SHAPE, MOST_EXACT } from '#server/ai/json.ts';
 import { resolveModel } from '#server/ai/models/policy.ts';
 import { wayTo } from '#server/ai/providers/serve.ts';
 import { adapterOf } from '#server/ai/shapes/adapters.ts';
 import { settleNumbers } from '#server/ai/shapes/common-body.ts';
 import type { Detected } from '#server/ai/shapes/detect.ts';
-import { jsonShapeSteps } from '#server/kernel/bounded-text.ts';
+import { jsonShapeSteps, parseExactWithinSteps } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import { parseExactSteps } from '#server/kernel/lossless-json.ts';
 import { paced } from '#server/kernel/slices.ts';
 import { acceptBody } from '../../core/listener.ts';
 import { readBody as readWhole } from '../../core/request-body.ts';
@@ -85,7 +84,7 @@ export async function parseMessage(bytes: Buffer): Promise<JsonObject | string> 
   try {
     const text = utf8.decode(bytes);
     await paced(jsonShapeSteps(text, MESSAGE_SHAPE), text.length);
-    const body = text === '' ? {} : await paced(parseExactSteps(text), text.length);
+    const body = text === '' ? {} : await paced(parseExactWithinSteps(text, MOST_EXACT), text.length);
     if (!isObject(body)) return 'The request body must be a JSON object.';
     settleNumbers(body);
     return body;
