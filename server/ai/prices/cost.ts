@@ -1,4 +1,4 @@
-import { inputTokens, noUsage, type Usage } from '../usage/usage.ts';
+import { inputTokens, noUsage, type ServiceTier, type Usage } from '../usage/usage.ts';
 import type { Price } from './price.ts';
 import type { Rate } from './rates.ts';
 
@@ -24,8 +24,15 @@ export function costNano(usage: Usage, price: Price, { batch = false } = {}): bi
   const audio = (seconds * (per_audio_minute_usd ?? 0n) * 1_000_000n) / 60n;
   // One micro-USD is a million thousandths of a nano-USD.
   const whole = thousandths + audio + each * 1_000_000n;
-  const share = batch ? 10_000n - price.batchDiscount : 10_000n;
+  const share = shareOf(price, batch ? 'batch' : usage.tier);
   return (whole * share + 5_000_000n) / 10_000_000n;
+}
+
+/** Ten-thousandths of the standard price: batch and flex are cheaper, priority is dearer. */
+function shareOf({ batchDiscount, flexDiscount, prioritySurcharge }: Price, tier: ServiceTier | 'batch' | undefined): bigint {
+  if (tier === 'batch') return 10_000n - batchDiscount;
+  if (tier === 'flex') return 10_000n - flexDiscount;
+  return tier === 'priority' ? 10_000n + prioritySurcharge : 10_000n;
 }
 
 /** The most a call may cost before it is made: its input as uncached, and all of its output; `audio` as it is known before. */

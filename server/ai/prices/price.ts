@@ -13,6 +13,9 @@ const entry = z.strictObject({
   tier_threshold_tokens: z.int().positive().optional(),
   /** Share that a batch call is cheaper by, 0 to 1. */
   batch_discount: z.number().min(0).max(1).optional(),
+  /** Share that a call of the flex tier is cheaper by, 0 to 1, and one of the priority tier dearer by. */
+  flex_discount: z.number().min(0).max(1).optional(),
+  priority_surcharge: z.number().min(0).max(99).optional(),
   ...(Object.fromEntries(RATES.map((name) => [name, rate.optional()])) as Record<Rate, z.ZodOptional<typeof rate>>),
 });
 
@@ -32,6 +35,8 @@ export type Price = {
   readonly tierThreshold: number | null;
   /** In ten-thousandths. */
   readonly batchDiscount: bigint;
+  readonly flexDiscount: bigint;
+  readonly prioritySurcharge: bigint;
   readonly contextTokens: number | null;
   readonly maxOutputTokens: number | null;
 };
@@ -54,7 +59,11 @@ export const priceOf = (given: PriceEntry): Price => ({
   effectiveFrom: given.effective_from === undefined ? 0 : Date.parse(given.effective_from),
   rates: ratesOf(given),
   tierThreshold: given.tier_threshold_tokens ?? null,
-  batchDiscount: BigInt(Math.round((given.batch_discount ?? 0) * 10_000)),
+  batchDiscount: tenThousandths(given.batch_discount),
+  flexDiscount: tenThousandths(given.flex_discount),
+  prioritySurcharge: tenThousandths(given.priority_surcharge),
   contextTokens: given.context_tokens ?? null,
   maxOutputTokens: given.max_output_tokens ?? null,
 });
+
+const tenThousandths = (share: number | null | undefined): bigint => BigInt(Math.round((share ?? 0) * 10_000));

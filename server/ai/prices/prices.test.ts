@@ -74,6 +74,13 @@ test('requests, images and searches cost by the piece, and a batch call less', (
   assert.equal(costNano(used, price, { batch: true }), 535_500_000n);
 });
 
+test('flex costs less and priority more, by what the price says', () => {
+  const tiers = (model: string) =>
+    (['default', 'flex', 'priority'] as const).map((tier) => costNano(usage({ input_uncached: 1e6, tier }), priced('openai', model)));
+  assert.deepEqual(tiers('gpt-5'), [1_250_000_000n, 625_000_000n, 2_500_000_000n]);
+  assert.deepEqual(tiers('gpt-4.1'), [2_000_000_000n, 2_000_000_000n, 3_500_000_000n], 'no flex tier');
+});
+
 test('speech costs by the character, and audio by the second where no tokens are counted', () => {
   assert.equal(costNano(usage({ characters: 1_000_000 }), priced('openai', 'tts-1')), 15_000_000_000n);
   assert.equal(costNano(usage({ seconds_audio: 90 }), priced('openai', 'whisper-1')), 9_000_000n);

@@ -1,6 +1,6 @@
 import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, table, textAt } from '../json.ts';
 import { changed, DONE, dataOf, jsonOf, made, mentions, type StreamEvent } from '../stream/event.ts';
-import { openAiUsage } from '../usage/provider-counts.ts';
+import { openAiUsage, withTier } from '../usage/provider-counts.ts';
 import {
   type Adapter,
   blockedTool,
@@ -119,7 +119,7 @@ export const openAiChat: Adapter = {
   },
   tools,
 
-  usage: (answer) => openAiUsage(objectOf(answer).usage),
+  usage: (answer) => withTier(openAiUsage(objectOf(answer).usage), answer),
   answerTexts: (answer) => choicesOf(answer).flatMap(({ message }) => (isObject(message) ? outputTexts(message) : [])),
   answerText(answer) {
     const message = objectOf(choicesOf(answer)[0]?.message);
@@ -291,7 +291,7 @@ function streamGrammar(): StreamGrammar {
     usage(event, before) {
       if (!mayHold(event, '"usage"')) return before;
       const chunk = objectOf(jsonOf(event));
-      return openAiUsage(chunk.usage) ?? openAiUsage(objectOf(chunk.x_groq).usage) ?? before;
+      return withTier(openAiUsage(chunk.usage) ?? openAiUsage(objectOf(chunk.x_groq).usage), chunk) ?? before;
     },
     textMembers: ['"content"', '"arguments"', '"reasoning_content"'],
     finish(event) {

@@ -1,6 +1,6 @@
 import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, table, textAt } from '../json.ts';
 import { changed, jsonOf, made, mentions, type StreamEvent } from '../stream/event.ts';
-import { responsesUsage } from '../usage/provider-counts.ts';
+import { responsesUsage, withTier } from '../usage/provider-counts.ts';
 import type { Usage } from '../usage/usage.ts';
 import { type Adapter, blockedTool, type Delta, type FinishReason, type StreamGrammar, type TextRef, type ToolGrammar } from './adapter.ts';
 import { clampMembers, withNothing } from './common-body.ts';
@@ -133,7 +133,7 @@ const partTexts = (role: TextRef['role'], parts: unknown): TextRef[] =>
 
 /** Web searches are items of the output; the provider counts them nowhere else. */
 function usageOf(answer: unknown): Usage | undefined {
-  const usage = responsesUsage(objectOf(answer).usage);
+  const usage = withTier(responsesUsage(objectOf(answer).usage), answer);
   return usage && { ...usage, requests_web_search: itemsOf(answer).filter(({ type }) => type === 'web_search_call').length };
 }
 

@@ -1,8 +1,14 @@
 import { countAt, isObject, type JsonObject, objectsOf, textAt } from '../json.ts';
-import { noUsage, type Usage } from './usage.ts';
+import { noUsage, SERVICE_TIERS, type Usage } from './usage.ts';
 
 // Counts of each provider (spec/51 §9.1) in our classes. A part that claims to be larger than its whole is cut to it; an object without one believable
 // count gives undefined, and the call is estimated.
+
+/** The usage with the tier that the answer says it was processed in. */
+export function withTier(usage: Usage | undefined, answer: unknown): Usage | undefined {
+  const tier = SERVICE_TIERS.find((one) => one === textAt(answer, 'service_tier'));
+  return usage && tier ? { ...usage, tier } : usage;
+}
 
 /** OpenAI chat, completions and embeddings, and who speaks like them; DeepSeek names its cached part otherwise. */
 export function openAiUsage(usage: unknown): Usage | undefined {

@@ -12,7 +12,12 @@ export type Usage = {
   /** Of text that is spoken. */
   characters: number;
   source: 'provider' | 'estimated';
+  /** The processing tier of the call, where the provider or the caller names one; it decides the price. */
+  tier?: ServiceTier;
 };
+
+export const SERVICE_TIERS = ['default', 'flex', 'priority'] as const;
+export type ServiceTier = (typeof SERVICE_TIERS)[number];
 
 export const noUsage: Readonly<Usage> = Object.freeze({
   input_uncached: 0,

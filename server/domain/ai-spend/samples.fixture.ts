@@ -66,6 +66,8 @@ export const harmless = {
     'per_audio_minute_usd',
     'tier_threshold_tokens',
     'batch_discount',
+    'flex_discount',
+    'priority_surcharge',
   ],
   'ai_spend.limits.update': ['name', 'match', 'group_by', 'window', 'limit', 'action', 'enabled'],
   'ai_spend.users.update': ['display_name', 'email', 'team', 'enabled'],

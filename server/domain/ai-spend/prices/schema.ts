@@ -27,15 +27,20 @@ const rates = {
   per_audio_minute_usd: rate,
 };
 
+const share = (most: number) =>
+  z
+    .number()
+    .min(0)
+    .max(most)
+    .refine((given) => Math.abs(given * 1e4 - Math.round(given * 1e4)) < 1e-3, 'must have at most 4 decimals')
+    .nullable();
+
 const members = {
   ...rates,
   tier_threshold_tokens: z.int().min(1).max(100_000_000).nullable(),
-  batch_discount: z
-    .number()
-    .min(0)
-    .max(1)
-    .refine((share) => Math.abs(share * 1e4 - Math.round(share * 1e4)) < 1e-3, 'must have at most 4 decimals')
-    .nullable(),
+  batch_discount: share(1),
+  flex_discount: share(1),
+  priority_surcharge: share(99),
 };
 
 export const Price = z

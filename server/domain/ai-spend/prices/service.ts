@@ -157,6 +157,8 @@ const shown = (
 type Rest = {
   tier_threshold_tokens: number | null;
   batch_discount: number | null;
+  flex_discount: number | null;
+  priority_surcharge: number | null;
   context_tokens: number | null;
   max_output_tokens: number | null;
   overrides_system: boolean;
@@ -171,6 +173,8 @@ function shownOverride(row: PriceRow) {
     {
       tier_threshold_tokens: row.tier_threshold_tokens,
       batch_discount: number(row.batch_discount),
+      flex_discount: number(row.flex_discount),
+      priority_surcharge: number(row.priority_surcharge),
       context_tokens: system?.contextTokens ?? null,
       max_output_tokens: system?.maxOutputTokens ?? null,
       overrides_system: system !== undefined && system !== null,
@@ -188,12 +192,16 @@ const shownSystem = (price: KnownPrice) =>
     }),
     {
       tier_threshold_tokens: price.tierThreshold,
-      batch_discount: price.batchDiscount === 0n ? null : Number(price.batchDiscount) / 1e4,
+      batch_discount: shareOf(price.batchDiscount),
+      flex_discount: shareOf(price.flexDiscount),
+      priority_surcharge: shareOf(price.prioritySurcharge),
       context_tokens: price.contextTokens,
       max_output_tokens: price.maxOutputTokens,
       overrides_system: false,
     },
   );
+
+const shareOf = (tenThousandths: bigint): number | null => (tenThousandths === 0n ? null : Number(tenThousandths) / 1e4);
 
 const ratesOf = (rate: (name: Rate) => number | null) =>
   Object.fromEntries(RATES.map((name) => [name, rate(name)])) as Record<Rate, number | null>;

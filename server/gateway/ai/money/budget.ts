@@ -14,7 +14,7 @@ import { type AiCall, detectedOf } from '../ai-call.ts';
 import { headerText, modelPolicy } from '../phases/choose-model.ts';
 import { residency } from '../phases/judge-stream.ts';
 import { homeProvider } from '../upstream/candidates.ts';
-import { sentTo } from './sent.ts';
+import { requestedTier, sentTo } from './sent.ts';
 import { tagsOf } from './tags.ts';
 
 /** What is taken for an answer whose length nothing limits. */
@@ -92,7 +92,8 @@ async function reserveFor(call: AiCall): Promise<AiRefused | BudgetRefused | und
     sandbox: call.snapshot.sandbox,
     requestId: call.requestId,
     subjects,
-    estimateNano: known === null || !costs ? 0n : estimateNano(known, input, output, estimatedAudio(sent)),
+    estimateNano:
+      known === null || !costs ? 0n : estimateNano(known, input, output, { ...estimatedAudio(sent), tier: requestedTier(call) }),
     tokens: input + output,
     now: call.receivedAt,
   });

@@ -12,3 +12,8 @@ export function sentTo(call: AiCall): Sent {
   const spoken = endpoint.endsWith('/audio/speech') && body ? textAt(body, 'input') : undefined;
   return { textBytes: call.requestBytes, images, ...(spoken === undefined ? {} : { characters: spoken.length }) };
 }
+
+/** The dearer tier of a request, which counts until the answer says in which tier it was processed; a cheaper one counts only when the answer says so. */
+export function requestedTier(call: AiCall): 'priority' | undefined {
+  return textAt(call.state.body, 'service_tier') === 'priority' ? 'priority' : undefined;
+}
