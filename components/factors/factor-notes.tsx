@@ -1,10 +1,10 @@
 'use client';
 
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useRouter } from 'next/navigation';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { usePersonCall } from '#components/me/person-calls.ts';
 import type { Person } from '#components/me/use-me.ts';
+import { useRenewedSession } from '#components/me/use-renewed-session.ts';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { Button, LinkButton } from '#components/ui/button.tsx';
@@ -44,18 +44,16 @@ const RECOVERY_MS = 15 * 60_000;
 /** After signing in with a recovery code: a way to replace the factors that are gone. It confirms nothing else. */
 export function RecoveredNote({ me }: { me: Person }) {
   const call = usePersonCall();
-  const queryClient = useQueryClient();
   const [asking, setAsking] = useState(false);
   const mail = useMutation({
     mutationFn: () => call('POST', '/auth/2fa/recovery/challenge'),
     onSuccess: () => setAsking(true),
   });
-  const router = useRouter();
+  const renewed = useRenewedSession();
   const reset = useMutation({
     mutationFn: (code: string) => call('POST', '/auth/2fa/recovery/reset', { code }),
     onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: ['me'] });
-      router.refresh(); // this session has a new token
+      await renewed();
       setAsking(false);
       notifyDone('Lost factors removed. All other sessions and connected apps are signed out.');
     },

@@ -1,7 +1,6 @@
 'use client';
 
 import { useMutation } from '@tanstack/react-query';
-import { useRouter } from 'next/navigation';
 import type { z } from 'zod';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
@@ -16,6 +15,7 @@ import { counted } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { usePersonCall } from './person-calls.ts';
 import type { PasswordChange } from './schemas.ts';
+import { useRenewedSession } from './use-renewed-session.ts';
 
 const loadPasswordChange = () => import('./schemas.ts').then((module) => module.PasswordChange);
 
@@ -39,7 +39,7 @@ function ChangeForm({ email }: { email: string }) {
   const call = usePersonCall();
   const form = useZodForm({ schema: loadPasswordChange, defaultValues: { current: '', new: '' } });
   const { refusal, refuse, clear } = useFormRefusal(form);
-  const router = useRouter();
+  const renewed = useRenewedSession();
   const change = useMutation({
     mutationFn: (input: z.output<typeof PasswordChange>) =>
       call<{ ended: { sessions: number; apps: number } }>('POST', '/auth/password/change', input),
@@ -48,9 +48,9 @@ function ChangeForm({ email }: { email: string }) {
       refusalOf(error).code === 'invalid_credentials'
         ? form.setError('current', { message: refusalOf(error).message }, { shouldFocus: true })
         : refuse(error),
-    onSuccess: ({ ended }) => {
+    onSuccess: async ({ ended }) => {
       form.reset();
-      router.refresh(); // this session has a new token
+      await renewed();
       notifyDone(`Password changed. ${counted(ended.sessions, 'other session')} and ${counted(ended.apps, 'connected app')} signed out.`);
     },
   });

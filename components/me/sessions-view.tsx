@@ -2,7 +2,6 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Monitor, Smartphone } from 'lucide-react';
-import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import type { z } from 'zod';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
@@ -21,6 +20,7 @@ import type { SessionList } from '#server/domain/people/schema.ts';
 import { addressIn } from '#server/domain/tenants/country.shared.ts';
 import { deviceOf, isPhone } from './device.ts';
 import { usePersonCall } from './person-calls.ts';
+import { useRenewedSession } from './use-renewed-session.ts';
 
 type Sessions = z.output<typeof SessionList>;
 type Row = Sessions['sessions'][number] & { end: () => void };
@@ -110,11 +110,11 @@ export function SessionsView() {
       ),
     onSettled: () => void queryClient.invalidateQueries({ queryKey: KEY }),
   });
-  const router = useRouter();
+  const renewed = useRenewedSession();
   const endOthers = useMutation({
     mutationFn: () => call<{ revoked: number; apps: number }>('DELETE', '/auth/sessions'),
-    onSuccess: ({ revoked, apps }) => {
-      router.refresh(); // this session has a new token
+    onSuccess: async ({ revoked, apps }) => {
+      await renewed();
       void queryClient.invalidateQueries({ queryKey: KEY });
       notifyDone(`${counted(revoked, 'session')} and ${counted(apps, 'connected app')} signed out`);
       setAsking(false);
