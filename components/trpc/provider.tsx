@@ -51,7 +51,7 @@ export const useScopeIfAny = (): Scope | null => useContext(ScopeContext);
 
 const CsrfContext = createContext<(csrf: string) => void>(() => {});
 
-/** Goes on in this page with the session that its person began in another tab: later calls carry the CSRF token of that one. */
+/** Goes on in this page with a session that its person began in another tab, or that got a new token: later calls carry the CSRF token of that one. */
 export const useTakeCsrf = (): ((csrf: string) => void) => useContext(CsrfContext);
 
 /** `/acme/test/routes` from `/routes`. */
