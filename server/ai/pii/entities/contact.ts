@@ -1,5 +1,5 @@
 import { byPattern, digitsOf, type Entity, type Range } from './entity.ts';
-import { isMachineLogin, isTimeStamp } from './lookalikes.ts';
+import { isMachineLogin, isPartOfAddress, isTimeStamp } from './lookalikes.ts';
 import { realDate } from './real-date.ts';
 
 export const contact: readonly Entity[] = [
@@ -42,9 +42,9 @@ export const contact: readonly Entity[] = [
     context: ['phone', 'telephone', 'tel', 'mobile', 'cell', 'cellphone', 'call', 'fax', 'whatsapp', 'sms', 'dial', 'telefon', 'handy'],
     find: byPattern({
       pattern: /(?<![\w.+)/-])\(?\d{2,5}\)?(?:[ ./-]{0,2}\d{2,5}){1,5}(?![\w-])/g,
-      accepts: (match) => {
+      accepts: (match, start, text) => {
         const { length } = digitsOf(match);
-        return length >= 8 && length <= 15 && !isTimeStamp(match);
+        return length >= 8 && length <= 15 && !isTimeStamp(match) && !isPartOfAddress(match, text, start + match.length);
       },
     }),
   },

@@ -1,5 +1,6 @@
 import { findCredentials } from '#server/kernel/credential-patterns.ts';
 import type { Entity, Range } from './entity.ts';
+import { isExpression, isPlaceholder } from './lookalikes.ts';
 
 /** Keys and tokens: always redacted, because no answer needs them and no provider should have them. */
 export const credential: Entity = {
@@ -7,7 +8,7 @@ export const credential: Entity = {
   title: 'Key, token or password',
   group: 'credential',
   about:
-    'Keys and tokens of this service and of well-known providers, private keys, JWTs, `Authorization` values, and random values after words such as secret or password.',
+    'Keys and tokens of this service and of well-known providers, private keys, JWTs, `Authorization` values, and random values after words such as secret or password. Expressions of source code and placeholders, such as `process.env.TOKEN` and `your-password`, are ignored.',
   example: 'AWS key AKIAIOSFODNN7EXAMPLQ',
   format: 'generic',
   confidence: 1,
@@ -40,7 +41,8 @@ function named(text: string, from: number): Range[] {
   for (let match = NAMED.exec(text); match; match = NAMED.exec(text)) {
     const value = match[1] ?? '';
     const end = match.index + match[0].length;
-    if (entropy(value) >= 3.5) found.push({ start: end - value.length, end });
+    if (entropy(value) >= 3.5 && !isPlaceholder(value) && !isExpression(text, end - value.length, end))
+      found.push({ start: end - value.length, end });
     NAMED.lastIndex = Math.max(match.index + 1, end - value.length);
   }
   return found;
@@ -63,7 +65,7 @@ const NAMES = [
   'PWD',
 ];
 const NAMED =
-  /(?:authorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token|dpop)?|\bbearer|(?:api|access|secret|private|client|auth)[ _-]?(?:key|token|secret)["']?\s{0,3}[:=]|(?:secret|password|passwd|pwd|token)["']?\s{0,3}[:=])\s{0,3}["']?([A-Za-z0-9+/_.~=!@#$%^&*-]{12,500})/gi;
+  /(?:authorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token|dpop)?|\bbearer(?=[\s:="'])|(?:api|access|secret|private|client|auth)[ _-]?(?:key|token|secret)["']?\s{0,3}[:=]|(?:secret|password|passwd|pwd|token)["']?\s{0,3}[:=])\s{0,3}["']?([A-Za-z0-9+/_.~=!@#$%^&*-]{12,500})/gi;
 
 /** Shannon entropy of the characters, which are ASCII, in bits a character. */
 export function entropy(text: string): number {

@@ -13,7 +13,7 @@ export const financial: readonly Entity[] = [
     format: 'pan',
     confidence: 0.95,
     validated: true,
-    find: byPattern({ pattern: /(?<![\d.])[2-6]\d{2,3}(?:[ -]?\d){10,15}/g, accepts: cardNumber }),
+    find: byPattern({ pattern: /(?<![\d.])(?<!0x)[2-6]\d{2,3}(?:[ -]?\d){10,15}(?![a-f]{2})/gi, accepts: cardNumber }),
   },
   {
     entity: 'IBAN_CODE',
