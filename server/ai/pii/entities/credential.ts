@@ -17,11 +17,16 @@ export const credential: Entity = {
 };
 
 function credentials(text: string, from: number): Range[] {
-  const found = findCredentials(text, from).filter(
-    ({ start, end }) => !text.startsWith('eyJ', start) || hasJwtHeader(text.slice(start, end)),
-  );
+  const found = findCredentials(text, from).filter(({ start, end }) => {
+    if (text.startsWith('eyJ', start)) return hasJwtHeader(text.slice(start, end));
+    return !text.startsWith('-----BEGIN', start) || KEY_TEXT.test(text.slice(start, start + KEY_SEEN));
+  });
   return [...found, ...named(text, from)];
 }
+
+/** The first line is also in code that reads keys: of a key, base64 or a header follows on the next line, which may be written as an escape. */
+const KEY_TEXT = /^-----BEGIN [A-Z0-9 ]{0,40}-----(?:\s|\\+[rn]){0,8}(?:[A-Za-z0-9+/=]{16}|[A-Za-z-]{2,20}: )/;
+const KEY_SEEN = 128;
 
 /** `eyJ…` is also how any base64 of JSON begins; the header of a token names its algorithm. */
 function hasJwtHeader(token: string): boolean {
@@ -35,19 +40,23 @@ function hasJwtHeader(token: string): boolean {
 
 /** Values that are named as a secret and look random: 3.5 bits a character or more. */
 function named(text: string, from: number): Range[] {
-  if (!NAMES.some((name) => text.includes(name, from))) return [];
+  // Of a stream, the name may have left before its value arrives.
+  const first = Math.max(0, from - LONGEST_NAME);
+  if (!NAMES.some((name) => text.includes(name, first))) return [];
   const found: Range[] = [];
-  NAMED.lastIndex = from;
+  NAMED.lastIndex = first;
   for (let match = NAMED.exec(text); match; match = NAMED.exec(text)) {
     const value = match[1] ?? '';
     const end = match.index + match[0].length;
-    if (entropy(value) >= 3.5 && !isPlaceholder(value) && !isExpression(text, end - value.length, end))
+    if (end - value.length >= from && entropy(value) >= 3.5 && !isPlaceholder(value) && !isExpression(text, end - value.length, end))
       found.push({ start: end - value.length, end });
     NAMED.lastIndex = Math.max(match.index + 1, end - value.length);
   }
   return found;
 }
 
+/** With what may stand between it and its value. */
+const LONGEST_NAME = 48;
 const NAMES = [
   'uthorization',
   'UTHORIZATION',
