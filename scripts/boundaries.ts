@@ -65,7 +65,6 @@ const CUSTOMER_JSON =
 /** What these parse there has no number of a customer that is kept. */
 const PLAIN_JSON: Readonly<Record<string, string>> = {
   'server/ai/pii/entities/credential.ts': 'judges the header of a token',
-  'server/ai/schema/output-schema.ts': 'validates a text, which goes on as it is',
   'server/api/openapi/json-schema.ts': 'our own schemas',
   'server/trpc/explorer.ts': 'reads the type of an error',
   'server/custody/ai/prices.ts': 'the list of prices of the operator',
