@@ -21,6 +21,7 @@ const SCHEMA = '{"type":"object","properties":{"id":{"type":"integer","maximum":
 /** An MCP server in the words that its bytes are: other servers would parse and write them. Of `era`, which only the modern one has a discovery for. */
 async function startRaw(era: 'legacy' | 'modern') {
   const texts: string[] = [];
+  const answers: string[] = [];
   const port = await listen(
     createServer(async (req, res) => {
       let text = '';
@@ -28,7 +29,8 @@ async function startRaw(era: 'legacy' | 'modern') {
       if (text === '') return void res.writeHead(405).end();
       const { id, method, params } = JSON.parse(text);
       if (method === 'tools/call') texts.push(text);
-      if (id === undefined) return void res.writeHead(202).end();
+      if (method === undefined) answers.push(text);
+      if (id === undefined || method === undefined) return void res.writeHead(202).end();
       const send = (json: string, before = '') =>
         res
           .writeHead(200, { 'content-type': before === '' ? 'application/json' : 'text/event-stream' })
@@ -39,11 +41,11 @@ async function startRaw(era: 'legacy' | 'modern') {
       if (method === 'server/discover' && era === 'modern') return void send('"result":{"supportedVersions":["2026-07-28"]}');
       if (method !== 'tools/call') return void send('"error":{"code":-32601,"message":"no such method"}');
       const token = JSON.stringify(params._meta?.progressToken);
-      const heard = `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":50.0,"total":1E2}}\n\n`;
+      const heard = `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":50.0,"total":1E2}}\n\ndata: {"jsonrpc":"2.0","id":7615917337495251231,"method":"sampling/createMessage","params":{}}\n\n`;
       send(`"result":{"content":[],"structuredContent":${HOSTILE}}`, token === undefined ? '' : heard);
     }),
   );
-  return { url: `http://127.0.0.1:${port}/`, texts };
+  return { url: `http://127.0.0.1:${port}/`, texts, answers };
 }
 
 const callOf = (args: string, meta = '') =>
@@ -59,9 +61,13 @@ for (const era of ['legacy', 'modern'] as const)
     assert.equal(answer.status, 200, answer.body);
     assert.ok(upstream.texts[0]?.includes(`"arguments":${HOSTILE}`), upstream.texts[0]);
     assert.ok(answer.body.includes(`"structuredContent":${HOSTILE}`), answer.body);
-    const told = await c.send(callOf(HOSTILE, ',"_meta":{"progressToken":3.0}'));
-    assert.match(told.body, /"params":\{"progressToken":3,"progress":50,"total":100\}/);
-    assert.ok(told.body.includes(`"structuredContent":${HOSTILE}`), told.body);
+    for (const token of ['3.0', '7615917337495251231', '"t"']) {
+      const told = await c.send(callOf(HOSTILE, `,"_meta":{"progressToken":${token}}`).replace('"id":7', '"id":7615917337495251231'));
+      assert.ok(told.body.includes(`"params":{"progressToken":${token},"progress":50.0,"total":1E2}`), told.body);
+      assert.ok(told.body.includes(`"id":7615917337495251231,"result":{`), told.body);
+      assert.ok(told.body.includes(`"structuredContent":${HOSTILE}`), told.body);
+    }
+    if (era === 'legacy') await until(() => upstream.answers.some((one) => one.includes('"id":7615917337495251231,"error"')));
   });
 
 test('a list of tools keeps digits, and its hashes are those that were pinned before', async () => {
