@@ -81,7 +81,7 @@ for (const [what, { list, says }] of Object.entries(LISTS))
 
 test('a cursor that is no text is an invalid answer, and not the end of the list', async () => {
   const c = await server();
-  listed = () => Buffer.concat([Buffer.from('{"tools":'), json([tool('t0')]), Buffer.from(',"nextCursor":9007199254740993')]);
+  listed = () => Buffer.concat([Buffer.from('{"tools":'), json([tool('t0')]), Buffer.from(',"nextCursor":9007199254740993}')]);
   const answer = await c.modern('tools/list');
   assert.deepEqual([answer.status, answer.rpc.error?.data.code], [502, 'upstream_invalid_response'], answer.body);
 });
