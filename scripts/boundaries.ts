@@ -90,7 +90,7 @@ const PLAIN_JSON: Readonly<Record<string, string>> = {
   'components/explorer/draft.ts': 'a link, which the form reads field by field',
   'components/explorer/use-explorer.ts': 'our own API document',
   'components/logs/use-tail.ts': 'rows of the log, which has no JSON of customers',
-  'components/mcp-servers/tool-sheet.tsx': 'argument rules, which compare doubles, and definitions that are compared',
+  'components/mcp-servers/tool-sheet.tsx': 'argument rules, which compare doubles',
 };
 
 const codeRules: readonly { pattern: RegExp; applies: (file: string) => boolean; why: string }[] = [

@@ -53,7 +53,7 @@ export const ToolOperation = z
   .meta({ id: 'McpToolOperation' });
 
 /** What an upstream says of a tool. */
-const Definition = z.record(z.string(), z.unknown());
+const Definition = columnObject();
 
 export const McpTool = z
   .object({
