@@ -60,6 +60,14 @@ export const asSameDoubles = <T>(value: T): T =>
 /** Up to 15 digits come back from a double as they were, but for zeros at their ends. */
 const isShort = (number: string): boolean => number.length <= 15 && !/[eE]/.test(number);
 
+/** A decimal as JSON writes it: `+007.` is 7, `.50` is 0.50. Undefined for any other text. */
+export function jsonDecimal(written: string): string | undefined {
+  const [text, sign, whole = '', fraction = '', power = ''] = DECIMAL.exec(written) ?? [];
+  if (text === undefined || whole + fraction === '') return undefined;
+  return `${sign === '-' ? '-' : ''}${whole.replace(/^0+(?=\d)/, '') || '0'}${fraction === '' ? '' : `.${fraction}`}${power}`;
+}
+const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eE][+-]?\d+)?)$/;
+
 /** 10^power modulo a number. */
 function powerOfTen(power: bigint, modulus: bigint): bigint {
   let [left, result, square] = [power, 1n % modulus, 10n % modulus];

@@ -1,5 +1,11 @@
 import { isExact, LosslessNumber } from '#server/kernel/lossless-json.ts';
-import { type AnyNumber, compareNumbers as compareValues, LONGEST_NUMBER, NumberTooLong } from '#server/kernel/number-values.ts';
+import {
+  type AnyNumber,
+  compareNumbers as compareValues,
+  jsonDecimal,
+  LONGEST_NUMBER,
+  NumberTooLong,
+} from '#server/kernel/number-values.ts';
 import { TooLarge } from './meter.shared.ts';
 
 // What numbers that keep their digits are worth. Nothing is rounded: what can't be compared or made exactly is an error.
@@ -30,15 +36,7 @@ export function numberIn(text: string): number | LosslessNumber | null {
   const written = text.length <= LONGEST_NUMBER ? text.trim() : '';
   const number = written === '' ? Number.NaN : Number(written);
   if (Number.isNaN(number) || written.endsWith('Infinity')) return null;
-  const decimal = DECIMAL.exec(written);
   // Hexadecimal, octal and binary ones are whole.
-  const digits = decimal ? normal(decimal) : BigInt(written).toString();
-  const exact = new LosslessNumber(digits);
+  const exact = new LosslessNumber(jsonDecimal(written) ?? BigInt(written).toString());
   return Number.isFinite(number) && compareNumbers(exact, number) === 0 ? number : exact;
-}
-const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eE][+-]?\d+)?)$/;
-
-/** `+007.` as JSON writes it. */
-function normal([, sign, whole = '', fraction = '', power = '']: RegExpExecArray): string {
-  return `${sign === '-' ? '-' : ''}${whole.replace(/^0+(?=\d)/, '') || '0'}${fraction === '' ? '' : `.${fraction}`}${power}`;
 }
