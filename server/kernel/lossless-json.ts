@@ -217,19 +217,27 @@ export const jsonOfColumn = (column: unknown): unknown => (typeof column === 'st
 export const asDoubles = <T>(value: T): T => (hasExactNumber(value) ? (JSON.parse(JSON.stringify(value)) as T) : value);
 
 /** A copy of its own, with the same digits: `structuredClone` would make an object of a number, and takes longer. */
-export const copyJson = <T>(value: T): T => copied(value) as T;
+export const copyJson = <T>(value: T): T => mapped(value, (exact) => exact) as T;
 
-function copied(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || isExact(value)) return value;
-  if (Array.isArray(value)) return value.map(copied);
+/** The value, or a copy with something else for each number with digits of its own. */
+export const mapNumbers = (value: unknown, to: (exact: LosslessNumber) => unknown): unknown =>
+  hasExactNumber(value) ? mapped(value, to) : value;
+
+function mapped(value: unknown, to: (exact: LosslessNumber) => unknown): unknown {
+  if (isExact(value)) return to(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => mapped(item, to));
   const copy: Record<string, unknown> = {};
   const names = Object.keys(value);
-  for (const name of names) setMember(copy, name, copied((value as Record<string, unknown>)[name]));
+  for (const name of names) setMember(copy, name, mapped((value as Record<string, unknown>)[name], to));
   return isInOrder(copy, names) ? copy : inOrder(copy, names);
 }
 
 /** Whether a number with digits of its own has the value that a double is written with, as 1.0 and 1 do. 9007199254740993 and its nearest double don't. */
 export const isSameNumber = (exact: LosslessNumber, double: number): boolean => decimalOf(exact.value) === decimalOf(String(double));
+
+/** One text for all spellings of a value: 7615917337495251231.0 and 7615917337495251231 have the same. */
+export const valueText = (number: LosslessNumber | number): string => decimalOf(String(number));
 
 /** The digits without zeros at either end, and the power of ten that they are multiplied by: one text for each value. */
 function decimalOf(number: string): string {

@@ -52,7 +52,7 @@ export const ToolOperation = z
   .meta({ id: 'McpToolOperation' });
 
 /** What an upstream says of a tool. */
-const Definition = anyObject();
+const Definition = columnObject();
 
 export const McpTool = z
   .object({

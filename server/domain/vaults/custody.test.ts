@@ -68,14 +68,13 @@ test('metadata of a token keeps its numbers to the last digit, and must not hold
   assert.match(refused.body.error.message, /^metadata: must not contain the value/);
 });
 
-test('numbers of metadata that a search would keep in another form are refused, in every call that takes them', async () => {
+test('numbers of metadata that a column would write out in very many digits are refused, in every call that takes them', async () => {
   const w = await workspace();
   const { text: key } = await w.key();
   const vault = await makeVault(w.live, { token_format: 'numeric' });
   const path = `/vaults/${vault.name}/tokens`;
   const { token } = await one(w.live, vault, '20240917');
-  // 4.24e15 is the value in clear where a column writes it out; 1e-20000 is more digits than one takes.
-  for (const number of ['4.24e15', '1e-20000', '0e99999999999', '1E5', '-0', '-0.0', '1e21', '1e400']) {
+  for (const number of ['1e-20000', '0e99999999999', '-0e401', '1e400']) {
     const metadata = `{"a":[{"x":${number}}]}`;
     for (const [method, at, raw] of [
       ['POST', path, `{"value":"4240000000000000","metadata":${metadata}}`],
@@ -92,6 +91,17 @@ test('numbers of metadata that a search would keep in another form are refused, 
       assert.equal(answer.status, 400, `${method} ${at} ${number}: ${answer.text}`);
       assert.match(answer.body.error.message, /exponent|beyond/, at);
     }
+  }
+});
+
+test('metadata must not hold the value in any spelling of a number', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key();
+  const vault = await makeVault(w.live, { token_format: 'numeric' });
+  for (const number of ['4240000000000000', '4.24e15', '4240000000000000.0', '42400000000000000e-1', '0.424E+16']) {
+    const raw = `{"value":"4240000000000000","metadata":{"a":[{"x":${number}}]}}`;
+    const answer = await call('POST', `/vaults/${vault.name}/tokens`, { key, raw });
+    assert.match(answer.body.error?.message ?? answer.text, /^metadata: must not contain the value/, number);
   }
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { atLeastOne, Deleted, isoTime, isUuid, pathId, queryInt, secret, text, time, uuid } from '#server/kernel/fields.ts';
 import { anyObject, columnObject, storedJson } from '#server/kernel/json-fields.ts';
-import { isNumber } from '#server/kernel/lossless-json.ts';
+import { isExact } from '#server/kernel/lossless-json.ts';
 import { listQuery, pageQuery } from '#server/kernel/page.ts';
 import { ALPHABETS, TOKEN_FORMATS } from './formats.shared.ts';
 
@@ -17,13 +17,13 @@ const jsonObject = (bytes: number) =>
 /** JSON.stringify writes lone surrogates and null characters as escapes. */
 const isStorable = (json: string) => !/\\u(?:0000|d[89a-f])/i.test(json.replaceAll('\\\\', ''));
 
-/** Metadata of tokens is kept by name, so that it can be searched, and numbers by their digits. */
-const searchable = () =>
-  jsonObject(4_096).refine(hasPlainNumbers, 'must have its numbers without an exponent, and 0 instead of -0. Send others as strings');
+/** Metadata of tokens is kept by name, so that it can be searched. A column writes its numbers out, hence the bound. */
+const searchable = () => jsonObject(4_096).refine(hasShortNumbers, `must not have numbers with an exponent beyond ${LARGEST_EXPONENT}`);
+const LARGEST_EXPONENT = 400;
 
-function hasPlainNumbers(value: unknown): boolean {
-  if (isNumber(value)) return /^(?!-0(?:\.0*)?$)-?\d+(?:\.\d+)?$/.test(String(value));
-  return typeof value !== 'object' || value === null || Object.values(value).every(hasPlainNumbers);
+function hasShortNumbers(value: unknown): boolean {
+  if (isExact(value)) return Math.abs(Number(/e(.*)$/i.exec(value.value)?.[1] ?? 0)) <= LARGEST_EXPONENT;
+  return typeof value !== 'object' || value === null || Object.values(value).every(hasShortNumbers);
 }
 
 /** A vault exchanges values for tokens (interface rule 42 §1.1). */
