@@ -74,7 +74,7 @@ test('numbers of metadata that a column would write out in very many digits are 
   const vault = await makeVault(w.live, { token_format: 'numeric' });
   const path = `/vaults/${vault.name}/tokens`;
   const { token } = await one(w.live, vault, '20240917');
-  for (const number of ['1e-20000', '0e99999999999', '-0e401', '1e400']) {
+  for (const number of ['1e-20000', '0e99999999999', '-0e401', '1e401']) {
     const metadata = `{"a":[{"x":${number}}]}`;
     for (const [method, at, raw] of [
       ['POST', path, `{"value":"4240000000000000","metadata":${metadata}}`],
@@ -89,7 +89,7 @@ test('numbers of metadata that a column would write out in very many digits are 
     ] as const) {
       const answer = await call(method, at, { key, raw });
       assert.equal(answer.status, 400, `${method} ${at} ${number}: ${answer.text}`);
-      assert.match(answer.body.error.message, /exponent|beyond/, at);
+      assert.match(answer.body.error.message, /exponent|beyond ±/, at);
     }
   }
 });
