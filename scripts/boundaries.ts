@@ -65,7 +65,6 @@ const CUSTOMER_JSON =
 /** What these parse there has no number of a customer that is kept. */
 const PLAIN_JSON: Readonly<Record<string, string>> = {
   'server/ai/pii/entities/credential.ts': 'judges the header of a token',
-  'server/ai/schema/output-schema.ts': 'validates a text, which goes on as it is',
   'server/api/openapi/json-schema.ts': 'our own schemas',
   'server/trpc/explorer.ts': 'reads the type of an error',
   'server/custody/ai/prices.ts': 'the list of prices of the operator',
@@ -73,7 +72,6 @@ const PLAIN_JSON: Readonly<Record<string, string>> = {
   'server/custody/mcp/grants.ts': 'tokens of OAuth, which we sealed',
   'server/domain/deliveries/calls.ts': 'what we sealed: the body in it is a text, and parsed by the module',
   'server/domain/encryption/leaves.ts': 'unquotes strings, and judges whether a text is JSON',
-  'server/domain/mcp-servers/openapi.thread.ts': 'an OpenAPI document, which tools are made from',
   'server/domain/routes/examples/assertions.shared.ts': 'compares an answer and keeps nothing of it',
   'server/domain/routes/payload-capture/reveal.ts': 'what we sealed: the body in it is a text',
   'server/gateway/ai/answer/outline.ts': 'counts of usage, read from bytes that go on as they are',
@@ -82,7 +80,6 @@ const PLAIN_JSON: Readonly<Record<string, string>> = {
   'server/gateway/ephemeral/templates/json-strings.ts': 'unquotes one string',
   'server/gateway/templates/json-bytes.ts': 'unquotes one string',
   'server/gateway/upstream-auth/aws.ts': 'credentials, which are strings',
-  'server/mcp/openapi/schemas.ts': 'an OpenAPI document, which tools are made from',
   'server/mcp/sessions.ts': 'what we sealed',
   'components/clients/current-address.ts': 'our own answer about sessions',
   'components/dev-pane/shell/line-history.ts': 'lines that were typed',
@@ -91,7 +88,7 @@ const PLAIN_JSON: Readonly<Record<string, string>> = {
   'components/explorer/draft.ts': 'a link, which the form reads field by field',
   'components/explorer/use-explorer.ts': 'our own API document',
   'components/logs/use-tail.ts': 'rows of the log, which has no JSON of customers',
-  'components/mcp-servers/tool-sheet.tsx': 'argument rules, which compare doubles, and definitions that are compared',
+  'components/mcp-servers/tool-sheet.tsx': 'argument rules, which compare doubles',
 };
 
 const codeRules: readonly { pattern: RegExp; applies: (file: string) => boolean; why: string }[] = [

@@ -32,12 +32,12 @@ export function AlertsTab() {
     column.accessor('kind', {
       header: 'Alert',
       cell: ({ row: { original } }) =>
-        original.kind === 'upstream' ? (
-          <Badge tone="warn">Provider failing</Badge>
-        ) : (
+        original.kind === 'budget' ? (
           <Badge tone={original.threshold_pct >= 100 ? 'bad' : 'warn'}>
             {original.threshold_pct}% of the {original.period} budget
           </Badge>
+        ) : (
+          <Badge tone="warn">{original.kind === 'upstream' ? 'Provider failing' : 'Model without a price'}</Badge>
         ),
     }),
     column.accessor('subject_id', {
@@ -50,13 +50,7 @@ export function AlertsTab() {
     column.accessor('spent_usd', {
       header: 'Figure',
       meta: { align: 'right' },
-      cell: ({ row: { original } }) => (
-        <span className="figures">
-          {original.kind === 'upstream'
-            ? `${shareOf(original.error_rate ?? 0, 1)} failed`
-            : `${usd(original.spent_usd ?? 0)} of ${usd(original.limit_usd ?? 0)}`}
-        </span>
-      ),
+      cell: ({ row: { original } }) => <span className="figures">{figureOf(original)}</span>,
     }),
   ];
   if (list.isError && !list.data) return <QueryError query={list} what="Alerts" />;
@@ -70,11 +64,18 @@ export function AlertsTab() {
         rowName={(row) => `${row.kind} alert`}
         empty={
           <EmptyState icon={<BellRing />} title="No alerts">
-            You get one when 50, 80 and 100% of a budget is spent, and when most of an agent’s calls fail at its provider.
+            You get one when 50, 80 and 100% of a budget is spent, when most of an agent’s calls fail at its provider, and when an agent
+            with a budget calls a model without a price.
           </EmptyState>
         }
       />
       <Pagination noun="alerts" meta={list.data?.meta} onPage={(next) => void set({ page: next })} />
     </>
   );
+}
+
+function figureOf({ kind, error_rate, model, spent_usd, limit_usd }: Row): string {
+  if (kind === 'upstream') return `${shareOf(error_rate ?? 0, 1)} failed`;
+  if (kind === 'unpriced') return model ?? '';
+  return `${usd(spent_usd ?? 0)} of ${usd(limit_usd ?? 0)}`;
 }

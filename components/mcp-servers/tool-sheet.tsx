@@ -172,7 +172,7 @@ function Changed({ tool }: { tool: Tool }) {
 
 /** What a model acts on. */
 const acted = ({ name, description, inputSchema, outputSchema }: Record<string, unknown> = {}): Json =>
-  JSON.parse(JSON.stringify({ name, description, inputSchema, outputSchema }));
+  Object.fromEntries(Object.entries({ name, description, inputSchema, outputSchema }).filter(([, member]) => member !== undefined)) as Json;
 
 const curlFor = (server: Server, tool: Tool) =>
   `curl ${server.connect_url} \\\n  -H "Authorization: Bearer svcp_YOUR_TOKEN" \\\n  -H 'Content-Type: application/json' \\\n  -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: ${tool.tool_name}' \\\n  -d '${JSON.stringify(

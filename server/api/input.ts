@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { BODY_SHAPE, formFields, parseBounded, parseLossless, tooDeep } from '#server/kernel/bounded-text.ts';
+import { BODY_SHAPE, formFields, parseBounded, parseKept, tooDeep } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { IN_QUERY } from '#server/kernel/fields.ts';
 import { jsonText, memberText } from '#server/kernel/json-text.ts';
@@ -62,7 +62,7 @@ export function bodyFields(op: Pick<AnyOperation, 'body' | 'input'>, req: Asked,
   if (body.byteLength === 0) return {};
   const type = req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new Refusal('unsupported_media_type', 'Send the body as application/json.');
-  const fields = asFields(op, parsedObject(body, parseShaped)) as Record<string, unknown>;
+  const fields = asFields(op, parsedObject(body, parseShaped(op.body?.source))) as Record<string, unknown>;
   return op.body?.source ? withSource(fields, op.body.source, body) : fields;
 }
 
@@ -77,7 +77,7 @@ function withSource(fields: Record<string, unknown>, names: readonly string[], b
 export const parseJsonObject = (body: Uint8Array): Record<string, unknown> =>
   shallow(parsedObject(body, parseBounded)) as Record<string, unknown>;
 
-const parseShaped = (text: string) => parseLossless(text, BODY_SHAPE.levels, BODY_SHAPE.values);
+const parseShaped = (texts?: readonly string[]) => (text: string) => parseKept(text, BODY_SHAPE, texts);
 
 /** The fields of a form, in UTF-8. @throws Refusal validation_error, payload_too_large */
 export const formOf = async (req: Request, limit: number): Promise<URLSearchParams> =>

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isExact } from '#server/kernel/lossless-json.ts';
+import { isExact, isSameNumber, type LosslessNumber, valueText } from '#server/kernel/lossless-json.ts';
 
 /** What {@link canonicalJson} accepts; anything else throws a TypeError. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
@@ -12,15 +12,15 @@ const deepest = 256;
  * RFC 8785 canonical JSON: members sorted by UTF-16 code units, no white space, ECMAScript number text.
  * Members that are `undefined` are left out, as JSON.stringify does. Throws TypeError on values JSON cannot hold, lone
  * surrogates and nesting beyond 256; with `numbers: 'integers'` also on numbers outside +-(2^53 - 1) or with a fraction,
- * whose text a database and JavaScript may write differently. With `'exact'` a `LosslessNumber` is its digits, so the text is of this content alone, and not
- * RFC 8785's.
+ * whose text a database and JavaScript may write differently. A `LosslessNumber` whose value is a double's is written as this double; of any other, which RFC
+ * 8785 has no text for, all spellings of one value have the same text. With `'exact'` a `LosslessNumber` is its digits.
  */
 export function canonicalJson(value: unknown, numbers: Numbers = 'any', depth = 0): string {
   if (depth > deepest) throw new TypeError(`canonical JSON is limited to ${deepest} levels`);
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'string') return text(value);
   if (typeof value === 'number') return number(value, numbers);
-  if (numbers === 'exact' && isExact(value)) return value.toString();
+  if (isExact(value)) return exactNumber(value, numbers);
   if (Array.isArray(value)) return `[${Array.from(value, (item) => canonicalJson(item, numbers, depth + 1)).join(',')}]`;
   if (typeof value !== 'object' || !isPlain(value)) throw new TypeError(`canonical JSON cannot hold ${typeof value}`);
   const members: string[] = [];
@@ -42,6 +42,13 @@ function number(value: number, numbers: Numbers): string {
   if (!Number.isFinite(value)) throw new TypeError('canonical JSON cannot hold NaN or Infinity');
   if (numbers === 'integers' && !Number.isSafeInteger(value)) throw new TypeError('only integers within +-(2^53 - 1) are allowed here');
   return JSON.stringify(value);
+}
+
+function exactNumber(value: LosslessNumber, numbers: Numbers): string {
+  if (numbers === 'exact') return value.toString();
+  if (isSameNumber(value, Number(value))) return number(Number(value), numbers);
+  if (numbers === 'integers') throw new TypeError('only integers within +-(2^53 - 1) are allowed here');
+  return valueText(value);
 }
 
 function isPlain(value: object): boolean {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { assertJsonShape } from './bounded-text.ts';
+import { assertJsonShape, BODY_SHAPE, parseKept } from './bounded-text.ts';
 import { Refusal } from './errors.ts';
 
 const SHAPE = { levels: 8, values: 300_000, members: 50_000 };
@@ -45,4 +45,16 @@ test('a string ends at the first quote that is not escaped', () => {
     assert.throws(() => assertJsonShape(JSON.stringify({ text, more: [1] }), one), Refusal, text.slice(0, 9));
   }
   assertJsonShape('{"never ended', one);
+});
+
+test('a document that is kept has no name twice in an object, but in members that are kept as texts', () => {
+  const same = '{"a":1,"b":[{"a":2},{"a":"\\"a\\":1"}],"c":{"d":{"a":1.10}},"e":"{}"}';
+  assert.equal(JSON.stringify(parseKept(same, BODY_SHAPE)), same);
+  const twice = (text: string, texts?: readonly string[]) => () => parseKept(text, BODY_SHAPE, texts);
+  assert.throws(twice('{"a":1,"a":2}'), /^Refusal: a: must not have the same member twice/);
+  assert.throws(twice('{"c":[{"d":{"x":1,"y":2,"x":3}}]}'), /c: must not/);
+  assert.throws(twice('{"A secret":{"x":1,"\\u0078":3}}'), /body: must not/);
+  const kept = '{"claims":{"x":1,"x":2}}';
+  assert.doesNotThrow(twice(kept, ['claims']));
+  assert.throws(twice('{"claims":{},"claims":{}}', ['claims']), /claims: must not/);
 });

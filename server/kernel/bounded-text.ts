@@ -1,7 +1,8 @@
-import { Refusal } from './errors.ts';
+import { invalid, Refusal } from './errors.ts';
 import { newId } from './ids.ts';
 import { isEscaped } from './json-strings.ts';
-import { parseExact, parseExactSteps } from './lossless-json.ts';
+import { membersOf } from './json-text.ts';
+import { isExact, parseExactSteps } from './lossless-json.ts';
 import { grouped } from './numbers.ts';
 import { atOnce, STRIDE, type Steps } from './slices.ts';
 
@@ -28,10 +29,48 @@ export function parseBounded(text: string, shape = BODY_SHAPE): unknown {
 /** `parseExact` of a text that somebody else wrote. @throws SyntaxError, Refusal validation_error when it is nested deeper than `levels`, or has more than `values` */
 export function parseLossless(text: string, levels: number, values = Number.POSITIVE_INFINITY): unknown {
   assertJsonShape(text, { levels, values });
-  return parseExact(text);
+  return parseExactWithin(text, values);
 }
 
-/** `parseExact` of a text with at most so many numbers that a double would change. @throws SyntaxError, Refusal validation_error */
+/**
+ * `parseLossless` of a document that is kept: one in which no object has a name twice, since readers disagree about which of the two counts. Members of the
+ * document that are kept as `texts` may.
+ * @throws SyntaxError, Refusal validation_error
+ */
+export function parseKept(text: string, { levels, values }: JsonShape, texts: readonly string[] = []): unknown {
+  const names = assertJsonShape(text, { levels, values });
+  const value = parseExactWithin(text, values);
+  if (namesIn(value) !== names) assertNoRepeats(text, values, texts);
+  return value;
+}
+
+/** Names of all members, at any depth. */
+function namesIn(value: unknown): number {
+  let names = 0;
+  const open = [value];
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    const members = Array.isArray(part) ? part : Object.values(part as object);
+    if (!Array.isArray(part)) names += members.length;
+    for (const member of members) if (typeof member === 'object' && member !== null && !isExact(member)) open.push(member);
+  }
+  return names;
+}
+
+function assertNoRepeats(body: string, values: number, texts: readonly string[]): void {
+  const names = new Set<string>();
+  for (const { name, text } of membersOf(body))
+    if (names.size === names.add(name).size || (!texts.includes(name) && hasRepeatedName(text, values)))
+      throw invalid(FIELD_NAME.test(name) ? name : 'body', 'must not have the same member twice');
+}
+
+/** A name may be anything a caller sent, a key or a password too: only what looks like a field is repeated. */
+const FIELD_NAME = /^[a-z_]{1,64}$/;
+
+/** Whether an object in a valid JSON text has a name twice. */
+const hasRepeatedName = (json: string, values: number): boolean =>
+  /^[[{]/.test(json) && namesIn(JSON.parse(json)) !== assertJsonShape(json, { levels: BODY_SHAPE.levels, values });
+
+/** `parseExact` of a text with at most so many numbers that a double would change, and as many moved names as it reads. @throws SyntaxError, Refusal validation_error */
 export const parseExactWithin = (text: string, most: number): unknown => atOnce(parseExactWithinSteps(text, most));
 
 /** The same in steps, for a text of megabytes. */
@@ -46,16 +85,16 @@ export function* parseExactWithinSteps(text: string, most: number): Steps<unknow
 const tooManyExact = (cause: RangeError) =>
   new Refusal(
     'validation_error',
-    'Too many numbers are written with more digits than a double has, or in another form, such as 1.10: send them in parts, or as 1.1.',
+    'Too many numbers are written with more digits than a double has, or in another form, such as 1.10, or too many names that are whole numbers stand out of order: send them in parts, numbers as 1.1 and names in ascending order.',
     { cause },
   );
 
-/** One pass over the text, which need not be JSON. @throws Refusal validation_error with what is over */
-export const assertJsonShape = (text: string, shape: JsonShape): void => atOnce(jsonShapeSteps(text, shape));
+/** One pass over the text, which need not be JSON. Returns how many names of members it has. @throws Refusal validation_error with what is over */
+export const assertJsonShape = (text: string, shape: JsonShape): number => atOnce(jsonShapeSteps(text, shape));
 
 /** The same in steps, for a text of megabytes. */
-export function* jsonShapeSteps(text: string, { levels, values, members = values }: JsonShape): Steps<void> {
-  let [depth, count, dear, from, to] = [0, 0, 0, 0, 0];
+export function* jsonShapeSteps(text: string, { levels, values, members = values }: JsonShape): Steps<number> {
+  let [depth, count, dear, names, from, to] = [0, 0, 0, 0, 0, 0];
   let quoted = false;
   const isNew = text.length > SHORT && members < values ? newNames(text) : undefined;
   let stop = STRIDE;
@@ -68,7 +107,7 @@ export function* jsonShapeSteps(text: string, { levels, values, members = values
       const last = at + STRIDE;
       while (text.charCodeAt(at) === BACKSLASH && at < last) at += 2;
       const quote = text.indexOf('"', at);
-      if (quote < 0) return; // a parser will say what is wrong
+      if (quote < 0) return names; // a parser will say what is wrong
       if (isEscaped(text, at, quote)) at = quote;
       else {
         quoted = false;
@@ -84,9 +123,12 @@ export function* jsonShapeSteps(text: string, { levels, values, members = values
       if (++count > values) throw tooMany(values);
       if (code !== COMMA && ++dear > members) throw tooMany(members);
       if (code !== COMMA && ++depth > levels) throw tooDeep(levels);
-    } else if (code === COLON && isNew?.(from, to) !== false && ++dear > members) throw tooMany(members);
-    else if (code === BRACE_END || code === BRACKET_END) depth--;
+    } else if (code === COLON) {
+      names++;
+      if (isNew?.(from, to) !== false && ++dear > members) throw tooMany(members);
+    } else if (code === BRACE_END || code === BRACKET_END) depth--;
   }
+  return names;
 }
 
 /** A text so short has few names. */

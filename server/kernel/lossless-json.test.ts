@@ -4,7 +4,17 @@ import fc from 'fast-check';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
 import { parseExactWithin, parseLossless } from './bounded-text.ts';
 import { compactJson, withMembers } from './json-text.ts';
-import { columnJson, copyJson, isExact, isSameNumber, jsonOfColumn, LosslessNumber, parseExact, parseExactSteps } from './lossless-json.ts';
+import {
+  columnJson,
+  copyJson,
+  isExact,
+  isSameNumber,
+  jsonOfColumn,
+  LosslessNumber,
+  MOST_MOVED,
+  parseExact,
+  parseExactSteps,
+} from './lossless-json.ts';
 
 const roundTrip = (text: string) => JSON.stringify(parseLossless(text, 64));
 
@@ -139,4 +149,63 @@ test('members are put behind those of a text, which keeps its order and names', 
   assert.equal(withMembers('{"2":1,"1":1e400,"__proto__":{}}', { iat: 5 }), '{"2":1,"1":1e400,"__proto__":{},"iat":5}');
   assert.equal(withMembers('{}', { iat: 5 }), '{"iat":5}');
   assert.equal(withMembers('{"a":1}', {}), '{"a":1}');
+});
+
+const ORDERED = '{"b":1,"2":{"x":1.10,"1":[{"a":true,"0":null}]},"1":1e400,"__proto__":{"7":1,"a":2},"4294967295":1,"3":2}';
+
+test('names that are whole numbers stay where they stood, in a copy and in a column too', () => {
+  for (const text of [ORDERED, `[${ORDERED},{"10":1,"9":2},{"1":1,"2":2}]`, '{"a":{"1":1},"0":0}']) {
+    assert.equal(JSON.stringify(parseExact(text)), text);
+    assert.equal(JSON.stringify(copyJson(parseExact(text))), text);
+    assert.equal(columnJson(parseExact(text)), text);
+  }
+  assert.equal(JSON.stringify(parseExact('{"a":1,"\\u0031" : 2}')), '{"a":1,"1":2}');
+  assert.equal(JSON.stringify(parseExact('{"b":1,"1":2,"1":3,"b":4}')), '{"b":4,"1":3}');
+});
+
+test('an object in an order of its own is one like others', () => {
+  const value = parseExact('{"b":{},"2":1,"1":2}') as Record<string, unknown>;
+  assert.deepEqual(Object.entries(value), [
+    ['b', {}],
+    ['2', 1],
+    ['1', 2],
+  ]);
+  value.c = 3;
+  value[2] = 4;
+  delete value.b;
+  assert.equal(JSON.stringify(value), '{"2":4,"1":2,"c":3}');
+  value.b = 5;
+  assert.deepEqual([Object.keys(value).length, '2' in value, value.constructor, Object.hasOwn(value, 'c')], [4, true, Object, true]);
+});
+
+test('a text may have so many names out of order, and any number of them in order', () => {
+  const names = (count: number, name: (i: number) => number) => `{${Array.from({ length: count }, (_, i) => `"${name(i)}":1`).join(',')}}`;
+  assert.equal(Object.keys(parseExact(names(50_000, (i) => i)) as object).length, 50_000);
+  assert.throws(() => parseExact(names(MOST_MOVED + 2, (i) => 60_000 - i)), RangeError);
+  assert.throws(
+    () =>
+      parseExactWithin(
+        names(MOST_MOVED + 2, (i) => 60_000 - i),
+        10,
+      ),
+    { type: 'validation_error' },
+  );
+});
+
+test('any JSON comes back as it was, with numbers and names in their places', () => {
+  const name = fc.oneof(
+    fc.constantFrom('0', '1', '2', '10', '01', '4294967294', '4294967295', 'a', 'b', '__proto__'),
+    fc.string({ maxLength: 3 }),
+  );
+  const tree = fc.letrec<{ text: string }>((tie) => ({
+    text: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      fc.constantFrom('1.10', '7615917337495251231', 'null', '"1"', '"2:"'),
+      fc
+        .uniqueArray(fc.tuple(name, tie('text')), { selector: ([of]) => of, maxLength: 6 })
+        .map((members) => `{${members.map(([of, text]) => `${JSON.stringify(of)}:${text}`).join(',')}}`),
+      fc.array(tie('text'), { maxLength: 4 }).map((items) => `[${items.join(',')}]`),
+    ),
+  }));
+  fc.assert(fc.property(tree.text, (text) => assert.equal(JSON.stringify(parseExact(text)), text)));
 });

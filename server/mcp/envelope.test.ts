@@ -96,9 +96,23 @@ test('messages that are none', () => {
   assert.deepEqual(faultOf('{"id":1,"method":"ping"}'), ['invalid_request', null]);
   assert.deepEqual(faultOf('{"jsonrpc":"2.0","id":null,"method":"ping"}'), ['invalid_request', null]);
   assert.deepEqual(faultOf('{"jsonrpc":"2.0","id":1.5,"method":"ping"}'), ['invalid_request', null]);
-  assert.deepEqual(faultOf('{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}'), ['invalid_request', null]);
+  for (const id of ['9007199254740991.5', '0.99999999999999999999', '1e-400', `1e${'9'.repeat(20)}`, '9'.repeat(401), 'true', '{}'])
+    assert.deepEqual(faultOf(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`), ['invalid_request', null], id);
   assert.deepEqual(faultOf('{"jsonrpc":"2.0","id":3,"method":"ping","params":[1]}'), ['invalid_request', 3]);
   assert.deepEqual(faultOf('{"jsonrpc":"2.0","id":3}'), ['invalid_request', 3]);
   assert.equal(faultOf('{"jsonrpc":"2.0","id":"a","method":"ping"}'), 'request');
   assert.equal(faultOf('{"jsonrpc":"2.0","method":"notifications/initialized"}'), 'notification');
+});
+
+test('a request keeps the digits of its id', () => {
+  for (const [id, kept] of [
+    ['7615917337495251231', '7615917337495251231'],
+    ['-9007199254740993', '-9007199254740993'],
+    ['9007199254740992', '9007199254740992'],
+    ['3.0', '3'],
+    ['1e2', '100'],
+  ]) {
+    const message = readMessage(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`);
+    assert.equal(message.kind === 'request' && JSON.stringify(message.id), kept, id);
+  }
 });

@@ -1,11 +1,13 @@
 import { assertJsonShape, BODY_SHAPE } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import { asDoubles, isExact, parseExact } from '#server/kernel/lossless-json.ts';
+import { asDoubles, isExact, type LosslessNumber, parseExact } from '#server/kernel/lossless-json.ts';
+import { asSameDoubles, isComparable, isWhole } from '#server/kernel/number-values.ts';
 import { fault, type RpcFault } from './errors.ts';
 
 // One JSON-RPC message in a body (interface rule 52 §3).
 
-export type RpcId = string | number;
+/** A text, or a whole number, which beyond 2^53 keeps its digits. */
+export type RpcId = string | number | LosslessNumber;
 export type Params = Readonly<Record<string, unknown>>;
 export type RpcRequest = { readonly kind: 'request'; readonly id: RpcId; readonly method: string; readonly params: Params };
 export type RpcNotification = { readonly kind: 'notification'; readonly method: string; readonly params: Params };
@@ -32,11 +34,11 @@ export function readMessage(text: string): RpcMessage | Unreadable {
   if (Array.isArray(value)) return unreadable('invalid_request', 'Batches are not accepted. Send one JSON-RPC message per request.');
   if (!isObject(value) || value.jsonrpc !== '2.0')
     return unreadable('invalid_request', 'The request body must be a JSON-RPC object with "jsonrpc": "2.0".');
-  return readObject(withDoubles(value, 'params'));
+  return readObject(withDoubles(value, 'params', 'id'));
 }
 
 function readObject({ id, method, params, result, error }: Params): RpcMessage | Unreadable {
-  const known = isId(id) ? id : null;
+  const known = idOf(id) ?? null;
   if (id !== undefined && known === null)
     return unreadable('invalid_request', 'The "id" of a JSON-RPC message must be a string or an integer.');
   if (method === undefined && (result !== undefined || error !== undefined))
@@ -45,7 +47,7 @@ function readObject({ id, method, params, result, error }: Params): RpcMessage |
     return unreadable('invalid_request', 'The "method" of a JSON-RPC message must be a string.', known);
   if (params !== undefined && !isObject(params))
     return unreadable('invalid_request', 'The "params" of a JSON-RPC message must be an object.', known);
-  const given = withDoubles(params ?? {}, 'arguments', 'inputResponses');
+  const given = withDoubles(params ?? {}, 'arguments', 'inputResponses', '_meta', 'requestId');
   return known === null ? { kind: 'notification', method, params: given } : { kind: 'request', id: known, method, params: given };
 }
 
@@ -55,7 +57,13 @@ const unreadable = (code: 'parse_error' | 'invalid_request', message: string, id
   fault: fault(code, message),
 });
 
-const isId = (id: unknown): id is RpcId => (typeof id === 'string' ? id.length <= LONGEST_ID : Number.isSafeInteger(id));
+/** The id that a value is; undefined for a fraction and whatever else is none. */
+export function idOf(value: unknown): RpcId | undefined {
+  if (typeof value === 'string') return value.length <= LONGEST_ID ? value : undefined;
+  const id = asSameDoubles(value);
+  if (isExact(id)) return id.value.length <= LONGEST_ID && isComparable(id) && isWhole(id) ? id : undefined;
+  return Number.isInteger(id) ? (id as number) : undefined;
+}
 
 export const isObject = (value: unknown): value is Params =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);

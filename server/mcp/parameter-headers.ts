@@ -1,3 +1,4 @@
+import { isExact, isSameNumber } from '#server/kernel/lossless-json.ts';
 import { decodeHeaderValue, encodeHeaderValue } from './header-values.ts';
 import { isObject, type Params } from './messages.ts';
 
@@ -58,7 +59,7 @@ export function parameterMismatch(
     const sent = header(`mcp-param-${name.toLowerCase()}`);
     if (sent === undefined) return `The header Mcp-Param-${name} is missing.`;
     const decoded = decodeHeaderValue(sent.trim());
-    const same = decoded === text || (type === 'integer' && DECIMAL.test(decoded ?? '') && Number(decoded) === value);
+    const same = decoded === text || (type === 'integer' && DECIMAL.test(decoded ?? '') && Number(decoded) === Number(text));
     if (!same) return `The header Mcp-Param-${name} differs from the argument ${path.join('.')}.`;
   }
   return undefined;
@@ -72,7 +73,9 @@ function valueAt(root: unknown, path: readonly string[]): unknown {
   return value;
 }
 
+/** A number that no double has exactly is not mirrored, as one beyond 2^53. */
 function textOf(value: unknown): string | undefined {
+  if (isExact(value)) return isSameNumber(value, Number(value)) ? textOf(Number(value)) : undefined;
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
   return typeof value === 'number' && Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))

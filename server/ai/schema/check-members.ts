@@ -1,4 +1,5 @@
 import { canonicalJson } from '#server/crypto/canonical-json.ts';
+import { isExact, isNumber } from '#server/kernel/lossless-json.ts';
 import { charge, DEEPEST, isScalar, must, type Part, type Run, say, TooMuchWork, tried } from './check.ts';
 import { matches } from './check-values.ts';
 import { isMembers, type Members } from './keywords.ts';
@@ -6,8 +7,8 @@ import { isMembers, type Members } from './keywords.ts';
 export function checkList(part: Part<readonly unknown[]>): void {
   const { run, value: list, seen } = part;
   const { minItems, maxItems, uniqueItems, prefixItems, items, contains } = part.schema;
-  if (typeof minItems === 'number' && list.length < minItems) say(part, 'minItems', `must NOT have fewer than ${minItems} items`);
-  if (typeof maxItems === 'number' && list.length > maxItems) say(part, 'maxItems', `must NOT have more than ${maxItems} items`);
+  if (isNumber(minItems) && list.length < Number(minItems)) say(part, 'minItems', `must NOT have fewer than ${minItems} items`);
+  if (isNumber(maxItems) && list.length > Number(maxItems)) say(part, 'maxItems', `must NOT have more than ${maxItems} items`);
   if (uniqueItems === true && !areUnique(run, list)) say(part, 'uniqueItems', 'must NOT have duplicate items');
   const first = Array.isArray(prefixItems) ? prefixItems : [];
   const end = items === undefined ? Math.min(first.length, list.length) : list.length;
@@ -28,8 +29,8 @@ function checkContains(part: Part<readonly unknown[]>, contains: unknown): void 
     found++;
     part.seen?.add(i);
   }
-  if (typeof least === 'number' && found < least) say(part, 'contains', `must contain at least ${least} valid item(s)`);
-  if (typeof most === 'number' && found > most) say(part, 'contains', `must contain at most ${most} valid item(s)`);
+  if (isNumber(least) && found < Number(least)) say(part, 'contains', `must contain at least ${least} valid item(s)`);
+  if (isNumber(most) && found > Number(most)) say(part, 'contains', `must contain at most ${most} valid item(s)`);
 }
 
 /** Compares texts of the items instead of every pair. */
@@ -43,7 +44,7 @@ function areUnique(run: Run, list: readonly unknown[]): boolean {
 }
 
 function chargeWhole(run: Run, value: unknown, depth: number): void {
-  charge(run, typeof value === 'string' ? 2 + value.length / 16 : 6);
+  charge(run, typeof value === 'string' ? 2 + value.length / 16 : isExact(value) ? 6 + value.value.length / 4 : 6);
   if (isScalar(value)) return;
   if (depth > DEEPEST) throw new TooMuchWork();
   if (Array.isArray(value)) for (const item of value) chargeWhole(run, item, depth + 1);
@@ -73,9 +74,9 @@ function checkEvery(part: Part<Members>): void {
   const { propertyNames, properties, patternProperties, additionalProperties, minProperties, maxProperties } = part.schema;
   const names = Object.keys(value);
   charge(run, 4 * names.length);
-  if (typeof minProperties === 'number' && names.length < minProperties)
+  if (isNumber(minProperties) && names.length < Number(minProperties))
     say(part, 'minProperties', `must NOT have fewer than ${minProperties} properties`);
-  if (typeof maxProperties === 'number' && names.length > maxProperties)
+  if (isNumber(maxProperties) && names.length > Number(maxProperties))
     say(part, 'maxProperties', `must NOT have more than ${maxProperties} properties`);
   if (propertyNames !== undefined)
     for (const name of names) if (!tried(part, propertyNames, name)) say(part, 'propertyNames', 'property name must be valid');

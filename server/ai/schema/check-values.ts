@@ -1,4 +1,6 @@
-import { charge, DEEPEST, isScalar, type Part, type Run, say, TooMuchWork } from './check.ts';
+import { isExact, isNumber, valueText } from '#server/kernel/lossless-json.ts';
+import { type AnyNumber, compareNumbers, isMultipleOf, isSameScalar, isWhole } from '#server/kernel/number-values.ts';
+import { charge, DEEPEST, type Format, isScalar, type Part, type Run, say, TooMuchWork } from './check.ts';
 import { isMembers, type Members } from './keywords.ts';
 
 export function checkValue(part: Part): void {
@@ -16,7 +18,8 @@ function isOf(type: unknown, value: unknown): boolean {
   if (type === 'null') return value === null;
   if (type === 'array') return Array.isArray(value);
   if (type === 'object') return isMembers(value);
-  if (type === 'integer') return Number.isInteger(value);
+  if (type === 'integer') return isNumber(value) && isWhole(value);
+  if (type === 'number') return isNumber(value);
   return typeof value === type;
 }
 
@@ -28,15 +31,23 @@ function isListed(run: Run, allowed: readonly unknown[], value: unknown): boolea
     });
   let scalars = run.of.scalars.get(allowed);
   if (scalars === undefined) {
-    scalars = new Set(allowed.filter(isScalar));
+    scalars = new Set(allowed.filter(isScalar).map((one) => keyOfScalar(run, one)));
     run.of.scalars.set(allowed, scalars);
   }
-  return scalars.has(value);
+  return scalars.has(keyOfScalar(run, value));
+}
+
+/** Equal scalars have one key, and others another. */
+function keyOfScalar(run: Run, value: unknown): unknown {
+  if (typeof value === 'string') return `"${value}`;
+  if (!isExact(value)) return value;
+  charge(run, value.value.length / 4);
+  return valueText(value);
 }
 
 function same(run: Run, a: unknown, b: unknown, depth: number): boolean {
   charge(run, 2);
-  if (isScalar(a) || isScalar(b)) return a === b;
+  if (isScalar(a) || isScalar(b)) return isSameScalar(a, b);
   if (depth > DEEPEST) throw new TooMuchWork();
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const [left, right] = [a as Members, b as Members];
@@ -51,25 +62,29 @@ function same(run: Run, a: unknown, b: unknown, depth: number): boolean {
 export function checkText(part: Part<string>): void {
   const { run, schema, value: text } = part;
   const { minLength, maxLength, pattern, format } = schema;
-  if (typeof minLength === 'number' || typeof maxLength === 'number') {
+  if (isNumber(minLength) || isNumber(maxLength)) {
     const length = lengthOf(run, text);
-    if (typeof minLength === 'number' && length < minLength) say(part, 'minLength', `must NOT have fewer than ${minLength} characters`);
-    if (typeof maxLength === 'number' && length > maxLength) say(part, 'maxLength', `must NOT have more than ${maxLength} characters`);
+    if (isNumber(minLength) && length < Number(minLength)) say(part, 'minLength', `must NOT have fewer than ${minLength} characters`);
+    if (isNumber(maxLength) && length > Number(maxLength)) say(part, 'maxLength', `must NOT have more than ${maxLength} characters`);
   }
   if (typeof pattern === 'string' && !matches(run, pattern, text)) say(part, 'pattern', `must match pattern "${pattern.slice(0, 200)}"`);
   if (typeof format === 'string') checkFormat(part, format);
 }
 
-function checkFormat(part: Part<string> | Part<number>, format: string): void {
+function checkFormat(part: Part<string> | Part<AnyNumber>, format: string): void {
   const { run, value } = part;
   const known = run.of.formats.get(format);
-  if (known?.of !== typeof value) return;
+  if (known?.of !== (isExact(value) ? 'number' : typeof value)) return;
   charge(run, 4 + String(value).length);
   // A regular expression of a package reads no more than what formats are made for.
-  if ((typeof value === 'string' && value.length > LONGEST_FORMATTED) || !known.test(value as never))
+  if ((typeof value === 'string' && value.length > LONGEST_FORMATTED) || !isOfFormat(known, value))
     say(part, 'format', `must match format "${format.slice(0, 100)}"`);
 }
 const LONGEST_FORMATTED = 8_192;
+
+/** The test of a format reads a double: that of a number with a fraction may be whole. */
+const isOfFormat = ({ test }: Format, value: string | AnyNumber): boolean =>
+  isExact(value) ? test(Number(value) as never) && (test(0.5 as never) || isWhole(value)) : test(value as never);
 
 /** Characters as code points. */
 function lengthOf(run: Run, text: string): number {
@@ -113,14 +128,25 @@ function usedUnits(): number {
 }
 const UNITS_OF_MICROSECOND = 40;
 
-export function checkNumber(part: Part<number>): void {
+export function checkNumber(part: Part<AnyNumber>): void {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, format } = part.schema;
-  const { value } = part;
+  const { run, value } = part;
   const wrong = (keyword: string, message: string) => say(part, keyword, message);
-  if (typeof minimum === 'number' && value < minimum) wrong('minimum', `must be >= ${minimum}`);
-  if (typeof maximum === 'number' && value > maximum) wrong('maximum', `must be <= ${maximum}`);
-  if (typeof exclusiveMinimum === 'number' && value <= exclusiveMinimum) wrong('exclusiveMinimum', `must be > ${exclusiveMinimum}`);
-  if (typeof exclusiveMaximum === 'number' && value >= exclusiveMaximum) wrong('exclusiveMaximum', `must be < ${exclusiveMaximum}`);
-  if (typeof multipleOf === 'number' && !Number.isInteger(value / multipleOf)) wrong('multipleOf', `must be multiple of ${multipleOf}`);
+  const compared = (bound: AnyNumber): number => {
+    if (typeof value !== 'number' || typeof bound !== 'number') charge(run, COST_OF_DIGITS);
+    return compareNumbers(value, bound);
+  };
+  if (isNumber(minimum) && compared(minimum) < 0) wrong('minimum', `must be >= ${minimum}`);
+  if (isNumber(maximum) && compared(maximum) > 0) wrong('maximum', `must be <= ${maximum}`);
+  if (isNumber(exclusiveMinimum) && compared(exclusiveMinimum) <= 0) wrong('exclusiveMinimum', `must be > ${exclusiveMinimum}`);
+  if (isNumber(exclusiveMaximum) && compared(exclusiveMaximum) >= 0) wrong('exclusiveMaximum', `must be < ${exclusiveMaximum}`);
+  if (isNumber(multipleOf)) {
+    charge(run, COST_OF_DIVISION);
+    if (!isMultipleOf(value, multipleOf)) wrong('multipleOf', `must be multiple of ${multipleOf}`);
+  }
   if (typeof format === 'string') checkFormat(part, format);
 }
+
+/** Of comparing two numbers that keep their digits, and of dividing numbers, of 400 characters each. */
+const COST_OF_DIGITS = 80;
+const COST_OF_DIVISION = 200;

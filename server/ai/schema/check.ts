@@ -1,3 +1,4 @@
+import { isExact } from '#server/kernel/lossless-json.ts';
 import type { Members } from './keywords.ts';
 import type { SchemaPattern } from './patterns.ts';
 
@@ -16,7 +17,7 @@ export type Prepared = {
   /** Compiled; a pattern that isn't here is not applied. */
   patterns: ReadonlyMap<string, SchemaPattern>;
   formats: ReadonlyMap<string, Format>;
-  /** The values of long `enum`s, at their first use. */
+  /** The values of `enum`s as `keyOfScalar` has them, at their first use. */
   scalars: WeakMap<object, ReadonlySet<unknown>>;
 };
 
@@ -98,4 +99,4 @@ export function pointer(place: Place): string {
     .slice(0, 500);
 }
 
-export const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null;
+export const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null || isExact(value);

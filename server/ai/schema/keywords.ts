@@ -1,3 +1,5 @@
+import { isExact } from '#server/kernel/lossless-json.ts';
+
 /** What the value of a keyword of JSON Schema 2020-12 is. Keywords that aren't here are annotations: any value. */
 export type Kind =
   | 'schema'
@@ -40,7 +42,8 @@ export const IN_PLACE: ReadonlySet<string> = new Set('allOf,anyOf,oneOf,not,if,t
 export const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
 
 export type Members = Readonly<Record<string, unknown>>;
-export const isMembers = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
 
 /** What a `$ref` or `$dynamicRef` within the schema leads to; undefined when there is no such place. */
 export function referred(root: unknown, anchors: ReadonlyMap<string, unknown>, reference: string): unknown {
@@ -51,7 +54,7 @@ export function referred(root: unknown, anchors: ReadonlyMap<string, unknown>, r
   let at = root;
   for (const step of fragment.slice(1).split('/')) {
     const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    at = typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as Record<string, unknown>)[key] : undefined;
+    at = (isMembers(at) || Array.isArray(at)) && Object.hasOwn(at, key) ? (at as Members)[key] : undefined;
   }
   return at;
 }

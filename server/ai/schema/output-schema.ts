@@ -1,4 +1,6 @@
+import { parseExactSteps } from '#server/kernel/lossless-json.ts';
 import { grouped } from '#server/kernel/numbers.ts';
+import { atOnce } from '#server/kernel/slices.ts';
 import { type Fault, MOST_WORK, TooMuchWork } from './check.ts';
 import { FORMATS } from './formats.ts';
 import { preparedSchema } from './prepared.ts';
@@ -22,8 +24,9 @@ export async function outputSchema(schema: object): Promise<OutputSchema> {
         return [{ path: '', keyword: 'size', message: `must have at most ${grouped(LONGEST_ANSWER)} characters as JSON` }];
       let value: unknown;
       try {
-        value = JSON.parse(json);
-      } catch {
+        value = atOnce(parseExactSteps(json, MOST_EXACT));
+      } catch (error) {
+        if (error instanceof RangeError) return [{ path: '', keyword: 'work', message: TOO_EXACT }];
         return [{ path: '', keyword: 'json', message: 'must be JSON' }];
       }
       try {
@@ -41,6 +44,10 @@ export async function outputSchema(schema: object): Promise<OutputSchema> {
 }
 
 const TOO_COSTLY = `checking it takes more than ${grouped(MOST_WORK)} steps. Send a smaller value, or use a simpler schema: fewer branches, references and patterns`;
+
+/** Numbers that a double would write differently, which take longer to read. */
+const MOST_EXACT = 10_000;
+const TOO_EXACT = `it has more than ${grouped(MOST_EXACT)} numbers such as 1.10 or 7615917337495251231, which a double would write differently. Send a smaller value, or such numbers as strings`;
 
 /** One JSON value, as models like to wrap it. */
 function unfenced(text: string): string {

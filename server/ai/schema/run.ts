@@ -1,3 +1,5 @@
+import { isNumber } from '#server/kernel/lossless-json.ts';
+import { type AnyNumber, asSameDoubles, NumberTooLong } from '#server/kernel/number-values.ts';
 import {
   add,
   charge,
@@ -19,10 +21,15 @@ import { checkList, checkMembers } from './check-members.ts';
 import { checkNumber, checkText, checkValue } from './check-values.ts';
 import { isMembers, type Members } from './keywords.ts';
 
-/** The first faults of a value, none when it fits. @throws TooMuchWork */
+/** The first faults of a value, none when it fits. A number that is too long to be compared exactly is one. @throws TooMuchWork */
 export function faultsOf(of: Prepared, value: unknown): Fault[] {
   const found: Found[] = [];
-  fits({ of, left: MOST_WORK, depth: 0, fits }, of.root, value, null, found, null);
+  try {
+    fits({ of, left: MOST_WORK, depth: 0, fits }, of.root, asSameDoubles(value), null, found, null);
+  } catch (error) {
+    if (error instanceof NumberTooLong) return [{ path: '', keyword: 'number', message: error.message }];
+    throw error;
+  }
   return found.map(({ place, keyword, message }) => ({ path: pointer(place), keyword, message }));
 }
 
@@ -37,7 +44,7 @@ function fits(run: Run, schema: unknown, value: unknown, place: Place, faults: F
   const part: Part = { run, schema, value, place, faults, seen: counts ? new Set() : null, good: true };
   checkValue(part);
   if (typeof value === 'string') checkText(part as Part<string>);
-  else if (typeof value === 'number') checkNumber(part as Part<number>);
+  else if (isNumber(value)) checkNumber(part as Part<AnyNumber>);
   else if (Array.isArray(value)) checkList(part as Part<unknown[]>);
   else if (isMembers(value)) checkMembers(part as Part<Members>);
   checkInPlace(part);

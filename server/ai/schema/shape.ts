@@ -1,3 +1,5 @@
+import { isExact, isNumber } from '#server/kernel/lossless-json.ts';
+import { compareNumbers, isComparable, isWhole, LONGEST_NUMBER } from '#server/kernel/number-values.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { IN_PLACE, isMembers, KEYWORDS, type Kind, type Members, referred, TYPES } from './keywords.ts';
 
@@ -96,7 +98,7 @@ function assertSize(root: unknown, most: number): void {
   const count = (value: unknown, depth: number): void => {
     if (++values > SCHEMA_LIMITS.values)
       throw new InvalidSchema(`it has more than ${grouped(SCHEMA_LIMITS.values)} values: leave out what the check doesn't need`);
-    if (typeof value !== 'object' || value === null) return;
+    if (typeof value !== 'object' || value === null || isExact(value)) return;
     if (depth >= most) throw new InvalidSchema(`it must be at most ${most} levels deep`);
     for (const member of Object.values(value)) count(member, depth + 1);
   };
@@ -151,7 +153,7 @@ function assertWay(way: number): void {
     );
 }
 
-const isCount = (value: unknown): boolean => typeof value === 'number' && Number.isInteger(value) && value >= 0;
+const isCount = (value: unknown): boolean => isNumber(value) && isWhole(value) && compareNumbers(value, 0) >= 0;
 const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every((one) => typeof one === 'string');
 
 const PROBLEMS: Readonly<Record<Kind, (value: unknown) => string | false>> = {
@@ -160,8 +162,8 @@ const PROBLEMS: Readonly<Record<Kind, (value: unknown) => string | false>> = {
   schemas: (value) => !(Array.isArray(value) && value.length > 0) && 'must be a list of schemas',
   named_schemas: (value) => !isMembers(value) && 'must be an object of schemas',
   count: (value) => !isCount(value) && 'must be a whole number of at least 0',
-  number: (value) => typeof value !== 'number' && 'must be a number',
-  positive: (value) => !(typeof value === 'number' && value > 0) && 'must be a number above 0',
+  number: (value) => !isNumber(value) && 'must be a number',
+  positive: (value) => !(isNumber(value) && compareNumbers(value, 0) > 0) && 'must be a number above 0',
   boolean: (value) => typeof value !== 'boolean' && 'must be true or false',
   text: (value) => typeof value !== 'string' && 'must be a text',
   texts: (value) => !areTexts(value) && 'must be a list of names',
@@ -173,4 +175,7 @@ const PROBLEMS: Readonly<Record<Kind, (value: unknown) => string | false>> = {
   pattern: (value) => typeof value !== 'string' && 'must be a text',
 };
 
-const problemOf = (kind: Kind, value: unknown): string | false => PROBLEMS[kind](value);
+const problemOf = (kind: Kind, value: unknown): string | false =>
+  isNumber(value) && !isComparable(value)
+    ? `must have at most ${LONGEST_NUMBER} characters, and an exponent of at most 15 digits`
+    : PROBLEMS[kind](value);

@@ -5,7 +5,7 @@ import { isChange } from '#server/kernel/operation.ts';
 import { resolveVersion } from '#server/kernel/versions.ts';
 import { type Envelope, readEnvelope } from '#server/mcp/envelope.ts';
 import { errorBody, fault, isFault, isRpcCode, type RpcFault, statusOf } from '#server/mcp/errors.ts';
-import { isObject, type Params, type RpcRequest, readMessage } from '#server/mcp/messages.ts';
+import { isObject, type Params, type RpcId, type RpcRequest, readMessage } from '#server/mcp/messages.ts';
 import { ownResult } from '#server/mcp/results.ts';
 import { ArgumentProblem, toolRequest } from '#server/mcp/tool-operation.ts';
 import { type Era, negotiate, SUPPORTED_VERSIONS } from '#server/mcp/versions.ts';
@@ -130,7 +130,7 @@ const described = ({ name, title, description, inputSchema, row }: ManagementToo
   annotations: { readOnlyHint: !isChange(row), destructiveHint: row.http.startsWith('DELETE '), openWorldHint: false },
 });
 
-async function call(caller: Caller, id: string | number, params: Params, era: Era): Promise<Wire> {
+async function call(caller: Caller, id: RpcId, params: Params, era: Era): Promise<Wire> {
   const { req, edge, known } = caller;
   const tool = offered(caller).find(({ name }) => name === params.name);
   if (!tool) return rpcError(id, fault('tool_not_allowed', "This tool doesn't exist, or this connection may not call it."), era, edge);
@@ -182,13 +182,13 @@ async function resultOf(response: Response): Promise<Params> {
   return response.ok ? { content, ...(isObject(body) ? { structuredContent: body } : {}) } : { content, isError: true };
 }
 
-const rpcResult = (id: string | number, result: Params, headers: Record<string, string> = {}): Wire => ({
+const rpcResult = (id: RpcId, result: Params, headers: Record<string, string> = {}): Wire => ({
   status: 200,
   body: JSON.stringify({ jsonrpc: '2.0', id, result }),
   headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
 });
 
-const rpcError = (id: string | number | null, problem: RpcFault, era: Era, { request_id }: Edge): Wire => ({
+const rpcError = (id: RpcId | null, problem: RpcFault, era: Era, { request_id }: Edge): Wire => ({
   status: statusOf(problem.code, era, id !== null),
   body: JSON.stringify({ jsonrpc: '2.0', id, error: errorBody(problem, request_id) }),
   headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
@@ -198,7 +198,7 @@ const rpcError = (id: string | number | null, problem: RpcFault, era: Era, { req
  * What fails after a message was read is an error of the request, in JSON-RPC as all the others. @throws the limits of a workspace, whose status is fixed
  * (interface rule 52 §7)
  */
-function rpcFailure(id: string | number, error: unknown, era: Era, edge: Edge): Wire {
+function rpcFailure(id: RpcId, error: unknown, era: Era, edge: Edge): Wire {
   const refusal = asRefusal(error);
   if (refusal.status < 500) throw refusal;
   logFailure(refusal, edge.request_id, 'a management MCP call failed');

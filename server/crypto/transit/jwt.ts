@@ -48,7 +48,7 @@ function withTimes(text: string, ttl: number | undefined, now: number): { claims
   if (ttl !== undefined && Object.hasOwn(given, 'exp')) throw invalid('ttl_seconds', "can't be sent together with an exp claim");
   const iat = Object.hasOwn(given, 'iat') ? (given.iat as number) : now;
   const added = { ...(Object.hasOwn(given, 'iat') ? {} : { iat }), ...(ttl === undefined ? {} : { exp: iat + ttl }) };
-  return { claims: { ...given, ...added }, added };
+  return { claims: Object.assign(given, added), added };
 }
 
 const MAX_OVERRIDES = 10;

@@ -6,6 +6,7 @@ type Space = Pick<HotCtx, 'tenant_id' | 'sandbox'>;
 /** A tool as an upstream has just described it. */
 export type SeenTool = {
   name: string;
+  /** As its column holds it (`columnJson`). */
   definition: Readonly<Record<string, unknown>>;
   /** `toolHash` of the definition. */
   hash: string;

@@ -1,5 +1,5 @@
 import { invalid } from '#server/kernel/errors.ts';
-import { LosslessNumber } from '#server/kernel/lossless-json.ts';
+import { isNumber, LosslessNumber, valueText } from '#server/kernel/lossless-json.ts';
 import { cardExpiry } from './cards.ts';
 import { alphabetMismatch } from './formats/ff1-alphabet.ts';
 import { FormatMismatch } from './formats/format.ts';
@@ -44,7 +44,7 @@ export function checkedItem(vault: UsableVault, item: TokenizeItem, place?: stri
   const { normalised, stored } = read(vault, value, refuse);
   if (metadata !== null) {
     if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES) throw refuse('metadata', 'must be at most 4 KiB');
-    if (holds(metadata, new Set([value, normalised, stored])))
+    if (holds(metadata, spellingsOf([value, normalised, stored])))
       throw refuse('metadata', 'must not contain the value: metadata is stored in clear and can be searched');
   }
   const storesNothing = vault.custody_mode === 'dual' || vault.token_format === 'ff1';
@@ -74,10 +74,13 @@ function read(vault: UsableVault, value: string, refuse: Refuse): { normalised: 
 }
 
 /** Whether a text stands anywhere in JSON, as a value or a name. */
+/** The texts, and those that stand for the numbers they write: 4.2e15 is 4200000000000000 in a column. */
+const spellingsOf = (texts: readonly string[]): ReadonlySet<string> =>
+  new Set([...texts, ...texts.filter((text) => /^\d+$/.test(text)).map((digits) => valueText(new LosslessNumber(digits)))]);
+
 function holds(json: unknown, texts: ReadonlySet<string>): boolean {
   if (typeof json === 'string') return texts.has(json);
-  if (typeof json === 'number') return texts.has(String(json));
-  if (json instanceof LosslessNumber) return texts.has(json.value);
+  if (isNumber(json)) return texts.has(valueText(json));
   if (typeof json !== 'object' || json === null) return false;
   return Object.entries(json).some(([name, member]) => (!Array.isArray(json) && texts.has(name)) || holds(member, texts));
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { environmentName } from '#server/domain/environments/schema.ts';
 import { canonicalAddress } from '#server/kernel/address.ts';
 import { atLeastOne, label, pathId, shownOnce, time, uuid } from '#server/kernel/fields.ts';
+import { anyObject } from '#server/kernel/json-fields.ts';
 import { COMMAND_STATES, COMMANDS, CONNECTIVITY, MODES } from './modes.shared.ts';
 
 const row = {
@@ -158,7 +159,7 @@ export const AgentCommand = z
   .object({
     id: z.uuid(),
     command: z.enum(COMMANDS),
-    args: z.record(z.string(), z.unknown()),
+    args: anyObject(),
     status: z.enum(COMMAND_STATES),
     output: z.unknown().nullable(),
     error: z.string().nullable(),

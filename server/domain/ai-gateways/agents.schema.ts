@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { atLeastOne, baseUrl, label, pathId, text, time, uuid } from '#server/kernel/fields.ts';
-import { columnObject, storedJson } from '#server/kernel/json-fields.ts';
+import { anyObject, columnObject, storedJson } from '#server/kernel/json-fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 import { alertThresholds, BudgetBoost, budgetBoost, model, modelMap, models, STATUSES, slug, tags, unique, usd } from './values.schema.ts';
 
@@ -51,8 +51,7 @@ export const RoutingPolicy = z
   .meta({ id: 'AiRoutingPolicy' });
 
 const jsonSchema = () =>
-  z
-    .record(z.string(), z.unknown())
+  anyObject()
     .refine((schema) => new TextEncoder().encode(JSON.stringify(schema)).length <= MOST_SCHEMA_BYTES, 'must be at most 64 KiB')
     .meta({ type: 'object', additionalProperties: true });
 

@@ -1,11 +1,15 @@
 import { PERIOD_NAMES, type Period } from './periods.shared.ts';
 
+/** What an alert is about. Whoever writes a row names one of these, and answers have no other. */
+export const ALERT_KINDS = ['budget', 'upstream', 'unpriced'] as const;
+export type AlertKind = (typeof ALERT_KINDS)[number];
+
 /** A row of ai_alerts, as JSON. */
 export type Alert = {
   id: string;
   tenant_id: string;
   sandbox: boolean;
-  kind: string;
+  kind: AlertKind;
   subject_type: string;
   subject_id: string;
   period: string;

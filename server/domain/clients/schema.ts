@@ -3,7 +3,7 @@ import { environmentName } from '#server/domain/environments/schema.ts';
 import { canonicalAddress } from '#server/kernel/address.ts';
 import { addressRange } from '#server/kernel/address-field.ts';
 import { atLeastOne, flag, isoTime, label, optionalLabel, pathId, secret, shownOnce, text, time, uuid } from '#server/kernel/fields.ts';
-import { columnObject, storedJson } from '#server/kernel/json-fields.ts';
+import { anyObject, columnObject, storedJson } from '#server/kernel/json-fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 
 const CLIENT_TYPES = ['server', 'user'] as const;
@@ -69,8 +69,7 @@ export const address = () =>
 const NOTES_BYTES = 4_096;
 
 const notes = () =>
-  z
-    .record(z.string(), z.unknown())
+  anyObject()
     .refine((v) => new TextEncoder().encode(JSON.stringify(v)).length <= NOTES_BYTES, 'must be at most 4096 bytes of JSON')
     .refine(isStorable, 'must not contain NUL or invalid Unicode');
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { time } from '#server/kernel/fields.ts';
+import { anyObject } from '#server/kernel/json-fields.ts';
 
 /** Of a header field's value: visible ASCII. Everything else a caller could put into a request is decided by the service. */
 const headerValue = z.string().regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters');
@@ -10,7 +11,7 @@ export const ExplorerSend = z.object({
   /** Below /v1, e.g. `/routes`; without a query. */
   path: z.string().min(1).max(2_000),
   query: z.record(z.string().max(100), z.string().max(2_000)).default({}),
-  body: z.record(z.string(), z.unknown()).optional(),
+  body: anyObject().optional(),
   /** The only headers a form may set; every other is refused. */
   headers: z
     .strictObject({
@@ -38,7 +39,7 @@ export const ExplorerCall = z.object({
   method: z.string(),
   path: z.string(),
   query: z.string(),
-  body: z.record(z.string(), z.unknown()).nullable(),
+  body: anyObject().nullable(),
   status: z.int(),
   error: z.string().nullable(),
   duration_ms: z.int(),

@@ -1,4 +1,5 @@
 import { headerNameProblem, METHODS } from '#server/domain/routes/config/schema.ts';
+import { isExact, isNumber, parseExact } from '#server/kernel/lossless-json.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { trimEnd } from '#server/kernel/trim-end.ts';
 import { run as parsedYaml } from '#server/platform/yaml/yaml.thread.ts';
@@ -83,7 +84,8 @@ function documentOf(text: string): { document: Json } | { problem: string } {
   } catch {
     return { problem: 'is neither valid JSON nor valid YAML' };
   }
-  if (typeof document !== 'object' || document === null || Array.isArray(document)) return { problem: 'is not an OpenAPI description' };
+  if (typeof document !== 'object' || document === null || Array.isArray(document) || isExact(document))
+    return { problem: 'is not an OpenAPI description' };
   const { openapi, swagger } = document as Json;
   if (swagger !== undefined) return { problem: 'is a Swagger 2 description; convert it to OpenAPI 3 first' };
   return /^3\.[01]\b/.test(textOf(openapi)) ? { document: document as Json } : { problem: 'is not an OpenAPI 3.0 or 3.1 description' };
@@ -91,7 +93,7 @@ function documentOf(text: string): { document: Json } | { problem: string } {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return undefined; // YAML, or nothing
   }
@@ -202,6 +204,7 @@ function resolved(document: Json, value: unknown): Json {
   return object(steps.reduce<unknown>((at, step) => (Object.hasOwn(object(at), step) ? object(at)[step] : undefined), document));
 }
 
-const object = (value: unknown): Json => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {});
+const object = (value: unknown): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value) ? (value as Json) : {};
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '');
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : isNumber(value) ? String(value) : '');

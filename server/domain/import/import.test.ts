@@ -270,6 +270,13 @@ test('an OpenAPI description becomes a route with a template per used scheme', a
   assert.match(warnings.join(), /sandbox\.pets/);
 });
 
+test('a version and a default that aren’t quoted in YAML are read as they are written', async () => {
+  const { route } = await openapi(
+    'openapi: 3.0\ninfo: {title: 1.10, version: 1}\nservers: [{url: "https://api.example.com/{v}", variables: {v: {default: 1.10}}}]\npaths: {}\n',
+  );
+  assert.deepEqual([route.target_base_url, route.name], ['https://api.example.com/1.10', '1.10']);
+});
+
 test('YAML reads the same, schemes without requirements all count, clashes are said', async () => {
   const { route, warnings } = await openapi(`openapi: 3.0.3
 info: {title: A}

@@ -1,29 +1,32 @@
-import { type Choice, type Drafts, NotOpenApi, toolsFromOpenApi } from '#server/mcp/openapi/tools.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
+import { type Choice, NotOpenApi, type ToolDraft, toolsFromOpenApi } from '#server/mcp/openapi/tools.ts';
 import { run as parsedYaml } from '#server/platform/yaml/yaml.thread.ts';
 
-/** A description as it is, or its text in JSON or YAML. */
-export type Described = { document: unknown } | { text: string };
-export type Drafted = { drafts: Drafts } | { problem: string };
+/** `input_schema` is JSON, because a number with digits of its own doesn't come through from a thread. */
+export type DraftText = Omit<ToolDraft, 'input_schema'> & { input_schema: string };
+export type Drafted = { drafts: { tools: DraftText[]; skipped: { operation: string; reason: string }[] } } | { problem: string };
 
-/** The tools of a description, or in a sentence part what is wrong with it. */
-export function run({ described, choice }: { described: Described; choice: Choice }): Drafted {
+/** The tools of a description in JSON or YAML, or in a sentence part what is wrong with it. */
+export function run({ text, choice }: { text: string; choice: Choice }): Drafted {
   let document: unknown;
   try {
-    document = 'text' in described ? parsed(described.text) : described.document;
+    document = parsed(text);
   } catch {
     return { problem: 'is neither valid JSON nor valid YAML' };
   }
   try {
-    return { drafts: toolsFromOpenApi(document, choice) };
+    const { tools, skipped } = toolsFromOpenApi(document, choice);
+    return { drafts: { tools: tools.map((tool) => ({ ...tool, input_schema: JSON.stringify(tool.input_schema) })), skipped } };
   } catch (error) {
     if (error instanceof NotOpenApi) return { problem: error.message };
+    if (error instanceof RangeError) return { problem: 'is nested too deeply' };
     throw error;
   }
 }
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return parsedYaml(text);
   }

@@ -6,6 +6,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { inTransaction, type Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { columnJson, jsonOfColumn } from '#server/kernel/lossless-json.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import type { ReadTool } from '#server/mcp/tool-list.ts';
 import type { Tool } from '#server/mcp/tools.ts';
@@ -67,7 +68,7 @@ export async function refreshServer(ctx: Ctx, { id, pin }: { id: string; pin: bo
     const answer = {
       protocol: found.protocol,
       tools: tools.map((tool) => {
-        const seen = (tool.upstream_tool ?? {}) as Partial<Tool>;
+        const seen = (jsonOfColumn(tool.upstream_tool) ?? {}) as Partial<Tool>;
         return {
           name: tool.tool_name,
           description: seen.description ?? null,
@@ -112,7 +113,7 @@ async function storeProbe(tx: Tx, ctx: Ctx, row: ServerRow, { protocol, tools }:
     seen.add(tool.name);
     const known = before.get(tool.name);
     const definition = {
-      upstream_tool: tool as unknown as Prisma.InputJsonObject,
+      upstream_tool: columnJson(tool) as unknown as Prisma.InputJsonObject,
       upstream_hash: hash,
       poisoning: poison.length > 0 ? poison : Prisma.DbNull,
     };
@@ -132,7 +133,13 @@ async function storeProbe(tx: Tx, ctx: Ctx, row: ServerRow, { protocol, tools }:
     }
     const differs = known.upstream_hash !== definition.upstream_hash;
     if (!differs && known.discovered) continue;
-    updated.push({ id: known.id, tool, hash, poison: poison.length > 0 ? poison : null, changed: differs && known.upstream_hash !== null });
+    updated.push({
+      id: known.id,
+      tool: columnJson(tool),
+      hash,
+      poison: poison.length > 0 ? poison : null,
+      changed: differs && known.upstream_hash !== null,
+    });
     if (differs && known.pinned_hash !== null && known.pinned_hash !== definition.upstream_hash) {
       changed++;
       news.push(eventOf('ai.mcp.tool_changed', row, tool.name, { pinned_hash: known.pinned_hash, hash: definition.upstream_hash }));
@@ -150,7 +157,7 @@ async function storeProbe(tx: Tx, ctx: Ctx, row: ServerRow, { protocol, tools }:
   return { found: seen.size, changed };
 }
 
-/** A tool that has a row and was found anew, or with another definition. */
+/** A tool that has a row and was found anew, or with another definition, as its column holds it. */
 type SeenAgain = { id: string; tool: Tool; hash: string; poison: string[] | null; changed: boolean };
 
 const update = (tx: Tx, ctx: Ctx, tools: readonly SeenAgain[]): Promise<number> =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { neverBlocks } from '#server/testing/loop-probe.ts';
@@ -36,6 +37,43 @@ const HOSTILE: Record<string, object> = {
     ),
   },
 };
+
+const SCHEMA =
+  '{"type":"integer","default":7615917337495251231,"minimum":1.10,"maximum":9223372036854775807,"enum":[7615917337495251231,1.0],"const":1e2,"exclusiveMinimum":0.10}';
+const LOSSLESS = `{"openapi":"3.0.3","paths":{"/a":{"get":{"operationId":"a","parameters":[{"name":"id","in":"query","schema":${SCHEMA}}]}}}}`;
+const YAML = `openapi: 3.0\npaths:\n  /a:\n    get:\n      operationId: a\n      parameters: [{name: id, in: query, schema: ${SCHEMA}}]\n`;
+
+for (const [what, document] of Object.entries({
+  'an object': LOSSLESS,
+  'JSON text': JSON.stringify(LOSSLESS),
+  'YAML text': JSON.stringify(YAML),
+}))
+  test(`numbers of a description arrive in the schema of its tool as they were written: ${what}`, async () => {
+    const w = await workspace();
+    const sample = await (samples['mcp_servers.tools.import_openapi'] as (ctx: typeof w.live) => Promise<{ id: string }>)(w.live);
+    const { text: key } = await w.key();
+    const { id, ...rest } = sample;
+    const send = (dry_run: boolean) =>
+      call('POST', `/ai-gateway/mcp-servers/${id}/tools/import-openapi`, {
+        ...{ key, raw: JSON.stringify({ ...rest, include: undefined, dry_run, document: 'HERE' }).replace('"HERE"', () => document) },
+      });
+    for (const dry_run of [true, false]) {
+      const { status, text } = await send(dry_run);
+      assert.equal(status, 200, text);
+      assert.ok(text.includes(`"id":${SCHEMA}`), text);
+    }
+    const { text } = await call('GET', `/ai-gateway/mcp-servers/${id}/tools`, { key });
+    assert.ok(text.includes(`"id":${SCHEMA}`), text);
+  });
+
+test('a description that is nested too deeply is refused with words', async () => {
+  const w = await workspace();
+  const sample = await (samples['mcp_servers.tools.import_openapi'] as (ctx: typeof w.live) => Promise<object>)(w.live);
+  const document = LOSSLESS.replace(SCHEMA, `{"default":${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
+  await assert.rejects(made(w.live, 'mcp_servers.tools.import_openapi', { ...sample, dry_run: true, document }), {
+    ...{ type: 'validation_error', message: /nested too deeply|neither valid JSON/ },
+  });
+});
 
 for (const [what, document] of Object.entries(HOSTILE))
   for (const text of [false, true])

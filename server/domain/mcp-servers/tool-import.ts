@@ -3,14 +3,15 @@ import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { asDoubles } from '#server/kernel/lossless-json.ts';
+import { columnJson, parseExact } from '#server/kernel/lossless-json.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { grouped } from '#server/kernel/numbers.ts';
-import type { Choice, Drafts } from '#server/mcp/openapi/tools.ts';
+import { inSlices, type Steps } from '#server/kernel/slices.ts';
+import type { Choice, Drafts, ToolDraft } from '#server/mcp/openapi/tools.ts';
 import { openHttp } from '#server/platform/connect/http.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import { onThread, WorkTooLarge, WorkTooSlow, work } from '#server/platform/threads/pool.ts';
-import type { Described, Drafted } from './openapi.thread.ts';
+import type { Drafted, DraftText } from './openapi.thread.ts';
 import { checkAddress } from './rules.ts';
 import { entryOf, lockedServer, readServer } from './store.ts';
 import type { ImportOpenApi } from './tools.schema.ts';
@@ -45,7 +46,11 @@ export async function importOpenApi(ctx: Ctx, input: z.output<typeof ImportOpenA
       throw new Refusal('validation_error', `document: a server has at most ${grouped(MOST_TOOLS)} tools`);
     for (const tool of tools) {
       const data = {
-        ...columnsOf({ ...tool, operation: { ...tool.operation, param_map: [...tool.operation.param_map] } }),
+        ...columnsOf({
+          ...tool,
+          input_schema: columnJson(tool.input_schema),
+          operation: { ...tool.operation, param_map: [...tool.operation.param_map] },
+        }),
         route_id,
         updated_at: ctx.now,
       };
@@ -75,24 +80,34 @@ async function existingTools(tx: Tx, ctx: Ctx, serverId: string, names: string[]
   return new Map(rows.map((row) => [row.tool_name, row.id]));
 }
 
-const DRAFT = work<{ described: Described; choice: Choice }, Drafted>('server/domain/mcp-servers/openapi.thread.ts');
+const DRAFT = work<{ text: string; choice: Choice }, Drafted>('server/domain/mcp-servers/openapi.thread.ts');
 const MS = 5_000;
 
 /** Reads the description and makes the tools on a thread. @throws Refusal validation_error, what `onThread` throws when it's busy */
 async function draftsOf(ctx: Ctx, { document, url, include, prefix }: z.output<typeof ImportOpenApi>): Promise<Drafts> {
   if ((document === undefined) === (url === undefined)) throw new Refusal('validation_error', 'document: send either document or url');
   const field = url === undefined ? 'document' : 'url';
-  const text = url === undefined ? document : await fetched(ctx, url);
-  const described = typeof text === 'string' ? { text } : { document: asDoubles(text) }; // a thread gets plain values
+  const given = url === undefined ? document : await fetched(ctx, url);
+  // A thread would get objects in place of numbers with digits of their own.
+  const text = typeof given === 'string' ? given : JSON.stringify(given);
   try {
-    const drafted = await onThread(DRAFT, { described, choice: { include, prefix } }, { owner: ctx.tenant_id, ms: MS });
+    const drafted = await onThread(DRAFT, { text, choice: { include, prefix } }, { owner: ctx.tenant_id, ms: MS });
     if ('problem' in drafted) throw new Refusal('validation_error', `${field}: ${drafted.problem}`);
-    return drafted.drafts;
+    return { ...drafted.drafts, tools: await inSlices(reading(drafted.drafts.tools)) };
   } catch (error) {
     if (error instanceof WorkTooSlow || error instanceof WorkTooLarge)
       throw new Refusal('validation_error', `${field}: takes too long to read; send a smaller part of it`);
     throw error;
   }
+}
+
+function* reading(drafts: readonly DraftText[]): Steps<ToolDraft[]> {
+  const tools: ToolDraft[] = [];
+  for (const draft of drafts) {
+    yield;
+    tools.push({ ...draft, input_schema: parseExact(draft.input_schema) as ToolDraft['input_schema'] });
+  }
+  return tools;
 }
 
 /** Reads the description over the guarded way out; a redirect is not followed to where it could not have been asked for. @throws Refusal validation_error */

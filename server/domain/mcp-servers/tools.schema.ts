@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { atLeastOne, pathId, text, time, uuid } from '#server/kernel/fields.ts';
-import { columnObject, storedJson } from '#server/kernel/json-fields.ts';
+import { anyObject, columnObject, storedJson } from '#server/kernel/json-fields.ts';
 import { toolName } from './schema.ts';
 
 export const PIN_STATES = ['unpinned', 'pinned', 'changed'] as const;
@@ -10,8 +10,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** A JSON Schema whose root is an object, as arguments are. */
 const inputSchema = () =>
-  z
-    .record(z.string(), z.unknown())
+  anyObject()
     .refine((schema) => schema.type === 'object', 'must be a JSON Schema of type object')
     .refine((schema) => new TextEncoder().encode(JSON.stringify(schema)).length <= 65_536, 'must be at most 64 KiB')
     .refine(
@@ -53,7 +52,7 @@ export const ToolOperation = z
   .meta({ id: 'McpToolOperation' });
 
 /** What an upstream says of a tool. */
-const Definition = z.record(z.string(), z.unknown());
+const Definition = columnObject();
 
 export const McpTool = z
   .object({
@@ -67,7 +66,7 @@ export const McpTool = z
     enabled: z.boolean(),
     allowed: z.boolean(),
     discovered: z.boolean(),
-    operation: z.record(z.string(), z.unknown()).nullable(),
+    operation: anyObject().nullable(),
     upstream_tool: Definition.nullable(),
     upstream_hash: z.string().nullable(),
     pinned_hash: z.string().nullable(),
@@ -139,7 +138,7 @@ export const ToolFromRoute = z.object({
 /** A document as it is, or where to read it; JSON or YAML. */
 export const ImportOpenApi = z.object({
   id: pathId(),
-  document: z.union([z.record(z.string(), z.unknown()), z.string().min(1).max(524_288)]).optional(),
+  document: z.union([anyObject(), z.string().min(1).max(524_288)]).optional(),
   url: z.string().min(1).max(2048).optional(),
   route_id: uuid(),
   include: z.array(z.string().min(1).max(300)).max(500).optional(),
@@ -156,8 +155,8 @@ export const ImportedTools = z
       z.object({
         tool_name: z.string(),
         description: z.string().nullable(),
-        input_schema: z.record(z.string(), z.unknown()),
-        operation: z.record(z.string(), z.unknown()),
+        input_schema: anyObject(),
+        operation: anyObject(),
         /** A tool of this name exists, and is replaced. */
         exists: z.boolean(),
       }),

@@ -10,8 +10,9 @@ import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { loosened } from '#server/kernel/loosening.ts';
-import { asDoubles, jsonOfColumn } from '#server/kernel/lossless-json.ts';
+import { jsonOfColumn } from '#server/kernel/lossless-json.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
+import { asSameDoubles } from '#server/kernel/number-values.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { assertRules, RuleProblem } from '#server/mcp/argument-rules.ts';
 import { parameterHeaderProblem, templateProblem } from '#server/mcp/tool-operation.ts';
@@ -250,7 +251,7 @@ export async function checkTool(
 function checkInputSchema(schema: Decisions['input_schema']): void {
   if (!schema) return;
   try {
-    assertSchemaShape(asDoubles(jsonOfColumn(schema)));
+    assertSchemaShape(asSameDoubles(jsonOfColumn(schema)));
   } catch (error) {
     if (error instanceof InvalidSchema)
       throw new Refusal('validation_error', `input_schema: must be a JSON Schema (2020-12): ${error.message}`);

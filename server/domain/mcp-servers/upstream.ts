@@ -2,7 +2,6 @@ import { grantOf, grantToken } from '#server/custody/mcp/grants.ts';
 import { openedSecret, SecretUnusable } from '#server/custody/mcp/secrets.ts';
 import { parseTemplate } from '#server/domain/templates/grammar.ts';
 import { auditActor, type Ctx, spaceOf } from '#server/kernel/context.ts';
-import { asDoubles } from '#server/kernel/lossless-json.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { type ReadTool, readTools } from '#server/mcp/tool-list.ts';
 import { type Link, UpstreamClient } from '#server/mcp/upstream/client.ts';
@@ -63,8 +62,7 @@ export async function probeUpstream(ctx: Ctx, target: ProbeTarget): Promise<Prob
     server_name: found.serverName,
     probed_at: ctx.now.toISOString(),
   };
-  // Their columns are read as doubles.
-  return { protocol, tools: (await readTools(listed)).map((one) => ({ ...one, tool: asDoubles(one.tool) })) };
+  return { protocol, tools: await readTools(listed) };
 }
 
 /** A person, or the credential that asks. */

@@ -68,6 +68,43 @@ test('metadata of a token keeps its numbers to the last digit, and must not hold
   assert.match(refused.body.error.message, /^metadata: must not contain the value/);
 });
 
+test('numbers of metadata that a column would write out in very many digits are refused, in every call that takes them', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key();
+  const vault = await makeVault(w.live, { token_format: 'numeric' });
+  const path = `/vaults/${vault.name}/tokens`;
+  const { token } = await one(w.live, vault, '20240917');
+  for (const number of ['1e-20000', '0e99999999999', '-0e401', '1e401']) {
+    const metadata = `{"a":[{"x":${number}}]}`;
+    for (const [method, at, raw] of [
+      ['POST', path, `{"value":"4240000000000000","metadata":${metadata}}`],
+      ['POST', `${path}/bulk`, `{"values":[{"value":"20240917","metadata":${metadata}}]}`],
+      ['PATCH', `${path}/${token}`, `{"metadata":${metadata}}`],
+      ['POST', `${path}/search`, `{"metadata":${metadata}}`],
+      [
+        'POST',
+        `${path}/import`,
+        JSON.stringify({ format: 'jsonl', columns: { value: 'v', metadata: { x: 'x' } }, content: `{"v":"20240917","x":${number}}` }),
+      ],
+    ] as const) {
+      const answer = await call(method, at, { key, raw });
+      assert.equal(answer.status, 400, `${method} ${at} ${number}: ${answer.text}`);
+      assert.match(answer.body.error.message, /exponent|beyond ±/, at);
+    }
+  }
+});
+
+test('metadata must not hold the value in any spelling of a number', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key();
+  const vault = await makeVault(w.live, { token_format: 'numeric' });
+  for (const number of ['4240000000000000', '4.24e15', '4240000000000000.0', '42400000000000000e-1', '0.424E+16']) {
+    const raw = `{"value":"4240000000000000","metadata":{"a":[{"x":${number}}]}}`;
+    const answer = await call('POST', `/vaults/${vault.name}/tokens`, { key, raw });
+    assert.match(answer.body.error?.message ?? answer.text, /^metadata: must not contain the value/, number);
+  }
+});
+
 test('the same value has one token with dedupe, also when fifty ask at once', async () => {
   const w = await workspace();
   const vault = await makeVault(w.live, { token_format: 'pan', dedupe: true });

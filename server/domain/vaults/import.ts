@@ -3,9 +3,10 @@ import { vaultDisabled } from '#server/custody/vaults/issued.ts';
 import { checkedItem } from '#server/custody/vaults/items.ts';
 import { type TokenizeItem, tokenize } from '#server/custody/vaults/tokenize.ts';
 import { findVault } from '#server/custody/vaults/vaults.ts';
+import { BODY_SHAPE, parseKept } from '#server/kernel/bounded-text.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, notFound } from '#server/kernel/errors.ts';
-import { LosslessNumber, parseExact } from '#server/kernel/lossless-json.ts';
+import { LosslessNumber } from '#server/kernel/lossless-json.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { inSlices, mapped, type Steps } from '#server/kernel/slices.ts';
 import { csvRecords } from './csv-records.ts';
@@ -67,9 +68,9 @@ function* jsonRows(content: string): Iterable<Fields> {
     .entries()) {
     let row: unknown;
     try {
-      row = parseExact(line);
+      row = parseKept(line, BODY_SHAPE);
     } catch {
-      throw invalid(naming(i), 'must be a JSON object on one line');
+      throw invalid(naming(i), 'must be a JSON object on one line, without a name twice');
     }
     if (typeof row !== 'object' || row === null || Array.isArray(row)) throw invalid(naming(i), 'must be a JSON object on one line');
     yield row as Fields;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { atLeastOne, Deleted, isoTime, isUuid, pathId, queryInt, secret, text, time, uuid } from '#server/kernel/fields.ts';
-import { columnObject, storedJson } from '#server/kernel/json-fields.ts';
+import { anyObject, columnObject, storedJson } from '#server/kernel/json-fields.ts';
+import { isExact } from '#server/kernel/lossless-json.ts';
 import { listQuery, pageQuery } from '#server/kernel/page.ts';
 import { ALPHABETS, TOKEN_FORMATS } from './formats.shared.ts';
 
@@ -9,13 +10,21 @@ const MOST_TTL_SECONDS = 315_360_000;
 
 /** JSON that PostgreSQL can keep, of so many bytes as text. */
 const jsonObject = (bytes: number) =>
-  z
-    .record(z.string(), z.unknown())
+  anyObject()
     .refine((json) => new TextEncoder().encode(JSON.stringify(json)).length <= bytes, `must be at most ${bytes / 1_024} KiB`)
     .refine((json) => isStorable(JSON.stringify(json)), 'must be valid Unicode without null characters')
     .meta({ type: 'object', additionalProperties: true });
 /** JSON.stringify writes lone surrogates and null characters as escapes. */
 const isStorable = (json: string) => !/\\u(?:0000|d[89a-f])/i.test(json.replaceAll('\\\\', ''));
+
+/** Metadata of tokens is kept by name, so that it can be searched. A column writes its numbers out, hence the bound. */
+const searchable = () => jsonObject(4_096).refine(hasShortNumbers, `must not have numbers with an exponent beyond ${LARGEST_EXPONENT}`);
+const LARGEST_EXPONENT = 400;
+
+function hasShortNumbers(value: unknown): boolean {
+  if (isExact(value)) return Math.abs(Number(/e(.*)$/i.exec(value.value)?.[1] ?? 0)) <= LARGEST_EXPONENT;
+  return typeof value !== 'object' || value === null || Object.values(value).every(hasShortNumbers);
+}
 
 /** A vault exchanges values for tokens (interface rule 42 §1.1). */
 export const Vault = z
@@ -189,7 +198,7 @@ export const DetokenizedToken = z
     token: z.string(),
     value: z.string(),
     value_b64: z.string(),
-    metadata: z.record(z.string(), z.unknown()).nullable(),
+    metadata: anyObject().nullable(),
     expires_at: time().nullable(),
     created_at: time().nullable(),
     ...card,
@@ -209,7 +218,7 @@ const chosenToken = () =>
 
 const item = {
   value: value(),
-  metadata: jsonObject(4_096).nullable().optional(),
+  metadata: searchable().nullable().optional(),
   ttl_seconds: ttl(1).nullable().optional(),
   card_exp_month: z.int().min(1).max(12).optional(),
   card_exp_year: z.int().min(2_000).max(2_100).optional(),
@@ -250,7 +259,7 @@ const notHere = () => z.never({ error: "can't be changed; make a new token" }).o
 export const UpdateToken = z.object({
   vault: pathId(),
   token: pathId(),
-  metadata: jsonObject(4_096),
+  metadata: searchable(),
   value: notHere(),
   ttl_seconds: notHere(),
   card_exp_month: notHere(),
@@ -268,7 +277,7 @@ export const ListTokens = listQuery({ sorts: TOKEN_SORTS, sort: 'created_at', or
 export const SearchTokens = z
   .object({
     vault: pathId(),
-    metadata: jsonObject(4_096).optional(),
+    metadata: searchable().optional(),
     created_from: isoTime().optional(),
     created_to: isoTime().optional(),
     expires_from: isoTime().optional(),

@@ -1,11 +1,13 @@
+import { isExact, valueText } from '#server/kernel/lossless-json.ts';
+import { idOf, type RpcId } from '#server/mcp/messages.ts';
 import type { McpCall } from './mcp-call.ts';
 
 // Requests under way that their client may cancel by another message (legacy era). A modern client hangs up instead.
 
 const running = new Map<string, AbortController>();
 
-const keyOf = ({ state: { principal, sessionId } }: McpCall, id: unknown): string =>
-  `${principal?.token.id} ${sessionId} ${typeof id} ${id}`;
+const keyOf = ({ state: { principal, sessionId } }: McpCall, id: RpcId | null): string =>
+  `${principal?.token.id} ${sessionId} ${typeof id} ${isExact(id) ? valueText(id) : id}`;
 
 /** A signal that ends the work of a request: when it is canceled or, in the modern era, when its caller hangs up. Call `done` when it is over. */
 export function cancelable(call: McpCall): { controller: AbortController; done(): void } {
@@ -29,6 +31,7 @@ export function cancelable(call: McpCall): { controller: AbortController; done()
 }
 
 /** Only requests of the same token and session can be meant. */
-export function cancel(call: McpCall, id: unknown): void {
-  running.get(keyOf(call, id))?.abort();
+export function cancel(call: McpCall, requestId: unknown): void {
+  const id = idOf(requestId);
+  if (id !== undefined) running.get(keyOf(call, id))?.abort();
 }

@@ -1,6 +1,6 @@
 import { uuidV7 } from '#server/crypto/random.ts';
 import { recordTools, type SeenTool } from '#server/custody/mcp/tools.ts';
-import { asDoubles } from '#server/kernel/lossless-json.ts';
+import { columnJson } from '#server/kernel/lossless-json.ts';
 import { isFault, type RpcFault } from '#server/mcp/errors.ts';
 import type { HeaderParameter } from '#server/mcp/parameter-headers.ts';
 import { type ReadTool, readTools } from '#server/mcp/tool-list.ts';
@@ -116,7 +116,7 @@ async function lookedThrough(call: McpCall, server: McpServer, values: readonly 
   void note(
     call,
     server,
-    known.map(({ tool, hash, poisoning }) => ({ name: tool.name, definition: asDoubles(tool), hash, poisoning })),
+    known.map(({ tool, hash, poisoning }) => ({ name: tool.name, definition: columnJson(tool), hash, poisoning })),
   );
   return catalogue;
 }

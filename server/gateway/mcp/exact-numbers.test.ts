@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import test from 'node:test';
+import { jsonOfColumn, parseExact } from '#server/kernel/lossless-json.ts';
 import { toolHash } from '#server/mcp/pinning.ts';
 import { db } from '#server/platform/db.ts';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
+import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { HOSTILE_JSON as HOSTILE } from '#server/testing/hostile/json-document.ts';
 import { until } from '#server/testing/until.ts';
@@ -20,7 +22,9 @@ const SCHEMA = '{"type":"object","properties":{"id":{"type":"integer","maximum":
 
 /** An MCP server in the words that its bytes are: other servers would parse and write them. Of `era`, which only the modern one has a discovery for. */
 async function startRaw(era: 'legacy' | 'modern') {
+  const raw = { schema: SCHEMA };
   const texts: string[] = [];
+  const answers: string[] = [];
   const port = await listen(
     createServer(async (req, res) => {
       let text = '';
@@ -28,22 +32,23 @@ async function startRaw(era: 'legacy' | 'modern') {
       if (text === '') return void res.writeHead(405).end();
       const { id, method, params } = JSON.parse(text);
       if (method === 'tools/call') texts.push(text);
-      if (id === undefined) return void res.writeHead(202).end();
+      if (method === undefined) answers.push(text);
+      if (id === undefined || method === undefined) return void res.writeHead(202).end();
       const send = (json: string, before = '') =>
         res
           .writeHead(200, { 'content-type': before === '' ? 'application/json' : 'text/event-stream' })
           .end(before === '' ? `{"jsonrpc":"2.0","id":"${id}",${json}}` : `${before}data: {"jsonrpc":"2.0","id":"${id}",${json}}\n\n`);
-      if (method === 'tools/list') return void send(`"result":{"tools":[{"name":"echo","description":"d","inputSchema":${SCHEMA}}]}`);
+      if (method === 'tools/list') return void send(`"result":{"tools":[{"name":"echo","description":"d","inputSchema":${raw.schema}}]}`);
       if (method === 'initialize')
         return void send('"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"}}');
       if (method === 'server/discover' && era === 'modern') return void send('"result":{"supportedVersions":["2026-07-28"]}');
       if (method !== 'tools/call') return void send('"error":{"code":-32601,"message":"no such method"}');
       const token = JSON.stringify(params._meta?.progressToken);
-      const heard = `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":50.0,"total":1E2}}\n\n`;
+      const heard = `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":50.0,"total":1E2}}\n\ndata: {"jsonrpc":"2.0","id":7615917337495251231,"method":"sampling/createMessage","params":{}}\n\n`;
       send(`"result":{"content":[],"structuredContent":${HOSTILE}}`, token === undefined ? '' : heard);
     }),
   );
-  return { url: `http://127.0.0.1:${port}/`, texts };
+  return Object.assign(raw, { url: `http://127.0.0.1:${port}/`, texts, answers });
 }
 
 const callOf = (args: string, meta = '') =>
@@ -59,22 +64,51 @@ for (const era of ['legacy', 'modern'] as const)
     assert.equal(answer.status, 200, answer.body);
     assert.ok(upstream.texts[0]?.includes(`"arguments":${HOSTILE}`), upstream.texts[0]);
     assert.ok(answer.body.includes(`"structuredContent":${HOSTILE}`), answer.body);
-    const told = await c.send(callOf(HOSTILE, ',"_meta":{"progressToken":3.0}'));
-    assert.match(told.body, /"params":\{"progressToken":3,"progress":50,"total":100\}/);
-    assert.ok(told.body.includes(`"structuredContent":${HOSTILE}`), told.body);
+    for (const token of ['3.0', '7615917337495251231', '"t"']) {
+      const told = await c.send(callOf(HOSTILE, `,"_meta":{"progressToken":${token}}`).replace('"id":7', '"id":7615917337495251231'));
+      assert.ok(told.body.includes(`"params":{"progressToken":${token},"progress":50.0,"total":1E2}`), told.body);
+      assert.ok(told.body.includes(`"id":7615917337495251231,"result":{`), told.body);
+      assert.ok(told.body.includes(`"structuredContent":${HOSTILE}`), told.body);
+    }
+    if (era === 'legacy') await until(() => upstream.answers.some((one) => one.includes('"id":7615917337495251231,"error"')));
   });
 
-test('a list of tools keeps digits, and its hashes are those that were pinned before', async () => {
+test('a list of tools keeps digits, and an approved definition is another when one of them changes', async () => {
   const upstream = await startRaw('legacy');
   const w = await workspace();
   const { server, client: c } = await makeMcp(running, w, upstream.url);
   await c.begin();
-  const pinned_hash = toolHash({ name: 'echo', description: 'd', inputSchema: JSON.parse(SCHEMA) });
   assert.ok((await c.list()).body.includes(`"inputSchema":${SCHEMA}`));
-  await makeTool(server, 'echo', { pinned_hash });
+  const { text: key } = await w.key();
+  const path = `/ai-gateway/mcp-servers/${server.id}`;
+  const refresh = (pin: boolean) => call('POST', `${path}/refresh`, { key, body: { pin } });
+  const refreshed = await refresh(true);
+  assert.ok(refreshed.text.includes(`"input_schema":${SCHEMA}`), refreshed.text);
+  const stored = () => db().mcp_tools.findFirstOrThrow({ where: { mcp_server_id: server.id } });
+  const { pinned_hash } = await stored();
+  assert.equal(pinned_hash, toolHash({ name: 'echo', description: 'd', inputSchema: parseExact(SCHEMA) }));
+  upstream.schema = SCHEMA.replace('9223372036854775807', '9223372036854775808').replace('1.0', '1');
+  const { text } = await call('GET', `${path}/tools`, { key });
+  assert.equal(text.split(`"inputSchema":${SCHEMA}`).length, 3, text);
+  await refresh(false);
+  const { data } = (await call('GET', `${path}/tools`, { key })).body;
+  assert.equal(data[0].pin_state, 'changed');
+  upstream.schema = SCHEMA.replace('1.0', '1');
+  await refresh(false);
+  assert.equal((await stored()).upstream_hash, pinned_hash, 'another spelling of the same number');
+});
+
+test('the gateway keeps the digits of a definition that it hears of', async () => {
+  const upstream = await startRaw('legacy');
+  const w = await workspace();
+  const { server, client: c } = await makeMcp(running, w, upstream.url);
+  const row = await makeTool(server, 'echo', {});
   await served(running, w);
+  await c.begin();
   await c.list();
-  assert.ok((await c.list()).body.includes('"echo"'));
+  const stored = async () => (await db().mcp_tools.findUniqueOrThrow({ where: { id: row.id } })).upstream_tool;
+  await until(async () => (await stored()) !== null, 'the tool is noted');
+  assert.ok(JSON.stringify(jsonOfColumn(await stored())).includes('"maximum":9223372036854775807'));
 });
 
 test('an approval is for the digits that were sent', async () => {

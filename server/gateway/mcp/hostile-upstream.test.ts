@@ -79,6 +79,13 @@ for (const [what, { list, says }] of Object.entries(LISTS))
     assert.match(answer.rpc.error?.message ?? '', says);
   });
 
+test('a cursor that is no text is an invalid answer, and not the end of the list', async () => {
+  const c = await server();
+  listed = () => Buffer.concat([Buffer.from('{"tools":'), json([tool('t0')]), Buffer.from(',"nextCursor":9007199254740993}')]);
+  const answer = await c.modern('tools/list');
+  assert.deepEqual([answer.status, answer.rpc.error?.data.code], [502, 'upstream_invalid_response'], answer.body);
+});
+
 test('a list as large as one may be is looked through without holding the gateway', async () => {
   const c = await server();
   const large = { type: 'object', properties: { a: { description: 'x'.repeat(3_000) } } };

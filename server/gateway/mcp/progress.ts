@@ -1,3 +1,5 @@
+import { uuidV7 } from '#server/crypto/random.ts';
+import { copyJson, isNumber } from '#server/kernel/lossless-json.ts';
 import { isObject, type Params } from '#server/mcp/messages.ts';
 import type { AnswerStream } from './answer.ts';
 import type { Controls } from './controls.ts';
@@ -15,7 +17,10 @@ export class Progress {
   readonly #call: McpCall;
   readonly #stream: AnswerStream;
   readonly #controls: Controls;
+  /** The caller's, which it gets back as it was. */
   readonly #token: unknown;
+  /** The upstream's: those of several callers may be equal, and an upstream may round a number. Null when the caller asked for no progress. */
+  readonly token: string | null;
   #waiting = 0;
   #last: Promise<void> = Promise.resolve();
 
@@ -24,13 +29,14 @@ export class Progress {
     this.#stream = stream;
     this.#controls = controls;
     this.#token = isObject(_meta) ? _meta.progressToken : undefined;
+    this.token = typeof this.#token === 'string' || isNumber(this.#token) ? uuidV7() : null;
   }
 
   hear(params: Params): void {
-    const { progressToken, progress, total } = params;
-    if (this.#token === undefined || progressToken !== this.#token || typeof progress !== 'number') return;
+    const { progress, total } = params;
+    if (this.token === null || params.progressToken !== this.token || !isNumber(progress)) return;
     if (!(this.#call.req.headers.accept ?? '').includes('text/event-stream')) return;
-    const numbers = { progressToken, progress, ...(typeof total === 'number' && { total }) };
+    const numbers = { progressToken: this.#token, progress, ...(isNumber(total) && { total }) };
     const more = Object.keys(params).length > Object.keys(numbers).length;
     if (!more && this.#waiting === 0) {
       this.#tell(numbers);
@@ -40,7 +46,7 @@ export class Progress {
     this.#waiting++;
     this.#last = this.#last
       .then(async () => {
-        const copy = structuredClone(params);
+        const copy = { ...copyJson(params), progressToken: this.#token };
         this.#tell(whole && (await this.#controls.progress(copy)) ? copy : numbers);
       })
       .finally(() => {

@@ -406,15 +406,20 @@ test('a canceled call is canceled at the upstream; a revoked token ends what run
   const w = await workspace();
   const { token, client: c } = await makeMcp(running, w, slow.url, { allowed_tools: ['slow'] });
   await c.begin();
-  const call = c.send({ jsonrpc: '2.0', id: 'slow-1', method: 'tools/call', params: { name: 'slow', arguments: {} } });
-  await until(() => slow.calls('tools/call').length === 1);
-  assert.equal((await c.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'slow-1' } })).status, 202);
-  assert.equal((await call).rpc.error?.data.code, 'canceled');
-  await until(() => aborted === 1);
-  const second = c.call('slow');
+  const ids = ['"slow-1"', '7615917337495251231'];
+  const calls = ids.map((id) => c.send(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"slow","arguments":{}}}`));
   await until(() => slow.calls('tools/call').length === 2);
+  const cancel = (id: string) => c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`);
+  assert.equal((await cancel('7615917337495251232')).status, 202, 'another request, whose double is the same');
+  for (const [i, id] of ids.entries()) {
+    assert.equal((await cancel(id)).status, 202);
+    assert.equal((await calls[i])?.rpc.error?.data.code, 'canceled');
+    await until(() => aborted === i + 1);
+  }
+  const last = c.call('slow');
+  await until(() => slow.calls('tools/call').length === 3);
   await db().ai_tokens.update({ where: { id: token.id }, data: { revoked_at: new Date(), capability_hmac: '' } });
-  assert.ok((await second).status >= 400);
+  assert.ok((await last).status >= 400);
   assert.equal((await c.list()).status, 401);
 });
 

@@ -53,13 +53,11 @@ async function attempt(sending: Sending, credentials: Credentials, id: string): 
   }
 }
 
-/** What the upstream gets of the request: the checked arguments, and of `_meta` only what asks for progress. */
-function paramsOf({ request, offer, args, inputs }: Sending): Params {
-  const { _meta } = request.params;
-  const token = isObject(_meta) ? _meta.progressToken : undefined;
-  const progress = typeof token === 'string' || typeof token === 'number' ? { _meta: { progressToken: token } } : {};
-  return { name: offer.tool.name, arguments: args, ...inputs, ...progress };
-}
+/** What the upstream gets of the request: the checked arguments, and of `_meta` only what asks for progress, with a token of ours. */
+const paramsOf = ({ offer, args, inputs, progress }: Sending): Params => ({
+  ...{ name: offer.tool.name, arguments: args, ...inputs },
+  ...(progress.token !== null && { _meta: { progressToken: progress.token } }),
+});
 
 /** Of what an upstream tells on the way, progress reaches the caller; logs and the like do not. */
 function hear({ offer, progress }: Sending, credentials: Credentials, method: string, params: Params): void {

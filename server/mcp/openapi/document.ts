@@ -1,9 +1,12 @@
+import { isExact, isNumber } from '#server/kernel/lossless-json.ts';
+
 /** A part of an API description: data of strangers, of any shape. */
 export type Json = Record<string, unknown>;
 
 export const object = (value: unknown): Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value) ? (value as Json) : {};
+/** A number counts as its text: YAML has them where a version or a name isn't quoted. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : isNumber(value) ? String(value) : '');
 
 /** What a reference within the document (`#/components/…`) names; anything else, other documents above all, reads as empty. */
 export function pointed(document: Json, ref: string): unknown {

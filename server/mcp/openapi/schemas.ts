@@ -1,4 +1,5 @@
 import { schemaPattern } from '#server/ai/schema/patterns.ts';
+import { isNumber } from '#server/kernel/lossless-json.ts';
 import { type Json, object, pointed } from './document.ts';
 
 /** What a schema of an API description becomes for tools: plain JSON Schema without references, small enough to be sent with every list of tools. */
@@ -35,7 +36,7 @@ function inline(document: Json, given: unknown, open: readonly string[], depth: 
   const within = (value: unknown) => inline(document, value, open, depth + 1, budget);
   const entries: [string, unknown][] = [];
   for (const [keyword, value] of Object.entries(schema)) {
-    if (COPIED.has(keyword)) entries.push([keyword, copied(value, budget)]);
+    if (COPIED.has(keyword)) entries.push([keyword, charged(value, budget)]);
     else if (LISTS.has(keyword)) entries.push([keyword, list(value).map(within)]);
     else if (NESTED.has(keyword)) entries.push([keyword, typeof value === 'boolean' ? value : within(value)]);
     else if (keyword === 'pattern' && isLinear(value)) entries.push([keyword, value]);
@@ -66,8 +67,8 @@ function asJsonSchema(schema: Json, into: Json): Json {
     ['exclusiveMinimum', 'minimum'],
     ['exclusiveMaximum', 'maximum'],
   ] as const) {
-    if (typeof schema[exclusive] === 'number') into[exclusive] = schema[exclusive];
-    if (schema[exclusive] !== true || typeof into[bound] !== 'number') continue;
+    if (isNumber(schema[exclusive])) into[exclusive] = schema[exclusive];
+    if (schema[exclusive] !== true || !isNumber(into[bound])) continue;
     into[exclusive] = into[bound];
     delete into[bound];
   }
@@ -83,11 +84,10 @@ const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const NESTED = new Set(['items', 'additionalProperties', 'not']);
 
 /** Values of `enum`, `const` and `default` may be anything, and count like schemas do. */
-function copied(value: unknown, budget: Budget): unknown {
-  const text = JSON.stringify(value) ?? 'null';
-  budget.left -= Math.floor(text.length / 64);
+function charged(value: unknown, budget: Budget): unknown {
+  budget.left -= Math.floor((JSON.stringify(value) ?? 'null').length / 64);
   if (budget.left < 0) throw new SchemaTooLarge('the schema is too large');
-  return JSON.parse(text);
+  return value;
 }
 
 /** A pattern that only a backtracking engine can run, or that is large, is left out: the upstream still applies it. */

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { asDoubles } from '#server/kernel/lossless-json.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { isObject, type Params, type RpcId } from '../messages.ts';
 import type { HeaderParameter } from '../parameter-headers.ts';
@@ -90,7 +89,7 @@ export class UpstreamClient {
         return (await (method === 'tools/call' ? this.#streams.during(wire, upstream, link.session, exchanged) : exchanged())).reply;
       }
       case 'modern': {
-        const args = isObject(params.arguments) ? asDoubles(params.arguments) : {};
+        const args = isObject(params.arguments) ? params.arguments : {};
         const modern = { id, method, params, client, capabilities: request.capabilities ?? {} };
         const mirrored = parameterHeaders(request.headerParameters ?? [], args);
         const { reply } = await modernExchange(wire, upstream, { ...modern, parameterHeaders: mirrored }, hear, timing, signal);
@@ -133,7 +132,10 @@ export class UpstreamClient {
       characters += JSON.stringify(listed).length;
       if (characters > MOST_CHARACTERS) return LIST_TOO_LARGE;
       tools.push(...listed);
-      if (typeof nextCursor !== 'string') return tools;
+      if (nextCursor === undefined || nextCursor === null) return tools;
+      // Taken for the end, it would cut the list.
+      if (typeof nextCursor !== 'string')
+        return { kind: 'fault', code: 'upstream_invalid_response', message: 'The MCP server sent a cursor that is no text.', status: 200 };
       if (nextCursor.length > LONGEST_CURSOR) return CURSOR_TOO_LONG;
       cursor = nextCursor;
     }

@@ -1,3 +1,4 @@
+import { isNumber } from '#server/kernel/lossless-json.ts';
 import { isObject, type Params, type RpcId } from '../messages.ts';
 import { messageReader } from './message-reader.ts';
 import { type Reply, replyOf, replyOfError, replyOfStatus, upstreamFault } from './reply.ts';
@@ -145,7 +146,7 @@ async function wholeReply(
 }
 
 /** Of a message with a method. */
-export const isRequest = (value: Params): value is Params & { id: RpcId } => typeof value.id === 'string' || typeof value.id === 'number';
+export const isRequest = (value: Params): value is Params & { id: RpcId } => typeof value.id === 'string' || isNumber(value.id);
 
 function hear(value: Params, method: string, listener: Listener, touch: () => void): void {
   if (isRequest(value)) listener.onRequest(value.id, method);

@@ -71,11 +71,11 @@ function fits(text: string): boolean {
   }
 }
 
-/** Undefined for what isn't JSON. A result keeps the digits of its numbers; what the protocol itself reads has doubles. */
+/** Undefined for what isn't JSON. What is passed on or sent back keeps the digits of its numbers; an error has doubles. */
 function* parsing(text: string): Steps<unknown> {
   try {
     const value = yield* parseExactSteps(text);
-    return isObject(value) ? withDoubles(value, 'result') : value;
+    return isObject(value) ? withDoubles(value, 'result', 'id', 'params') : value;
   } catch {
     return undefined;
   }

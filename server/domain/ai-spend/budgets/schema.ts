@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { time, uuid } from '#server/kernel/fields.ts';
 import { pageQuery } from '#server/kernel/page.ts';
+import { ALERT_KINDS } from '../alert-events.shared.ts';
 
 export const Budget = z
   .object({
@@ -28,7 +29,7 @@ export const ListBudgets = z.object({ gateway_id: uuid().optional(), agent_id: u
 export const BudgetAlert = z
   .object({
     id: z.uuid(),
-    kind: z.enum(['budget', 'upstream']),
+    kind: z.enum(ALERT_KINDS),
     scope: z.string(),
     subject_id: z.string(),
     period: z.string(),
@@ -37,6 +38,9 @@ export const BudgetAlert = z
     spent_usd: z.number().nullable(),
     limit_usd: z.number().nullable(),
     error_rate: z.number().nullable(),
+    /** Of an alert about a model without a price. */
+    provider: z.string().nullable(),
+    model: z.string().nullable(),
     created_at: time(),
   })
   .meta({ id: 'AiAlert' });

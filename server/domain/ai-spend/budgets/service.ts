@@ -3,6 +3,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { pageOf } from '#server/kernel/page.ts';
 import { pagedRows } from '#server/platform/lists/paged.ts';
+import type { AlertKind } from '../alert-events.shared.ts';
 import { PERIOD_NAMES, type Period, periodOf } from '../periods.shared.ts';
 import type { ListAlerts, ListBudgets } from './schema.ts';
 
@@ -108,6 +109,8 @@ const usd = (amount: { toString(): string }): string =>
     .toFixed(4)
     .replace(/0{1,2}$/, '');
 
+type AlertData = { spent_nano?: string; cap_nano?: string; error_rate?: number; provider?: string; model?: string };
+
 /** Alerts that were given, the newest first. */
 export function listAlerts(ctx: Ctx, page: z.output<typeof ListAlerts>) {
   return read(ctx, async (tx) => {
@@ -120,10 +123,10 @@ export function listAlerts(ctx: Ctx, page: z.output<typeof ListAlerts>) {
       (ids) => tx.ai_alerts.findMany({ where: { ...own(ctx), id: { in: ids } } }),
     );
     const shown = rows.map(({ data, subject_type, threshold, kind, period, ...row }) => {
-      const { spent_nano, cap_nano, error_rate } = data as { spent_nano?: string; cap_nano?: string; error_rate?: number };
+      const { spent_nano, cap_nano, error_rate, provider, model } = data as AlertData;
       return {
         ...row,
-        kind: kind as 'budget',
+        kind: kind as AlertKind,
         scope: subject_type,
         subject_id: row.subject_id.slice(0, 36),
         period: PERIOD_NAMES[period as Period] ?? period,
@@ -131,6 +134,8 @@ export function listAlerts(ctx: Ctx, page: z.output<typeof ListAlerts>) {
         spent_usd: spent_nano === undefined ? null : Number(spent_nano) / 1e9,
         limit_usd: cap_nano === undefined ? null : Number(cap_nano) / 1e9,
         error_rate: error_rate ?? null,
+        provider: provider ?? null,
+        model: model ?? null,
       };
     });
     return pageOf(shown, total, page);

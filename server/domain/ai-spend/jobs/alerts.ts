@@ -1,7 +1,7 @@
 import { raise } from '#server/domain/events/service.ts';
 import type { Db } from '#server/kernel/database.ts';
 import { sql } from '#server/platform/sql.ts';
-import { type Alert, alertEvents } from '../alert-events.shared.ts';
+import { type Alert, type AlertKind, alertEvents } from '../alert-events.shared.ts';
 
 /** What gateways raise at once is left to them. */
 const GRACE_MS = 5_000;
@@ -28,6 +28,8 @@ const raiseOne = (db: Db, alert: Alert, now: Date): Promise<boolean> =>
     return true;
   });
 
+const quoted = (kind: AlertKind) => `'${kind}'`;
+
 const WINDOW_MS = 5 * 60_000;
 const LEAST_CALLS = 20;
 
@@ -39,7 +41,7 @@ const LEAST_CALLS = 20;
 export async function noticeFailingUpstreams(now: Date): Promise<number> {
   const { rowCount } = await sql().query(
     `insert into ai_alerts (tenant_id, sandbox, kind, subject_type, subject_id, period, period_start, threshold, data, created_at)
-      select tenant_id, sandbox, 'upstream', 'agent', agent_id::text, 'hour', date_trunc('hour', $1::timestamptz at time zone 'UTC') at time zone 'UTC', 50,
+      select tenant_id, sandbox, ${quoted('upstream')}, 'agent', agent_id::text, 'hour', date_trunc('hour', $1::timestamptz at time zone 'UTC') at time zone 'UTC', 50,
         jsonb_build_object('calls', count(*), 'failed', count(*) filter (where failed), 'error_rate', round(avg(failed::int), 3), 'window_seconds', ${WINDOW_MS / 1_000}), $1
       from (select tenant_id, sandbox, agent_id, status in ('upstream_error', 'stream_failed') as failed from ai_request_logs
         where ts >= $2 and ts <= $1 and agent_id is not null and status <> 'refused' and attempts > 0) c
@@ -54,7 +56,7 @@ export async function noticeFailingUpstreams(now: Date): Promise<number> {
 export async function noticeUnpricedModels(now: Date): Promise<number> {
   const { rowCount } = await sql().query(
     `insert into ai_alerts (tenant_id, sandbox, kind, subject_type, subject_id, period, period_start, threshold, data, created_at)
-      select tenant_id, sandbox, 'unpriced', 'agent', agent_id || ' ' || provider || ' ' || final_model, 'day',
+      select tenant_id, sandbox, ${quoted('unpriced')}, 'agent', agent_id || ' ' || provider || ' ' || final_model, 'day',
         date_trunc('day', $1::timestamptz at time zone 'UTC') at time zone 'UTC', 0, jsonb_build_object('provider', provider, 'model', final_model), $1
       from ai_request_logs
       where ts >= $2 and ts <= $1 and agent_id is not null and provider is not null and final_model is not null and 'unpriced_model' = any(warnings)

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { addressRange } from '#server/kernel/address-field.ts';
 import { baseUrl, uuid } from '#server/kernel/fields.ts';
+import { anyObject } from '#server/kernel/json-fields.ts';
 import { LosslessNumber } from '#server/kernel/lossless-json.ts';
 import { headerNameProblem, TOKEN } from './header-names.shared.ts';
 import { UpstreamAuth, upstreamAuth } from './upstream-auth.schema.ts';
@@ -62,8 +63,7 @@ const injectedQuery = () =>
 
 /** Any JSON object; strings inside may be templates. */
 const injectedBody = () =>
-  z
-    .record(z.string(), z.unknown())
+  anyObject()
     .refine((v) => bytes(JSON.stringify(v)) <= MAX_BODY_BYTES, 'must be at most 64 KiB')
     .refine((v) => !deeperThan(v, MAX_BODY_DEPTH), 'must not be nested deeper than 16 levels');
 
@@ -187,13 +187,12 @@ function orNull<S extends z.ZodRawShape>({ shape }: z.ZodObject<S>): OrNull<S> {
 export const NULLABLE_FIELDS: readonly string[] = Object.keys(nullable);
 
 const templates = () => z.record(z.string(), z.string().nullable());
-const jsonObject = () => z.record(z.string(), z.unknown());
 
 /** The settings as answered: effective values, override or inherited. */
 export const configAnswer = {
   target_base_url: z.string(),
   inject_headers_json: templates(),
-  inject_body_json: jsonObject(),
+  inject_body_json: anyObject(),
   inject_query_json: templates(),
   require_signature: z.boolean(),
   signature_tolerance_sec: z.number().int(),
@@ -226,7 +225,7 @@ export const configAnswer = {
 /** What the list of environments leaves out. */
 export const configAnswerMore = {
   method_configs: z.array(z.object({ method: z.string() }).catchall(z.unknown())).nullable(),
-  payload_structure: jsonObject(),
+  payload_structure: anyObject(),
   injection_rules: z.array(z.unknown()),
   data_plane_node_id: z.null(),
   egress_server_id: z.null(),

@@ -1,7 +1,8 @@
 import { isNumber, type LosslessNumber } from '#server/kernel/lossless-json.ts';
+import { LONGEST_NUMBER } from '#server/kernel/number-values.ts';
 import { isRecord } from '../definition.shared.ts';
 import { assertShort, COST, charge, chargeWhole, costOfMembers, type Meter } from './meter.shared.ts';
-import { LONGEST_NUMBER, numberIn } from './numbers.shared.ts';
+import { numberIn } from './numbers.shared.ts';
 
 /** What a placeholder may do to its value (interface rule 62 §3.2). */
 export type FilterCall = { name: FilterName; args: Argument[] };

@@ -1,7 +1,7 @@
 import { uuidV7 } from '#server/crypto/random.ts';
 import { approval } from '#server/custody/mcp/approvals.ts';
 import { noteToolCalled } from '#server/custody/mcp/tools.ts';
-import { asDoubles, copyJson } from '#server/kernel/lossless-json.ts';
+import { copyJson } from '#server/kernel/lossless-json.ts';
 import { argumentFaults } from '#server/mcp/arguments.ts';
 import type { Envelope } from '#server/mcp/envelope.ts';
 import { fault, isFault, type RpcFault } from '#server/mcp/errors.ts';
@@ -105,11 +105,10 @@ async function judge(
   if (!isObject(given)) return fault('invalid_arguments', 'params.arguments must be an object.');
   const text = JSON.stringify(given);
   if (Buffer.byteLength(text) > MOST_ARGUMENTS) return fault('invalid_arguments', 'The arguments must not exceed 256 KiB.');
-  const doubles = asDoubles(given);
   const mirrored =
-    call.state.era === 'modern' ? parameterMismatch(offer.listed.parameters, doubles, (name) => headerOf(call, name)) : undefined;
+    call.state.era === 'modern' ? parameterMismatch(offer.listed.parameters, given, (name) => headerOf(call, name)) : undefined;
   if (mirrored) return fault('header_mismatch', mirrored);
-  const faults = await argumentFaults(offer.tool.inputSchema, doubles);
+  const faults = await argumentFaults(offer.tool.inputSchema, given);
   if (faults === null) call.state.warnings.push('arguments_unchecked');
   else if (faults.length > 0)
     return fault(

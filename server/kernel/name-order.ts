@@ -1,0 +1,23 @@
+// An engine puts names that are whole numbers, such as "2", before all others and in ascending order. Where a value's author wrote them elsewhere, the value
+// tells its names in the order they were written.
+
+/** Whether an engine takes a name for a place in a list. */
+export const isIndex = (name: string): boolean => INDEX.test(name) && Number(name) < 2 ** 32 - 1;
+const INDEX = /^(?:0|[1-9]\d{0,9})$/;
+
+/** Whether an engine tells the names of an object in this order. */
+export function isInOrder(object: object, names: readonly string[]): boolean {
+  // Most objects have no name that is moved, so that the first name tells.
+  return Object.keys(object).every((name, i) => name === names[i]);
+}
+
+/** The object, which tells its names in this order, and later ones behind them. Copies member by member (`{ ...object }`) lose the order: see `copyJson`. */
+export function inOrder<T extends object>(object: T, names: readonly string[]): T {
+  const listed = new Set<string | symbol>(names);
+  return new Proxy(object, {
+    ownKeys: (target) => [
+      ...[...listed].filter((name) => Object.hasOwn(target, name)),
+      ...Reflect.ownKeys(target).filter((name) => !listed.has(name)),
+    ],
+  });
+}
