@@ -1,5 +1,5 @@
 import { isEscaped, unguessable } from './json-strings.ts';
-import { inOrder, isIndex, isInOrder } from './name-order.ts';
+import { inOrder, isIndex, objectOf } from './name-order.ts';
 import { atOnce, STRIDE, type Steps } from './slices.ts';
 
 // JSON of customers, which is stored, signed and sent as its author wrote it: 1299.10 keeps its last digit and 2^60 its value, where a double would change
@@ -227,10 +227,7 @@ function mapped(value: unknown, to: (exact: LosslessNumber) => unknown): unknown
   if (isExact(value)) return to(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => mapped(item, to));
-  const copy: Record<string, unknown> = {};
-  const names = Object.keys(value);
-  for (const name of names) setMember(copy, name, mapped((value as Record<string, unknown>)[name], to));
-  return isInOrder(copy, names) ? copy : inOrder(copy, names);
+  return objectOf(Object.entries(value).map(([name, member]) => [name, mapped(member, to)]));
 }
 
 /** Whether a number with digits of its own has the value that a double is written with, as 1.0 and 1 do. 9007199254740993 and its nearest double don't. */

@@ -11,7 +11,7 @@ export function isInOrder(object: object, names: readonly string[]): boolean {
   return Object.keys(object).every((name, i) => name === names[i]);
 }
 
-/** The object, which tells its names in this order, and later ones behind them. Copies member by member (`{ ...object }`) lose the order: see `copyJson`. */
+/** The object, which tells its names in this order, and later ones behind them. Copies member by member (`{ ...object }`) lose the order: see `objectOf`. */
 export function inOrder<T extends object>(object: T, names: readonly string[]): T {
   const listed = new Set<string | symbol>(names);
   return new Proxy(object, {
@@ -20,4 +20,11 @@ export function inOrder<T extends object>(object: T, names: readonly string[]): 
       ...Reflect.ownKeys(target).filter((name) => !listed.has(name)),
     ],
   });
+}
+
+/** `Object.fromEntries`, whose object tells its names in the order of the members. Names are data, `__proto__` too, and come once. */
+export function objectOf<T>(members: readonly (readonly [string, T])[]): Record<string, T> {
+  const object = Object.fromEntries(members);
+  const names = members.map(([name]) => name);
+  return isInOrder(object, names) ? object : inOrder(object, names);
 }

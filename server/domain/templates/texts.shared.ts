@@ -1,3 +1,5 @@
+import { objectOf } from '#server/kernel/name-order.ts';
+
 // The one walk over values that hold templates. Checking, listing ("used by") and filling all go through it, so what is filled is what was listed and checked.
 
 /** A text of a value: the text of a member or item, or the name of a member. `path` names the member, such as `body.items[0]`. */
@@ -11,7 +13,7 @@ export function mapTexts(value: unknown, change: (text: Text) => unknown, path =
   if (typeof value === 'string') return change({ path, text: value, place: 'value' });
   if (Array.isArray(value)) return value.map((item, i) => mapTexts(item, change, `${path}[${i}]`));
   if (!isPlain(value)) return value;
-  return Object.fromEntries(
+  return objectOf(
     Object.entries(value).map(([name, item]) => {
       const short = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name;
       const at = path === '' ? short : `${path}.${short}`;

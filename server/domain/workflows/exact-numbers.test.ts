@@ -33,9 +33,9 @@ const port = await listen(
 );
 const url = `http://127.0.0.1:${port}/`;
 
-/** JSON in which every number would be another one as a double. */
+/** JSON in which every number would be another one as a double, and names would stand elsewhere. */
 const HOSTILE =
-  '{"id":7615917337495251231,"neg":-9007199254740993,"price":1299.10,"huge":1e400,"tiny":1E-400,"zero":-0,"exp":1E2,"deep":[[0.10,{"n":3.141592653589793238}]],"__proto__":{"admin":18446744073709551616},"constructor":1.0}';
+  '{"id":7615917337495251231,"neg":-9007199254740993,"price":1299.10,"huge":1e400,"tiny":1E-400,"zero":-0,"exp":1E2,"deep":[[0.10,{"n":3.141592653589793238}]],"__proto__":{"admin":18446744073709551616},"constructor":1.0,"20":{"longer":1,"b":2,"1":3},"3":2}';
 
 const steps = (body: string) => `{"nodes":[
   {"id":"trigger-node","type":"trigger","data":{"config":{"triggerType":"manual"}}},
