@@ -18,6 +18,8 @@ const POLL_MS = 24 * 3_600_000;
 
 export async function startGateway(planes?: readonly Plane[]): Promise<Running> {
   const assembly = await assemble(planes, POLL_MS);
+  // On a busy machine it serves the copy of the file's gateway before it, until it has read the database.
+  await assembly.runtime.snapshots.poll();
   const { port } = await assembly.gateway.listen('proxy', 0, '127.0.0.1');
   onFileEnd(() => assembly.close(200));
   return { ...assembly, port };

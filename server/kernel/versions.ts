@@ -1,8 +1,12 @@
 import { Refusal } from './errors.ts';
 
-/** The dated minor versions of /v1, oldest first; each later one would carry transforms down to the one before (interface rule 64 §7). */
-export const VERSIONS = [{ version: '2026-08-05', released_at: '2026-08-05', summary: 'First public version.' }] as const;
-export const NEWEST: string = VERSIONS.at(-1)!.version;
+type Version = { readonly version: string; readonly released_at: string; readonly summary: string };
+
+/** The dated minor versions of /v1, newest first; each would carry transforms down to the one after it (interface rule 64 §7). */
+export const VERSIONS: readonly [Version, ...Version[]] = [
+  { version: '2026-08-05', released_at: '2026-08-05', summary: 'First public version.' },
+];
+export const NEWEST = VERSIONS[0].version;
 
 /**
  * The version a request runs under; absent means the newest.

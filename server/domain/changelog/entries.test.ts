@@ -11,7 +11,7 @@ test('every version of the API has its entry, of the day it was released', () =>
   }
   assert.deepEqual(
     CHANGELOG.filter(({ id }) => id.startsWith('api-')).map(({ id }) => id),
-    [...VERSIONS].reverse().map(({ version }) => `api-${version}`),
+    VERSIONS.map(({ version }) => `api-${version}`),
   );
 });
 

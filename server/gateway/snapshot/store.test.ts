@@ -252,7 +252,8 @@ test('a change reloads the slice it belongs to and no other, and nothing when no
 test('a slice that was emptied is not taken for one that did not change, nor is a copy on disk for the truth', async () => {
   const w = await workspace();
   const { row, text } = await w.key();
-  const { pool } = watchedPool();
+  let held: Promise<void> | undefined;
+  const { pool } = watchedPool(() => held);
   const disk = createDisk(path.join(directory, 'emptied'), rootKeys());
   const make = () => new Snapshots({ pool, disk, egress: egressSettings({}), maxAgeMs: 60_000 });
   const first = make();
@@ -271,7 +272,12 @@ test('a slice that was emptied is not taken for one that did not change, nor is 
   await db().api_keys.deleteMany({ where: { tenant_id: w.tenant.id } });
   const reborn = make();
   after(() => reborn.close());
-  await reborn.start();
+  const loaded = Promise.withResolvers<void>();
+  held = loaded.promise;
+  await reborn.start(0);
+  assert.ok(reborn.byId(w.tenant.id)?.live.key(keyId), 'a database that takes long is not waited for: the copy is served');
+  loaded.resolve();
+  await reborn.poll();
   assert.equal(reborn.byId(w.tenant.id)?.live.key(keyId), undefined);
 });
 

@@ -36,7 +36,7 @@ export function versionsSeen(ctx: Ctx): Promise<z.input<typeof SeenVersions>> {
       for (const { id, ...key } of found) keys.set(id, key);
     }
     return {
-      versions: [...VERSIONS].reverse().map((one, i) => ({ ...one, newest: i === 0 })),
+      versions: VERSIONS.map((one, i) => ({ ...one, newest: i === 0 })),
       since: since.toISOString(),
       seen: rows.map(({ sandbox, api_key_id, version, named, _sum, _max }) => ({
         ...{ space: spaceOf(sandbox), api_key_id, version, named },

@@ -3,10 +3,13 @@ import { randomBuffer } from '#server/crypto/random.ts';
 import { FrameCursor } from './frame-cursor.ts';
 
 export type TunnelEnd = 'closed' | 'idle' | 'age' | 'revoked' | 'shutdown';
-export type TunnelLimits = { readonly idleMs: number; readonly totalMs: number; readonly graceMs: number };
+export type TunnelLimits = { readonly idleMs: number; readonly totalMs: number; readonly graceMs: number; readonly lingerMs: number };
 
-/** Interface rule 12 §11. `graceMs`: how long a frame that is under way, and then the other end, is waited for. */
-export const LIMITS: TunnelLimits = { idleMs: 300_000, totalMs: 24 * 3_600_000, graceMs: 1_000 };
+/**
+ * Interface rule 12 §11. `graceMs`: how long a frame that is under way is waited for once the tunnel has to end. `lingerMs`: after one end hung up, how long
+ * the other may neither take nor send anything.
+ */
+export const LIMITS: TunnelLimits = { idleMs: 300_000, totalMs: 24 * 3_600_000, graceMs: 1_000, lingerMs: 10_000 };
 
 const GOING_AWAY = 1001;
 
@@ -30,6 +33,10 @@ export class Tunnel {
   readonly #ended: (why: TunnelEnd) => void;
   readonly #idle: NodeJS.Timeout;
   readonly #total: NodeJS.Timeout;
+  #late: NodeJS.Timeout | undefined;
+  #linger: NodeJS.Timeout | undefined;
+  /** The end that hasn't hung up yet. */
+  #left: Duplex | undefined;
   #why: TunnelEnd | undefined;
   #open = 2;
 
@@ -61,13 +68,17 @@ export class Tunnel {
     if (this.#why !== undefined) return;
     this.#why = why;
     for (const side of [this.#up, this.#down]) if (side.frames.atBoundary) this.#close(side);
-    this.#hangUpIn(this.#limits.graceMs);
+    this.#late = setTimeout(() => {
+      this.#up.from.destroy();
+      this.#down.from.destroy();
+    }, this.#limits.graceMs);
   }
 
   #carry(side: Side): void {
     const { from, to } = side;
     from.on('data', (bytes: Buffer) => this.#pass(side, bytes));
     to.on('drain', () => from.resume());
+    to.once('finish', () => this.#renewLinger());
     // Which of the two failed, and by what, is nobody's business here: 'close' follows.
     from.on('error', () => undefined);
     from.once('end', () => {
@@ -78,6 +89,7 @@ export class Tunnel {
   }
 
   #pass(side: Side, bytes: Buffer): void {
+    this.#renewLinger();
     if (side.over) return;
     const boundary = side.frames.pass(bytes);
     const last = this.#why !== undefined && boundary >= 0 ? bytes.subarray(0, boundary) : bytes;
@@ -100,23 +112,22 @@ export class Tunnel {
   #closed(side: Side): void {
     side.over = true;
     this.#open--;
-    if (!side.to.destroyed) {
+    if (this.#open > 0) {
+      this.#left = side.to;
       if (side.to.writable) side.to.end();
-      this.#hangUpIn(this.#limits.graceMs);
+      // What it still sends is read off: bytes that nobody read would turn our last ones into a reset.
+      side.to.resume();
+      this.#renewLinger();
+      return;
     }
-    if (this.#open > 0) return;
-    clearTimeout(this.#idle);
-    clearTimeout(this.#total);
-    clearTimeout(this.#late);
+    for (const timer of [this.#idle, this.#total, this.#late, this.#linger]) clearTimeout(timer);
     this.#ended(this.#why ?? 'closed');
   }
 
-  #late: NodeJS.Timeout | undefined;
-  #hangUpIn(ms: number): void {
-    this.#late ??= setTimeout(() => {
-      this.#up.from.destroy();
-      this.#down.from.destroy();
-    }, ms);
+  #renewLinger(): void {
+    if (this.#left === undefined) return;
+    clearTimeout(this.#linger);
+    this.#linger = setTimeout(() => this.#left?.destroy(), this.#limits.lingerMs);
   }
 }
 
