@@ -148,6 +148,36 @@ test("a price of one's own holds in its space only, and the list's price counts 
   assert.equal((await made(w.live, 'ai_spend.prices.put', { ...own, input_per_mtok: 1 })).input_per_mtok, 1);
 });
 
+test("a price of one's own says what images and tiers cost, and the audit log says what changed", async () => {
+  const w = await workspace();
+  const name = { provider: 'custom', model: 'house-images' };
+  const image_prices = [
+    { size: '1024x1024', quality: 'hd', usd: 0.08 },
+    { size: null, quality: null, usd: 0.04 },
+  ];
+  const put = await made(w.live, 'ai_spend.prices.put', { ...name, image_prices: [image_prices[0], { usd: 0.04 }], priority_surcharge: 0 });
+  assert.deepEqual([put.image_prices, put.priority_surcharge, put.flex_discount], [image_prices, 0, null]);
+  const again = await made(w.live, 'ai_spend.prices.put', { ...name, image_prices, per_input_image_usd: 0.01, flex_discount: 0.5 });
+  assert.deepEqual([again.per_input_image_usd, again.flex_discount, again.priority_surcharge], [0.01, 0.5, null]);
+  const { details } = await db().audit_logs.findFirstOrThrow({
+    where: { tenant_id: w.tenant.id, resource_type: 'ai_price' },
+    orderBy: { seq: 'desc' },
+  });
+  const { changes } = details as { changes: { field: string; from: unknown; to: unknown }[] };
+  assert.deepEqual(
+    new Map(changes.map(({ field, from, to }) => [field, [from, to]])),
+    new Map([
+      ['per_input_image_usd', [null, 0.01]],
+      ['flex_discount', [null, 0.5]],
+      ['priority_surcharge', [0, null]],
+    ]),
+  );
+  for (const wrong of [[], [{ size: '1K', usd: 1 }], [{ usd: -1 }], [{ usd: 1 }, { usd: 2 }], [{ usd: 0.0000001 }]])
+    await assert.rejects(made(w.live, 'ai_spend.prices.put', { ...name, image_prices: wrong }), { type: 'validation_error' });
+  const listed = await made(w.live, 'ai_spend.prices.list', { provider: 'openai', q: 'dall-e-3' });
+  assert.deepEqual(listed[0].image_prices[0], { size: '1024x1024', quality: 'standard', usd: 0.04 });
+});
+
 test('calls beyond the window go when their usage was folded, and usage stays', async () => {
   const w = await workspace();
   const ts = new Date(Date.now() - 10 * 86_400_000).toISOString();
@@ -198,7 +228,7 @@ test('a boost raises the budgets of a gateway until it ends', async () => {
   assert.equal((await made(w.live, 'ai_gateways.update', { id: gateway.id, budget_boost: null })).budget_boost, null);
 });
 
-test('a model without a price that passed a budget is told of, once a day for each agent and model', async () => {
+test('a model or a tier without a price that passed a budget is told of, once a day for each agent and model', async () => {
   const w = await workspace();
   const events = await watchEvents(w.live, 'ai.model.unpriced');
   const [passed, priced] = [newId(), newId()];
@@ -207,12 +237,15 @@ test('a model without a price that passed a budget is told of, once a day for ea
   await insertCalls(sql(), w.live, [...Array.from({ length: 3 }, () => ({ agent_id: passed, ts })), { agent_id: priced, ts }]);
   const data = { warnings: ['unpriced_model'], provider: 'openai', final_model: 'new-model' };
   await db().ai_request_logs.updateMany({ where: { agent_id: passed }, data });
-  assert.equal(await noticeUnpricedModels(now), 1);
+  const fast = newId();
+  await insertCalls(sql(), w.live, [{ agent_id: fast, ts, provider: 'xai', model: 'grok' }]);
+  await db().ai_request_logs.updateMany({ where: { agent_id: fast }, data: { warnings: ['unpriced_tier'] } });
+  assert.equal(await noticeUnpricedModels(now), 2);
   assert.equal(await noticeUnpricedModels(now), 0, 'the same day');
-  assert.equal(await raiseWaitingAlerts(db(), new Date(now.getTime() + 6_000)), 1);
+  assert.equal(await raiseWaitingAlerts(db(), new Date(now.getTime() + 6_000)), 2);
   assert.deepEqual(
-    (await events()).map(({ data: { agent_id, provider, model } }) => [agent_id, provider, model]),
-    [[passed, 'openai', 'new-model']],
+    new Set((await events()).map(({ data: { agent_id, provider, model } }) => `${agent_id} ${provider} ${model}`)),
+    new Set([`${passed} openai new-model`, `${fast} xai grok`]),
   );
 });
 
