@@ -18,6 +18,7 @@ import { Pagination } from '#components/ui/pagination.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
+import { otherPrices } from './image-prices.ts';
 import { spendSearch } from './list-search.ts';
 import type { PriceRow } from './rows.ts';
 
@@ -42,6 +43,12 @@ const columns = [
     header: 'Cached input',
     meta: { align: 'right', hideBelow: 'md' },
     cell: ({ getValue }) => rate(getValue()),
+  }),
+  column.display({
+    id: 'others',
+    header: 'Images and tiers',
+    meta: { hideBelow: 'lg' },
+    cell: ({ row: { original } }) => <span className="text-ink-2 text-xs">{otherPrices(original).join(' · ') || '—'}</span>,
   }),
   column.accessor('context_tokens', {
     header: 'Context',

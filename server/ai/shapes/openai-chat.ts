@@ -1,6 +1,7 @@
 import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, table, textAt } from '../json.ts';
 import { changed, DONE, dataOf, jsonOf, made, mentions, type StreamEvent } from '../stream/event.ts';
-import { openAiUsage, withTier } from '../usage/provider-counts.ts';
+import { openAiUsage } from '../usage/provider-counts.ts';
+import { withTier } from '../usage/tier.ts';
 import {
   type Adapter,
   blockedTool,

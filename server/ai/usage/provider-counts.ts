@@ -1,14 +1,8 @@
 import { countAt, isObject, type JsonObject, objectsOf, textAt } from '../json.ts';
-import { noUsage, SERVICE_TIERS, type Usage } from './usage.ts';
+import { noUsage, type Usage } from './usage.ts';
 
 // Counts of each provider (spec/51 §9.1) in our classes. A part that claims to be larger than its whole is cut to it; an object without one believable
 // count gives undefined, and the call is estimated.
-
-/** The usage with the tier that the answer says it was processed in. */
-export function withTier(usage: Usage | undefined, answer: unknown): Usage | undefined {
-  const tier = SERVICE_TIERS.find((one) => one === textAt(answer, 'service_tier'));
-  return usage && tier ? { ...usage, tier } : usage;
-}
 
 /** OpenAI chat, completions and embeddings, and who speaks like them; DeepSeek names its cached part otherwise. */
 export function openAiUsage(usage: unknown): Usage | undefined {
@@ -17,7 +11,14 @@ export function openAiUsage(usage: unknown): Usage | undefined {
   if (!isObject(usage) || (prompt === undefined && completion === undefined)) return undefined;
   const cached = countAt(usage.prompt_tokens_details, 'cached_tokens') ?? countAt(usage, 'prompt_cache_hit_tokens') ?? 0;
   const written = countAt(usage.prompt_tokens_details, 'cache_write_tokens') ?? 0;
-  return withParts(prompt ?? 0, cached, written, completion ?? 0, countAt(usage.completion_tokens_details, 'reasoning_tokens') ?? 0);
+  const counted = withParts(
+    prompt ?? 0,
+    cached,
+    written,
+    completion ?? 0,
+    countAt(usage.completion_tokens_details, 'reasoning_tokens') ?? 0,
+  );
+  return { ...counted, output_image: Math.min(counted.output_text, countAt(usage.completion_tokens_details, 'image_tokens') ?? 0) };
 }
 
 export function responsesUsage(usage: unknown): Usage | undefined {
@@ -28,6 +29,23 @@ export function responsesUsage(usage: unknown): Usage | undefined {
   const written = countAt(usage.input_tokens_details, 'cache_write_tokens') ?? 0;
   return withParts(input ?? 0, cached, written, output ?? 0, countAt(usage.output_tokens_details, 'reasoning_tokens') ?? 0);
 }
+
+/**
+ * OpenAI's image models count the tokens of pictures apart from those of text. Where an answer doesn't split its counts, all of them count as pictures, the
+ * dearer kind.
+ */
+export function imagesUsage(usage: unknown): Usage | undefined {
+  const counted = responsesUsage(usage);
+  if (!counted || !isObject(usage)) return undefined;
+  return {
+    ...counted,
+    input_image: Math.min(counted.input_uncached, picturesIn(usage.input_tokens_details, counted.input_uncached)),
+    output_image: Math.min(counted.output_text, picturesIn(usage.output_tokens_details, counted.output_text)),
+  };
+}
+
+const picturesIn = (details: unknown, all: number): number =>
+  countAt(details, 'image_tokens') ?? all - (countAt(details, 'text_tokens') ?? 0);
 
 /** Anthropic: `input_tokens` leaves out both cache counts. */
 export function anthropicUsage(usage: unknown): Usage | undefined {
@@ -54,11 +72,15 @@ export function geminiUsage(usage: unknown): Usage | undefined {
   const candidates = countAt(usage, 'candidatesTokenCount');
   if (!isObject(usage) || (prompt === undefined && candidates === undefined)) return undefined;
   const cached = Math.min(prompt ?? 0, countAt(usage, 'cachedContentTokenCount') ?? 0);
+  const drawn = objectsOf(usage.candidatesTokensDetails)
+    .filter(({ modality }) => modality === 'IMAGE')
+    .reduce((sum, detail) => sum + (countAt(detail, 'tokenCount') ?? 0), 0);
   return {
     ...noUsage,
     input_uncached: (prompt ?? 0) - cached + (countAt(usage, 'toolUsePromptTokenCount') ?? 0),
     input_cached: cached,
     output_text: candidates ?? 0,
+    output_image: Math.min(candidates ?? 0, drawn),
     reasoning: countAt(usage, 'thoughtsTokenCount') ?? 0,
   };
 }

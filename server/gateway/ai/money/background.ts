@@ -72,7 +72,7 @@ function usageOf(answer: JsonObject, counted: Usage | undefined): Usage | undefi
 }
 
 function difference(now: Usage, before: Usage): Usage {
-  const counts = Object.keys(noUsage).filter((name) => name !== 'source') as Exclude<keyof Usage, 'source' | 'tier'>[];
-  const changed = Object.fromEntries(counts.map((name) => [name, now[name] - before[name]]));
+  const counts = Object.keys(noUsage).filter((name) => name !== 'source') as Exclude<keyof Usage, 'source' | 'tier' | 'image'>[];
+  const changed = Object.fromEntries(counts.map((name) => [name, now[name] - (before[name] ?? 0)]));
   return { ...noUsage, ...changed, source: now.source };
 }
