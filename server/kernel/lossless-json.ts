@@ -119,11 +119,12 @@ function* unmarkSteps(value: unknown, mark: string): Steps<unknown> {
  * What a column of type `Json` holds of a value: its text where it holds what the database client would change, since that reads every number as a double and
  * takes `__proto__` for no member. `jsonOfColumn` reads it back. Only for columns whose value is an object or a list, which a text is not.
  */
-export const columnJson = <T>(value: T): T => (isChangedByClient(value) ? (JSON.stringify(value) as T) : value);
+export const columnJson = <T>(value: T): T => (isPlainJson(value) ? value : (JSON.stringify(value) as T));
 
-function isChangedByClient(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return isExact(value) || Object.hasOwn(value, '__proto__') || Object.values(value).some(isChangedByClient);
+/** Whether a value has neither a number with digits of its own nor a member `__proto__`, which others that carry JSON change, lose or refuse. */
+export function isPlainJson(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return !isExact(value) && !Object.hasOwn(value, '__proto__') && Object.values(value).every(isPlainJson);
 }
 
 /** The value of such a column. */
