@@ -61,7 +61,7 @@ const restricted: readonly { name: RegExp; only: readonly string[]; type?: boole
 
 /** Folders whose JSON is what customers gave: its numbers keep their digits (server/kernel/lossless-json.ts). */
 const CUSTOMER_JSON =
-  /^(?:server\/(?:api|trpc|crypto\/transit|custody\/(?:ai|fields|mcp|vaults)|ai|mcp|domain\/(?:ai-gateways|client-tokens|clients|crypto-keys|deliveries|encryption|explorer|mcp-servers|routes|vaults|workflows)|gateway\/(?:ai|ephemeral|mcp|templates|upstream-auth))|components\/(?:ai-gateways|clients|crypto-keys|dev-pane|encryption|explorer|logs|mcp-servers|routes|vaults|workflows))\//;
+  /^(?:server\/(?:api|trpc|crypto\/transit|custody\/(?:ai|fields|mcp|vaults)|ai|mcp|domain\/(?:ai-gateways|client-tokens|clients|crypto-keys|deliveries|encryption|explorer|mcp-servers|routes|vaults|workflows)|gateway\/(?:ai|ephemeral|mcp|templates|upstream-auth))|components\/(?:ai-gateways|clients|crypto-keys|dev-pane|encryption|explorer|logs|mcp-servers|routes|vaults|workflows))\/|^server\/gateway\/core\/echo\.ts$/;
 /** What these parse there has no number of a customer that is kept. */
 const PLAIN_JSON: Readonly<Record<string, string>> = {
   'server/ai/pii/entities/credential.ts': 'judges the header of a token',
