@@ -14,7 +14,7 @@ const definition = {
       id: 'reply',
       type: 'transform',
       position: { x: -160, y: 272 },
-      data: { config: { fields: { text: 'Large: {{trigger.data.total}}', account: new LosslessNumber('7615917337495251231') } } },
+      data: { config: { fields: { text: 'Large: {{trigger.data.total}}' } } },
     },
   ],
   edges: [

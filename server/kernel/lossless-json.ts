@@ -1,32 +1,11 @@
 import { isEscaped, unguessable } from './json-strings.ts';
+import { isExact, isNumber, LosslessNumber } from './lossless-number.ts';
 import { atOnce, STRIDE, type Steps } from './slices.ts';
 
 // JSON of customers, which is stored, signed and sent as its author wrote it: 1299.10 keeps its last digit and 2^60 its value, where a double would change
 // both. A value keeps numbers and names; only a text (`json-text.ts`) also keeps the order of names such as "2" and repeated names.
 
-/** A number that a double would write differently, as the text it was. `JSON.stringify` writes that text. */
-export class LosslessNumber {
-  readonly value: string;
-  constructor(value: string) {
-    this.value = value;
-  }
-  toString(): string {
-    return this.value;
-  }
-  /** The nearest double. */
-  valueOf(): number {
-    return Number(this.value);
-  }
-  toJSON(): unknown {
-    return rawJson(this.value);
-  }
-}
-
-export const isExact = (value: unknown): value is LosslessNumber => value instanceof LosslessNumber;
-export const isNumber = (value: unknown): value is number | LosslessNumber => typeof value === 'number' || isExact(value);
-
-/** ES2025; the compiler's library doesn't know it yet. Browsers without it write the nearest double. */
-const { rawJSON: rawJson = Number } = JSON as unknown as { rawJSON?: (text: string) => unknown };
+export { isExact, isNumber, LosslessNumber };
 
 /**
  * A JSON text, whose shape its reader has bounded, as values; a number that a double would write differently is a `LosslessNumber`, which `JSON.stringify`
