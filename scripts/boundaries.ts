@@ -61,7 +61,7 @@ const restricted: readonly { name: RegExp; only: readonly string[]; type?: boole
 
 /** Folders whose JSON is what customers gave: its numbers keep their digits (server/kernel/lossless-json.ts). */
 const CUSTOMER_JSON =
-  /^(?:server\/(?:api|trpc|crypto\/transit|custody\/(?:ai|fields|mcp|vaults)|ai|mcp|domain\/(?:ai-gateways|client-tokens|clients|crypto-keys|deliveries|encryption|explorer|mcp-servers|routes|vaults|workflows)|gateway\/(?:ai|ephemeral|mcp|templates|upstream-auth))|components\/(?:ai-gateways|clients|crypto-keys|dev-pane|encryption|explorer|logs|mcp-servers|routes|vaults|workflows))\//;
+  /^(?:server\/(?:api|trpc|crypto\/transit|custody\/(?:ai|fields|mcp|vaults)|ai|mcp|domain\/(?:ai-gateways|client-tokens|clients|crypto-keys|deliveries|encryption|explorer|mcp-servers|routes|vaults|workflows)|gateway\/(?:ai|ephemeral|mcp|templates|upstream-auth))|components\/(?:ai-gateways|clients|crypto-keys|dev-pane|encryption|explorer|logs|mcp-servers|routes|vaults|workflows))\/|^server\/gateway\/core\/echo\.ts$/;
 /** What these parse there has no number of a customer that is kept. */
 const PLAIN_JSON: Readonly<Record<string, string>> = {
   'server/ai/pii/entities/credential.ts': 'judges the header of a token',
@@ -249,7 +249,7 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
       ? undefined
       : 'only the platform and the domain know the database client';
   // The dashboard reads JSON of customers by the same module, so that a form sends back the digits it was shown.
-  if (from === 'components' && target === 'server/kernel/lossless-json.ts') return undefined;
+  if (from === 'components' && /^server\/kernel\/lossless-(?:json|number)\.ts$/.test(target)) return undefined;
   if (!rights.includes(to))
     return `${from} may import only ${rights.filter((right) => !right.startsWith('generated')).join(', ') || 'zod'}`;
   if (from === 'components' && to === 'domain' && !isSchema(target) && !isShared(target))
