@@ -1,5 +1,5 @@
 import { defaultShouldDehydrateQuery, dehydrate, type QueryClient } from '@tanstack/react-query';
-import { isPlainJson } from '#server/kernel/lossless-json.ts';
+import { isPlainJson } from '#server/kernel/plain-json.ts';
 
 /**
  * What the server has read for a page, for the cache of its browser. React passes plain values only and fails the whole page for others, so an answer with a

@@ -1,6 +1,7 @@
 import { isEscaped, unguessable } from './json-strings.ts';
 import { isExact, isNumber, LosslessNumber } from './lossless-number.ts';
 import { inOrder, isIndex, isOrderOfEngine, objectOf } from './name-order.ts';
+import { everyObject } from './plain-json.ts';
 import { atOnce, STRIDE, type Steps } from './slices.ts';
 
 // JSON of customers, which is stored, signed and sent as its author wrote it: 1299.10 keeps its last digit and 2^60 its value, where a double would change
@@ -174,17 +175,6 @@ function setMember(object: Record<string, unknown>, name: string, value: unknown
  */
 export const columnJson = <T>(value: T): T =>
   everyObject(value, (names) => isOrderOfEngine(names) && isOrderOfColumn(names)) ? value : (JSON.stringify(value) as T);
-
-/** Whether a value has no number with digits of its own, no member `__proto__` and no name out of order, which others that carry JSON change, lose or refuse. */
-export const isPlainJson = (value: unknown): boolean => everyObject(value, isOrderOfEngine);
-
-/** Whether a value is of plain JSON, with names that are in order. */
-function everyObject(value: unknown, areInOrder: (names: readonly string[]) => boolean): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  if (isExact(value) || Object.hasOwn(value, '__proto__')) return false;
-  if (!Array.isArray(value) && !areInOrder(Object.keys(value))) return false;
-  return Object.values(value).every((member) => everyObject(member, areInOrder));
-}
 
 /** By the length in bytes, then by bytes. Names beyond ASCII are taken for moved: a text keeps them all the same. */
 const isOrderOfColumn = (names: readonly string[]): boolean =>
