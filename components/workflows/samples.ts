@@ -1,5 +1,4 @@
 import type { PageSamples } from '#components/shell/page-family.ts';
-import { LosslessNumber } from '#server/kernel/lossless-json.ts';
 
 const definition = {
   nodes: [
@@ -26,7 +25,7 @@ const definition = {
 export const samples: PageSamples = {
   make: async (post) => {
     const { id } = await post('/workflows', { name: 'page-test', definition });
-    const started = await post(`/workflows/${id}/execute`, { input: { total: 120, account: new LosslessNumber('7615917337495251231') } });
+    const started = await post(`/workflows/${id}/execute`, { input: { total: 120 } });
     const page = `/workflows/${id}`;
     return [page, ...['runs', 'versions', 'activity', 'settings'].map((tab) => `${page}?tab=${tab}`), `/runs/${started.id}`];
   },
