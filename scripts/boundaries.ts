@@ -249,7 +249,7 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
       ? undefined
       : 'only the platform and the domain know the database client';
   // The dashboard reads JSON of customers by the same module, so that a form sends back the digits it was shown.
-  if (from === 'components' && /^server\/kernel\/lossless-(?:json|number)\.ts$/.test(target)) return undefined;
+  if (from === 'components' && /^server\/kernel\/(?:lossless-(?:json|number)|plain-json)\.ts$/.test(target)) return undefined;
   if (!rights.includes(to))
     return `${from} may import only ${rights.filter((right) => !right.startsWith('generated')).join(', ') || 'zod'}`;
   if (from === 'components' && to === 'domain' && !isSchema(target) && !isShared(target))
