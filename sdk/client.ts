@@ -18,8 +18,6 @@ export type SallyportOptions = {
   service_version?: string;
   user_agent?: string;
   fetch?: Fetch;
-  /** Reads the JSON of answers. Default: `JSON.parse`, which rounds numbers beyond 2^53. */
-  parse?: (text: string) => unknown;
 };
 
 /** What every operation answers: `data`, and `meta` with the request ID, of lists with the page. */
@@ -44,7 +42,6 @@ export const SERVICE_VERSION = '2026-08-05';
 /** A client of the Management API. */
 export function createSallyport(options: SallyportOptions = {}): Sallyport {
   const fetchIt = options.fetch ?? fetch;
-  const parse = options.parse ?? JSON.parse;
   const { origin, credential } = connection(options, fetchIt);
   const send = transport({
     credential,
@@ -61,7 +58,7 @@ export function createSallyport(options: SallyportOptions = {}): Sallyport {
     const address = `${origin}/v1${addressOf(path, call)}`;
     const answer = await send(new Request(address, { method, headers, body, signal: call.signal ?? null }));
     const text = await answer.text();
-    return (text === '' ? {} : parse(text)) as Envelope<T>;
+    return (text === '' ? {} : JSON.parse(text)) as Envelope<T>;
   };
   return Object.assign(operations(request), { request });
 }

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { parseExact } from './exact-json.ts';
 import { CliError } from './exit.ts';
 import { dataOf } from './operation-input.ts';
 import { printAnswer } from './output.ts';
@@ -21,7 +20,7 @@ export function addApiCommand(program: Command, { terminal }: Shared): void {
       if (!/^(?:GET|POST|PUT|PATCH|DELETE)$/.test(method)) throw new CliError(`${given} is not a method of this API.`);
       if (!/^\/[^\\]*$/.test(path) || /(?:^|\/)\.\.?(?:[/?#]|$)/.test(path))
         throw new CliError('The path starts with / and has no "." or ".." in it.');
-      const { sallyport } = openSession(terminal, flags, { parse: parseExact });
+      const { sallyport } = openSession(terminal, flags);
       const body = await dataOf(flags.data, terminal);
       if (method === 'DELETE' && !flags.yes) {
         if (!terminal.canAsk) throw new CliError('DELETE needs --yes where nobody can be asked.');

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Field, Operation } from '../operation.ts';
 import { paginate, paginateFeed } from '../paginate.ts';
-import { parseExact } from './exact-json.ts';
 import { CliError } from './exit.ts';
 import { type Flags, flagOf, inputOf, RESERVED_FLAGS } from './operation-input.ts';
 import { printAnswer, printRows, printWarnings, warningsOf } from './output.ts';
@@ -73,9 +72,8 @@ function parsedValue(field: Field, text: string): unknown {
   if (field.nullable && text === 'null') return null;
   if (field.type === 'string') return text;
   try {
-    if (field.type === 'json') return parseExact(text);
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'number' && (field.type === 'number' || Number.isSafeInteger(value))) return value;
+    if (field.type === 'json' || (typeof value === 'number' && (field.type === 'number' || Number.isInteger(value)))) return value;
   } catch {
     // refused below
   }
@@ -84,11 +82,8 @@ function parsedValue(field: Field, text: string): unknown {
   );
 }
 
-/** What is printed has the digits of the answer. */
-const reading = { parse: parseExact };
-
 async function perform(operation: Operation, args: readonly string[], flags: Flags & Chosen, { terminal }: Shared): Promise<void> {
-  const { sallyport } = operation.anonymous ? openAnonymous(terminal, flags, reading) : openSession(terminal, flags, reading);
+  const { sallyport } = operation.anonymous ? openAnonymous(terminal, flags) : openSession(terminal, flags);
   const call = await inputOf(operation, args, flags, terminal);
   if (operation.destructive && flags.yes !== true) {
     const target = args.length > 0 ? ` ${args.join(' ')}` : '';

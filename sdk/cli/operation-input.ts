@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import type { Call } from '../client.ts';
 import type { Field, Operation } from '../operation.ts';
-import { isExactNumber, parseExact } from './exact-json.ts';
 import { CliError } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -39,7 +38,7 @@ async function bodyOf(operation: Operation, flags: Flags, terminal: Terminal): P
   if (!operation.body) return undefined;
   const { fields, required } = operation.body;
   const base = await dataOf(flags.data as string | undefined, terminal);
-  if (base !== undefined && (typeof base !== 'object' || base === null || Array.isArray(base) || isExactNumber(base)))
+  if (base !== undefined && (typeof base !== 'object' || base === null || Array.isArray(base)))
     throw new CliError('--data must be a JSON object.');
   const body: Record<string, unknown> = { ...base };
   // What is asked for depends on the rest.
@@ -55,7 +54,7 @@ export async function dataOf(data: string | undefined, terminal: Terminal): Prom
   if (data === undefined) return undefined;
   const text = await textOf(data, terminal);
   try {
-    return parseExact(text);
+    return JSON.parse(text) as unknown;
   } catch {
     // The text isn't repeated: it may hold secrets.
     throw new CliError(`--data is not JSON${data.startsWith('@') ? ` (${data.slice(1)})` : ''}.`);

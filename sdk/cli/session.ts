@@ -1,4 +1,4 @@
-import { createSallyport, type Sallyport, type SallyportOptions } from '../client.ts';
+import { createSallyport, type Sallyport } from '../client.ts';
 import { apiKey, type Credential, environmentCredential, RENEW_BEFORE_MS } from '../credential.ts';
 import { importDpopKey } from '../dpop.ts';
 import { SallyportError } from '../error.ts';
@@ -18,18 +18,16 @@ export type Session = {
 };
 
 export type Chosen = { profile?: string; host?: string };
-/** How answers are read. */
-type Reading = Pick<SallyportOptions, 'parse'>;
 
 export const CLI_USER_AGENT = 'service-cli/0.1.0';
 
 /** The profile that was named, else the credential of the environment, else the current profile. @throws CliError when nobody is signed in */
-export function openSession(terminal: Terminal, chosen: Chosen, reading: Reading = {}): Session {
+export function openSession(terminal: Terminal, chosen: Chosen): Session {
   const environment = environmentSettings(terminal.env);
   const name = chosen.profile ?? environment.profile;
   const origin = originOf(chosen.host ?? environment.base_url ?? LOCAL[spaceOf(environment.api_key ?? environment.access_token ?? '')]);
   const given = name === undefined ? environmentCredential(environment, { origin }) : undefined;
-  if (given) return session(undefined, origin, given, reading);
+  if (given) return session(undefined, origin, given);
   const file = credentialsFile(terminal.env);
   const profiles = readProfiles(file, terminal.error);
   const selected = name ?? profiles.current;
@@ -44,18 +42,17 @@ export function openSession(terminal: Terminal, chosen: Chosen, reading: Reading
     throw new CliError(`Profile "${selected}" belongs to ${profile.host}.`, {
       next_step: `Run: service-cli login --host ${chosen.host} --profile NAME`,
     });
-  const credential = profile.kind === 'api_key' ? apiKey(profile.api_key) : storedLogin(file, selected, profile);
-  return session(selected, profile.host, credential, reading);
+  return session(selected, profile.host, profile.kind === 'api_key' ? apiKey(profile.api_key) : storedLogin(file, selected, profile));
 }
 
 /** For operations that need no credential, such as signing up. */
-export function openAnonymous(terminal: Terminal, { host }: Chosen, reading: Reading = {}): Pick<Session, 'sallyport'> {
+export function openAnonymous(terminal: Terminal, { host }: Chosen): Pick<Session, 'sallyport'> {
   const base_url = host ?? environmentSettings(terminal.env).base_url ?? LOCAL.live;
-  return { sallyport: createSallyport({ base_url, credential: null, user_agent: CLI_USER_AGENT, ...reading }) };
+  return { sallyport: createSallyport({ base_url, credential: null, user_agent: CLI_USER_AGENT }) };
 }
 
-function session(profile: string | undefined, host: string, credential: Credential, reading: Reading): Session {
-  return { profile, host, credential, sallyport: createSallyport({ base_url: host, credential, user_agent: CLI_USER_AGENT, ...reading }) };
+function session(profile: string | undefined, host: string, credential: Credential): Session {
+  return { profile, host, credential, sallyport: createSallyport({ base_url: host, credential, user_agent: CLI_USER_AGENT }) };
 }
 
 /** Tokens of a login in the credentials file. They are renewed by one process at a time; the others take what it wrote. */
