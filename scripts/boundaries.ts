@@ -251,8 +251,9 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
     return rights.includes('generated') || (type && rights.includes('generated:type'))
       ? undefined
       : 'only the platform and the domain know the database client';
-  // The dashboard reads JSON of customers by the same module, so that a form sends back the digits it was shown.
-  if (from === 'components' && target === 'server/kernel/lossless-json.ts') return undefined;
+  // The dashboard reads JSON of customers by the same module, so that a form sends back the digits it was shown. So do the client library and the command line.
+  if ((from === 'components' || from === 'sdk') && target === 'server/kernel/lossless-json.ts') return undefined;
+  if (from === 'sdk' && target === 'server/kernel/json-text.ts') return undefined;
   if (!rights.includes(to))
     return `${from} may import only ${rights.filter((right) => !right.startsWith('generated')).join(', ') || 'zod'}`;
   if (from === 'components' && to === 'domain' && !isSchema(target) && !isShared(target))
