@@ -7,7 +7,11 @@ import table from '../generated/operations.json' with { type: 'json' };
 import { type Reply, startServer } from '../hostile-server.fixture.ts';
 import type { OperationTable } from '../operation.ts';
 import { cli } from './cli.fixture.ts';
+import { configurationOf } from './config/check.ts';
+import { parseText } from './config/files.ts';
+import { changesBetween } from './config/kind.ts';
 import { flagOf, RESERVED_FLAGS } from './operation-input.ts';
+import { toYaml } from './yaml.ts';
 
 // Numbers and names of a document go through the command line as they were written, both ways, whatever the operation.
 
@@ -92,4 +96,22 @@ test('an answer is printed with its numbers, as JSON, as a table and as an objec
     const { out } = await run(args);
     for (const one of numbers) assert.ok(out.includes(one), `${args.join(' ')}: ${one} in ${out}`);
   }
+});
+
+test('a file is read and written with its numbers, whether YAML or JSON', () => {
+  const body =
+    '{ id: 7615917337495251231, r: 1.10, e: 1e400, neg: -0, big: 123456789012345678901234567890.10, hex: 0x1f, plus: +7, half: .5 }';
+  const { value } = parseText('a.yaml', `format: 1\nclients: [{ name: a, ip_address: 203.0.113.1, ip_notes: ${body} }]`);
+  const [client] = configurationOf([{ file: 'a.yaml', value, lineOf: () => 1 }]).resources.clients;
+  const written =
+    '{"id":7615917337495251231,"r":1.10,"e":1e400,"neg":-0,"big":123456789012345678901234567890.10,"hex":31,"plus":7,"half":0.5}';
+  assert.equal(JSON.stringify(client?.entry.ip_notes), written);
+  const again = parseText('b.yaml', toYaml({ notes: client?.entry.ip_notes })).value as { notes: unknown };
+  assert.equal(JSON.stringify(again.notes), written);
+  assert.equal(JSON.stringify((parseText('c.json', `{"notes":${written}}`).value as { notes: unknown }).notes), written);
+  const digits = (text: string) => parseText('d.yaml', `id: ${text}`).value as { name: string };
+  assert.equal(changesBetween(digits('7615917337495251231'), digits('7615917337495251232')).length, 1);
+  const { value: typed } = parseText('e.yaml', 'format: 1\nroutes: [{ name: a, target_base_url: "https://a.b", timeout_ms: 300.0 }]');
+  assert.equal(configurationOf([{ file: 'e.yaml', value: typed, lineOf: () => 1 }]).resources.routes[0]?.entry.timeout_ms, 300);
+  assert.throws(() => parseText('f.yaml', 'a: .inf'), /has a number that is none/);
 });
