@@ -2,6 +2,7 @@ import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, table,
 import { changed, DONE, dataOf, jsonOf, made, mentions, type StreamEvent } from '../stream/event.ts';
 import { openAiUsage } from '../usage/provider-counts.ts';
 import { withTier } from '../usage/tier.ts';
+import type { Usage } from '../usage/usage.ts';
 import {
   type Adapter,
   blockedTool,
@@ -120,7 +121,7 @@ export const openAiChat: Adapter = {
   },
   tools,
 
-  usage: (answer) => withTier(openAiUsage(objectOf(answer).usage), answer),
+  usage: usageOf,
   answerTexts: (answer) => choicesOf(answer).flatMap(({ message }) => (isObject(message) ? outputTexts(message) : [])),
   answerText(answer) {
     const message = objectOf(choicesOf(answer)[0]?.message);
@@ -144,6 +145,12 @@ export const openAiChat: Adapter = {
   },
   stream: streamGrammar(),
 };
+
+/** Of an answer or a chunk; Groq has a place of its own for it. */
+function usageOf(answer: unknown): Usage | undefined {
+  const { usage, x_groq } = objectOf(answer);
+  return withTier(openAiUsage(usage) ?? openAiUsage(objectOf(x_groq).usage), answer);
+}
 
 /**
  * Has the provider report usage in the stream (spec/51 §9.2). False when the caller had not asked for it, so that the report must be taken out again.
@@ -291,8 +298,7 @@ function streamGrammar(): StreamGrammar {
     texts: () => [],
     usage(event, before) {
       if (!mayHold(event, '"usage"')) return before;
-      const chunk = objectOf(jsonOf(event));
-      return withTier(openAiUsage(chunk.usage) ?? openAiUsage(objectOf(chunk.x_groq).usage), chunk) ?? before;
+      return usageOf(jsonOf(event)) ?? before;
     },
     textMembers: ['"content"', '"arguments"', '"reasoning_content"'],
     finish(event) {
