@@ -3,6 +3,8 @@ import { grouped } from '#server/kernel/numbers.ts';
 // Clients that are known by the address of a document about themselves (interface rule 21 §12, draft-ietf-oauth-client-id-metadata-document). Isomorphic.
 
 export const MAX_CLIENT_URL_LENGTH = 512;
+/** RFC 6761 §6.3, and names that are only found inside a network; a trailing dot is the same name. */
+const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|localdomain)\.?$|^[^.]+\.$/;
 
 /** Whether a client ID is such an address, well formed or not: no ID of ours has a colon. */
 export const isClientUrl = (clientId: string): boolean => /^https?:/i.test(clientId);
@@ -22,7 +24,7 @@ export function clientUrlProblem(clientId: string): string | null {
   if (clientId.includes('?')) return 'The address must have no query.';
   if (url.username !== '' || url.password !== '' || clientId.includes('@')) return 'The address must have no user name or password.';
   if (url.pathname === '/') return 'The address must have a path.';
-  if (url.hostname.startsWith('[') || /^[\d.]+$/.test(url.hostname) || !url.hostname.includes('.'))
+  if (url.hostname.startsWith('[') || /^[\d.]+$/.test(url.hostname) || !url.hostname.includes('.') || LOCAL_NAME.test(url.hostname))
     return 'The host of the address must be a public domain name.';
   if (url.href !== clientId || /%2e|%2f|%5c/i.test(url.pathname))
     return 'The address must be written the way browsers read it, without dot segments or a default port.';
