@@ -29,10 +29,12 @@ export function routingPolicy(...places: readonly Entry[]): Record<string, unkno
   const fails = first('allowed_fails');
   const cooldown = first('cooldown_time');
   return {
-    ...(retries ? { max_attempts: retries + 1, retry_on: ['429', '5xx', 'timeout'] } : {}),
-    ...(timeout ? { attempt_timeout_ms: timeout * 1000 } : {}),
+    ...(retries ? { max_attempts: Math.round(retries) + 1, retry_on: ['429', '5xx', 'timeout'] } : {}),
+    ...(timeout ? { attempt_timeout_ms: Math.round(timeout * 1000) } : {}),
     // It fails more often than it may.
-    ...(fails ? { circuit: { failure_threshold: fails + 1, ...(cooldown ? { cooldown_ms: cooldown * 1000 } : {}) } } : {}),
+    ...(fails
+      ? { circuit: { failure_threshold: Math.round(fails) + 1, ...(cooldown ? { cooldown_ms: Math.round(cooldown * 1000) } : {}) } }
+      : {}),
   };
 }
 
