@@ -125,7 +125,7 @@ test('a document or redirect URI that isn’t good ends on a page, and sends nob
   const cases: [query: Record<string, string>, text: RegExp][] = [
     [{ client_id: client_id.replace('https:', 'http:') }, /https/],
     [{ client_id: `${client_id}?x=1` }, /query/],
-    [{ client_id: `${documents.origin}/nothing.json` }, /HTTP 404/],
+    [{ client_id: `${documents.origin}/nothing.json` }, /gave no document that can be used/],
     [{ client_id: 'https://10.0.0.1/c.json' }, /domain name/],
     [{ redirect_uri: 'https://evil.example/cb' }, /redirect/],
     [{ redirect_uri: 'http://localhost:51234/callback' }, /redirect/],
