@@ -1,8 +1,9 @@
-import { dehydrate, HydrationBoundary } from '@tanstack/react-query';
+import { HydrationBoundary, hashKey } from '@tanstack/react-query';
 import { createTRPCOptionsProxy, type TRPCOptionsProxy } from '@trpc/tanstack-react-query';
 import { headers } from 'next/headers';
 import { notFound } from 'next/navigation';
 import type { ReactNode } from 'react';
+import { dehydrated } from '#components/trpc/dehydrated.ts';
 import { newQueryClient } from '#components/trpc/query-client.ts';
 import { type ServedCall, ServedCalls } from '#components/trpc/served-calls.tsx';
 import { dashboardContext } from '#server/trpc/context.ts';
@@ -16,7 +17,7 @@ export type SpacePage = {
 
 /**
  * Runs the page's queries on the server with the visitor's own rights and hands the answers to the client's cache, so that the first paint has
- * data. A query that is refused here is asked again by the client, which shows the refusal.
+ * data. A query that is refused here is asked again by the client, which shows the refusal, and so is one whose answer React can't pass.
  */
 export async function Prefetch({
   workspace,
@@ -34,21 +35,25 @@ export async function Prefetch({
   const ctx = dashboardContext({ headers: await headers(), method: 'GET', workspace, space });
   const queryClient = newQueryClient();
   const trpc = createTRPCOptionsProxy<AppRouter>({ ctx, router: appRouter, queryClient });
-  const served = await Promise.all(
-    queries(trpc).map(async (query): Promise<ServedCall[]> => {
+  const calls = await Promise.all(
+    queries(trpc).map(async (query): Promise<(ServedCall & { hash: string })[]> => {
       const options = query as Parameters<typeof queryClient.prefetchQuery>[0];
       const began = performance.now();
       await queryClient.prefetchQuery(options);
       const [path, asked] = (options.queryKey ?? []) as unknown as [string[]?, { input?: unknown }?];
-      // What was refused here is asked again by the browser, which notes it.
-      if (!path || queryClient.getQueryState(options.queryKey ?? [])?.status !== 'success') return [];
+      if (!path) return [];
       const procedure = path.join('.');
-      return [{ procedure, input: shownInput(procedure, asked?.input), ms: Math.round(performance.now() - began), at: Date.now() }];
+      const hash = hashKey(options.queryKey ?? []);
+      return [{ hash, procedure, input: shownInput(procedure, asked?.input), ms: Math.round(performance.now() - began), at: Date.now() }];
     }),
   );
+  const state = dehydrated(queryClient);
+  const handed = new Set(state.queries.map(({ queryHash }) => queryHash));
+  // What isn't handed over is asked again by the browser, which notes it.
+  const served = calls.flat().flatMap(({ hash, ...call }) => (handed.has(hash) ? [call] : []));
   return (
-    <HydrationBoundary state={dehydrate(queryClient)}>
-      <ServedCalls requestId={ctx.request_id} calls={served.flat()} />
+    <HydrationBoundary state={state}>
+      <ServedCalls requestId={ctx.request_id} calls={served} />
       {children}
     </HydrationBoundary>
   );

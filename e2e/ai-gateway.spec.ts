@@ -108,6 +108,8 @@ test('A1: from a provider’s key to the first streamed call of the OpenAI SDK, 
 
   await page.goto(at('/ai'));
   await page.getByRole('button', { name: 'New agent' }).first().click();
+  // The form loads its providers first: its person types without a click into it.
+  await expect(page.getByLabel('Name', { exact: true })).toBeFocused();
   await page.getByLabel('Name', { exact: true }).fill(`Support bot ${run}`);
   await page.getByRole('radio', { name: /Your own route/ }).check();
   await page.getByRole('combobox', { name: 'Route' }).fill(`${run}`);

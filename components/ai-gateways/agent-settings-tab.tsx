@@ -42,7 +42,7 @@ export function AgentSettings({ agent, tab }: { agent: Agent; tab: SettingsTab }
     <>
       {warning && <Callout tone="warn" title={warning} />}
       {fixed && (
-        <Callout title={`Calls go to ${agent.provider} by a route that was made with this agent`}>
+        <Callout title="Calls go through a route that was created with this agent">
           {agent.primary_route_id && (
             <Link className={textLink} href={path(`/routes/${agent.primary_route_id}`)}>
               Open the route

@@ -33,7 +33,7 @@ export const AGENT_SETTINGS = {
   upstream: [
     {
       title: 'Upstream',
-      description: 'The route says where calls go and which secret they carry.',
+      description: 'Where calls go, and what happens when that fails.',
       settings: [
         { name: 'primary_route_id', label: 'Primary route', kind: 'one', from: 'routes', empty: 'No route: calls are refused' },
         {
@@ -41,7 +41,7 @@ export const AGENT_SETTINGS = {
           label: 'Base URL',
           kind: 'text',
           mono: true,
-          hint: 'Where the provider is called. Leave empty for its usual address. The key goes along to another host, so an Owner or Admin confirms that.',
+          hint: 'Leave empty for the provider’s own address. If the agent has a key, an Owner or Admin confirms a move to another host, which gets the key.',
         },
         {
           name: 'fallback_route_ids',

@@ -65,7 +65,7 @@ export function AgentTable({ agents, create }: { agents: readonly Row[] | undefi
       rowHref={(row) => path(`/ai/agents/${row.id}`)}
       empty={
         <EmptyState icon={<BotMessageSquare />} title="No agents yet" action={create}>
-          An agent is a governed door to one provider: its own URL, models, budget and privacy rules.
+          An agent is a governed endpoint for one provider, with its own URL, models, budget and privacy rules.
         </EmptyState>
       }
     />

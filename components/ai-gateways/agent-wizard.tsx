@@ -178,7 +178,7 @@ function SetUp({ onClose, gatewayId, onCreated }: Omit<Props, 'open'> & { onCrea
           <Field
             label="Base URL"
             required={provider?.needs_upstream ?? false}
-            hint="A server in your own network works too, once the operator has opened its address."
+            hint={`${provider?.needs_upstream ? '' : 'Leave empty for the provider’s own address. '}A private address must be allowed by the operator.`}
           >
             <Input
               mono

@@ -45,7 +45,7 @@ export function AgentsView() {
     <Page>
       <PageHeader
         title="Agents"
-        description="Each is a governed door to one provider, with its own URL and tokens."
+        description="Each is a governed endpoint for one provider, with its own URL and tokens."
         usage={limit}
         actions={create}
       />

@@ -18,13 +18,15 @@ import { Pagination } from '#components/ui/pagination.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
+import { usdRate } from './amounts.ts';
+import { otherPrices } from './image-prices.ts';
 import { spendSearch } from './list-search.ts';
 import type { PriceRow } from './rows.ts';
 
 const PriceSheet = lazyOverlay(() => import('./price-sheet.tsx').then((module) => module.PriceSheet), whenOpen);
 
 const column = columnsFor<PriceRow>();
-const rate = (value: number | null) => <span className="figures">{value === null ? '—' : `$${value.toString()}`}</span>;
+const rate = (value: number | null) => <span className="figures">{value === null ? '—' : usdRate(value)}</span>;
 const columns = [
   column.accessor('model', {
     header: 'Model',
@@ -42,6 +44,12 @@ const columns = [
     header: 'Cached input',
     meta: { align: 'right', hideBelow: 'md' },
     cell: ({ getValue }) => rate(getValue()),
+  }),
+  column.display({
+    id: 'others',
+    header: 'Images and tiers',
+    meta: { hideBelow: 'lg' },
+    cell: ({ row: { original } }) => <span className="text-ink-2 text-xs">{otherPrices(original).join(' · ') || '—'}</span>,
   }),
   column.accessor('context_tokens', {
     header: 'Context',

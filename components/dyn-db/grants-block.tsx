@@ -15,7 +15,11 @@ export function GrantsBlock({ open = false, ...given }: GrantsFor & { open?: boo
   return (
     <details open={open || undefined} className="rounded-lg border border-line-strong bg-subtle">
       <summary className="flex min-h-9 cursor-pointer select-none items-center px-3 text-ink-2 text-xs hover:text-ink">
-        {given.iam ? 'Set up the database user and its IAM policy' : 'Create the admin user with these grants'}
+        {given.iam
+          ? 'Set up the database user and its IAM policy'
+          : given.exists
+            ? 'Grant the admin user what it lacks'
+            : 'Create the admin user with these grants'}
       </summary>
       <CodeBlock snippets={grantsFor(given, setup.data)} className="rounded-t-none border-0 border-line-strong border-t" />
     </details>

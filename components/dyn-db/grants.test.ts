@@ -12,9 +12,10 @@ import { grantsFor } from './grants.ts';
 // The scripts that the page offers, run on real servers: the admin user lacks nothing afterwards, and every built-in template works with it.
 
 const ADMIN = { username: 'sallyport', password: 'password-of-the-admin' };
-const script = (engine: 'postgres' | 'mysql', database: string, dialect: string) =>
+const script = (engine: 'postgres' | 'mysql', database: string, dialect: string, exists = false) =>
   (
-    grantsFor({ engine, iam: false, username: ADMIN.username, database, region: '' }).find(({ label }) => label === dialect)?.code ?? ''
+    grantsFor({ engine, iam: false, username: ADMIN.username, database, region: '', exists }).find(({ label }) => label === dialect)
+      ?.code ?? ''
   ).replace('CHOOSE A PASSWORD', ADMIN.password);
 
 type Work = {
@@ -70,6 +71,17 @@ test('PostgreSQL: the script gives the admin what built-in templates need, and n
   await admin.close();
   await mintAndRemove({ engine: 'postgres', database: 'shop', open, access: 'readonly' });
   await mintAndRemove({ engine: 'postgres', database: 'shop', open, access: 'readwrite' });
+});
+
+test('PostgreSQL: the script for a user that exists gives it what it lacks, again too', async () => {
+  const server = await postgresServer();
+  await server.query(`CREATE ROLE ${ADMIN.username} WITH LOGIN PASSWORD '${ADMIN.password}'`);
+  const target: DatabaseTarget = { engine: 'postgres', host: 'db.example.com', port: null, database: 'shop', ...ADMIN, options: {} };
+  const admin = await openDatabase(target, hereAt(server.host));
+  assert.notDeepEqual(await admin.missingPrivileges(), []);
+  for (let time = 0; time < 2; time += 1) await server.query(script('postgres', 'shop', 'SQL', true));
+  assert.deepEqual(await admin.missingPrivileges(), []);
+  await admin.close();
 });
 
 test('MariaDB: the script gives the admin what built-in templates need, on this database and none with a similar name', {

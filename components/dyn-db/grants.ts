@@ -1,13 +1,14 @@
 import type { Snippet } from '#components/ui/code-block.tsx';
 import type { Engine } from '#server/domain/dyn-db/engines.shared.ts';
 
-export type GrantsFor = { engine: Engine; iam: boolean; username: string; database: string; region: string };
+/** `exists`: the user has logged in, so that it is changed and not created. */
+export type GrantsFor = { engine: Engine; iam: boolean; username: string; database: string; region: string; exists?: boolean };
 /** Who assumes a role of IAM: this installation, for this workspace alone. Null where that isn't known. */
 export type Trusted = { external_id: string | null; aws_principal: string | null };
 
 /** What gives the admin user of a connection the rights that the built-in templates need, and no more than the engine makes possible. */
 export function grantsFor(
-  { engine, iam, username, database, region }: GrantsFor,
+  { engine, iam, username, database, region, exists = false }: GrantsFor,
   trusted: Trusted = NOBODY,
 ): readonly [Snippet, ...Snippet[]] {
   const user = username || (iam ? 'app_user' : 'sallyport');
@@ -17,7 +18,7 @@ export function grantsFor(
     return [{ id: 'sql', label: 'SQL', language: 'text', code: sql }, policyOf(user, region), trustOf(trusted)];
   }
   const [first, ...others] = LABELS[engine];
-  const of = (label: string): Snippet => ({ id: label, label, language: 'text', code: SCRIPTS[engine](user, name, label) });
+  const of = (label: string): Snippet => ({ id: label, label, language: 'text', code: SCRIPTS[engine](user, name, label, exists) });
   return [of(first), ...others.map(of)];
 }
 
@@ -30,11 +31,11 @@ const LABELS: Readonly<Record<Engine, readonly [string, ...string[]]>> = {
 /** Stands where the person puts the password in: it is never written into a script. */
 const PASSWORD = 'CHOOSE A PASSWORD';
 
-const SCRIPTS: Readonly<Record<Engine, (user: string, database: string, dialect: string) => string>> = {
-  postgres(user, database) {
+const SCRIPTS: Readonly<Record<Engine, (user: string, database: string, dialect: string, exists: boolean) => string>> = {
+  postgres(user, database, _, exists) {
     const [admin, base] = [doubled(user, '"'), doubled(database, '"')];
     return [
-      `CREATE ROLE ${admin} WITH LOGIN CREATEROLE PASSWORD '${PASSWORD}';`,
+      exists ? `ALTER ROLE ${admin} CREATEROLE;` : `CREATE ROLE ${admin} WITH LOGIN CREATEROLE PASSWORD '${PASSWORD}';`,
       `GRANT pg_signal_backend TO ${admin};`,
       '',
       `-- In the database ${base}, as the owner of its tables:`,
@@ -47,31 +48,33 @@ const SCRIPTS: Readonly<Record<Engine, (user: string, database: string, dialect:
       `ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO ${admin} WITH GRANT OPTION;`,
     ].join('\n');
   },
-  mysql(user, database, dialect) {
+  mysql(user, database, dialect, exists) {
     const admin = `'${user.replaceAll('\\', '\\\\').replaceAll("'", "''")}'@'%'`;
     return [
-      `CREATE USER ${admin} IDENTIFIED BY '${PASSWORD}';`,
+      ...(exists ? [] : [`CREATE USER ${admin} IDENTIFIED BY '${PASSWORD}';`]),
       `GRANT CREATE USER, PROCESS, ${dialect === 'MariaDB' ? 'CONNECTION ADMIN' : 'CONNECTION_ADMIN'} ON *.* TO ${admin};`,
       `GRANT SELECT ON mysql.user TO ${admin};`,
       // An underscore stands for any character in the name of a database there.
       `GRANT SELECT, INSERT, UPDATE, DELETE ON ${doubled(database.replaceAll('_', '\\_'), '`')}.* TO ${admin} WITH GRANT OPTION;`,
     ].join('\n');
   },
-  mssql(user, database) {
+  mssql(user, database, _, exists) {
     const [admin, base] = [bracketed(user), bracketed(database)];
     return [
       'USE master;',
-      `CREATE LOGIN ${admin} WITH PASSWORD = N'${PASSWORD}';`,
+      ...(exists ? [] : [`CREATE LOGIN ${admin} WITH PASSWORD = N'${PASSWORD}';`]),
       `GRANT ALTER ANY LOGIN, ALTER ANY CONNECTION, VIEW SERVER STATE TO ${admin};`,
       '',
       `USE ${base};`,
-      `CREATE USER ${admin} FOR LOGIN ${admin};`,
+      `${exists ? `IF USER_ID(N'${user.replaceAll("'", "''")}') IS NULL ` : ''}CREATE USER ${admin} FOR LOGIN ${admin};`,
       '-- Only db_owner may add members to db_datareader and db_datawriter:',
       `ALTER ROLE db_owner ADD MEMBER ${admin};`,
     ].join('\n');
   },
-  mongo(user, database) {
+  mongo(user, database, _, exists) {
+    const roles = `[{ role: "userAdmin", db: ${JSON.stringify(database)} }, "sallyportSessions"]`;
     return [
+      ...(exists ? ['// Leave this out if the role exists:'] : []),
       'db.getSiblingDB("admin").createRole({',
       '  role: "sallyportSessions",',
       '  privileges: [',
@@ -80,11 +83,15 @@ const SCRIPTS: Readonly<Record<Engine, (user: string, database: string, dialect:
       '  ],',
       '  roles: []',
       '})',
-      'db.getSiblingDB("admin").createUser({',
-      `  user: ${JSON.stringify(user)},`,
-      '  pwd: passwordPrompt(),',
-      `  roles: [{ role: "userAdmin", db: ${JSON.stringify(database)} }, "sallyportSessions"]`,
-      '})',
+      ...(exists
+        ? [`db.getSiblingDB("admin").grantRolesToUser(${JSON.stringify(user)}, ${roles})`]
+        : [
+            'db.getSiblingDB("admin").createUser({',
+            `  user: ${JSON.stringify(user)},`,
+            '  pwd: passwordPrompt(),',
+            `  roles: ${roles}`,
+            '})',
+          ]),
     ].join('\n');
   },
 };

@@ -60,6 +60,7 @@ export function TestConnection({ connection }: Props) {
         {result && result.missing_privileges.length > 0 && (
           <GrantsBlock
             open
+            exists
             engine={connection.engine}
             iam={connection.execution_mode === 'iam'}
             username={connection.admin_username ?? connection.iam_db_user ?? ''}

@@ -37,16 +37,39 @@ export function traceOf(value: unknown): Trace {
   };
 }
 
+/** The phases of all planes, in an order that is right for each of them. */
 const NAMES: Record<string, string> = {
+  start: 'Receive message',
+  describe: 'Describe server',
   inspect: 'Parse request',
   authenticate: 'Authenticate',
+  guard: 'Check access',
   find_route: 'Find route',
   match_client: 'Match client',
   admit: 'Authorize caller',
   restrict: 'Check restrictions',
   detect_loop: 'Detect loops',
+  verify_signature: 'Verify signature',
   limit: 'Apply rate limits',
   rewrite: 'Inject and rewrite',
+  change_fields: 'Apply field actions',
+  sign_upstream: 'Sign for upstream',
+  find_agent: 'Find agent',
+  authorize: 'Authorize token',
+  open_host: 'Find target',
+  address: 'Find target',
+  read_body: 'Read body',
+  find_credential: 'Find credential',
+  resolve_host: 'Resolve host',
+  open: 'Decrypt secrets',
+  send: 'Send request',
+  own_objects: 'Check stored objects',
+  choose_model: 'Choose model',
+  judge_stream: 'Check streaming',
+  filter_tools: 'Filter tools',
+  clamp: 'Limit output tokens',
+  control: 'Apply AI controls',
+  serve: 'Prepare call',
 };
 
 /** The phases in their order, then the wait for the upstream, then what is left of our own time. A refused call stopped in its last phase. */

@@ -88,7 +88,7 @@ export function ClientList() {
   const [search, setSearch] = useQueryStates(clientSearch);
   const handed = useHanded(person);
   const list = useQuery(trpc.oauthClients.list.queryOptions({}));
-  const usage = useLimit('oauth_clients', 'clients');
+  const usage = useLimit('oauth_clients', 'registered clients');
   const readOnly = useForbidden('oauth_client:create');
   const form = usePanel('open');
   const words = search.q.toLowerCase();

@@ -19,3 +19,8 @@ test('an answer keeps every number as it was written, wherever it stands', async
     { numRuns: 2_000 },
   );
 });
+
+test('an answer keeps names where they stood', async () => {
+  for (const text of ['{"b":1,"2":2,"1":3}', '[{"a":{"10":true,"9":[]}}]', '{"1":1,"2":2}'])
+    assert.equal(JSON.stringify(await answered(text)), text);
+});

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { newQueryClient } from './query-client.ts';
 
-/** Milliseconds until a list in this state is read again by itself; false for never. */
-function readAgain(status: 'error' | 'success', error: unknown): unknown {
-  const again = newQueryClient().getDefaultOptions().queries?.refetchInterval;
-  assert.ok(typeof again === 'function');
-  return again({ state: { status, error } } as unknown as Parameters<typeof again>[0]);
-}
-
-test('a list that failed in an outage is read again by itself, and one that was refused is not', () => {
-  assert.equal(readAgain('error', { data: { status: 503 } }), 10_000);
-  assert.equal(readAgain('error', new TypeError('fetch failed')), 10_000, 'nothing answered');
-  assert.equal(readAgain('error', { data: { status: 403 } }), false);
-  assert.equal(readAgain('error', { data: { status: 500 } }), false);
-  assert.equal(readAgain('success', null), false);
+test('what is read again keeps its digits and the order of its names, and is shared where nothing changed', async () => {
+  const client = newQueryClient();
+  const read = (text: string) => client.fetchQuery({ queryKey: ['one'], queryFn: () => parseExact(text), staleTime: 0 });
+  for (const text of ['{"b":1,"2":1.10,"1":{"n":7615917337495251231}}', '{"b":2,"2":1.10,"1":{"n":7615917337495251232}}']) {
+    await read(text);
+    assert.equal(JSON.stringify(client.getQueryData(['one'])), text);
+  }
+  const plain = '{"a":{"b":1},"c":2}';
+  const before = (await read(plain)) as { a: unknown };
+  await read(plain.replace('2', '3'));
+  assert.equal((client.getQueryData(['one']) as typeof before).a, before.a);
 });

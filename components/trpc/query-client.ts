@@ -1,4 +1,5 @@
-import { QueryClient } from '@tanstack/react-query';
+import { QueryClient, replaceEqualDeep } from '@tanstack/react-query';
+import { isPlainJson } from '#server/kernel/plain-json.ts';
 
 /** One stale-time policy for all pages. A refusal is an answer: only lost connections and our own faults are tried again. */
 export const newQueryClient = () =>
@@ -6,6 +7,8 @@ export const newQueryClient = () =>
     defaultOptions: {
       queries: {
         staleTime: 15_000,
+        // Sharing copies objects, whose names may be in an order of their own.
+        structuralSharing: (before, now) => (isPlainJson(now) ? replaceEqualDeep(before, now) : now),
         refetchOnWindowFocus: true,
         // A list that failed while the service was away comes back by itself.
         refetchInterval: ({ state }) => state.status === 'error' && statusOf(state.error) === 503 && AGAIN_MS,

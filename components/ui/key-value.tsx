@@ -18,7 +18,7 @@ export function KeyValueList({ items, columns = 1, className }: { items: readonl
       {items.map((item, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: items are a fixed description of one object.
         <div key={index} className="flex min-h-9 items-start gap-4 border-line border-b py-1.5 last:border-b-0">
-          <dt className="w-26 shrink-0 py-0.5 text-ink-3 sm:w-40">{item.label}</dt>
+          <dt className="w-26 shrink-0 py-0.5 text-ink-3 sm:w-[min(10rem,38%)]">{item.label}</dt>
           <dd className="min-w-0 flex-1 py-0.5 [overflow-wrap:anywhere]">
             {item.copy === undefined ? (
               (item.value ?? <span className="text-ink-3">—</span>)

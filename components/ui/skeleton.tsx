@@ -3,7 +3,7 @@ import { cn } from './cn.ts';
 /** Grey bars in the place of what is coming. Bars are hidden from screen readers; the label says what is loading. */
 export function Skeleton({ lines = 1, label, className }: { lines?: number; label?: string; className?: string }) {
   return (
-    <div role={label ? 'status' : undefined} className="flex w-full flex-col gap-2">
+    <div data-skeleton role={label ? 'status' : undefined} className="flex w-full flex-col gap-2">
       {label && <span className="sr-only">{label}</span>}
       {Array.from({ length: lines }, (_, index) => (
         <span

@@ -1,4 +1,4 @@
-import { isExact } from '#server/kernel/lossless-json.ts';
+import { isExact } from '#server/kernel/lossless-number.ts';
 import { type Document, sampleOf, stepOf, TRIGGER_ID, upstreamOf } from './document.ts';
 
 /** A value that an expression can refer to: what is written between the braces, and what it was in the last run. */

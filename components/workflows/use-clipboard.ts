@@ -1,7 +1,6 @@
 'use client';
 
 import { useEffect, useRef } from 'react';
-import { parseExact } from '#server/kernel/lossless-json.ts';
 import { type Document, type Fragment, fragmentOf, withFragment } from './document.ts';
 
 const MARK = 'sallyport-workflow-steps';
@@ -32,10 +31,10 @@ export function useClipboard(
       event.preventDefault();
     };
     const paste = (event: ClipboardEvent) => {
-      const fragment = isElsewhere(event) ? undefined : read(event.clipboardData?.getData('text/plain') ?? '');
-      if (!fragment) return;
-      latest.current.put(fragment);
+      const text = event.clipboardData?.getData('text/plain') ?? '';
+      if (isElsewhere(event) || !text.includes(MARK)) return;
       event.preventDefault();
+      void read(text).then((fragment) => fragment && latest.current.put(fragment));
     };
     document.addEventListener('copy', copy);
     if (!readOnly) document.addEventListener('paste', paste);
@@ -53,9 +52,9 @@ function isElsewhere({ target }: ClipboardEvent): boolean {
   return Boolean(at?.closest('input, textarea, [contenteditable], [role="dialog"]')) || !document.getSelection()?.isCollapsed;
 }
 
-function read(text: string): Fragment | undefined {
-  if (!text.includes(MARK)) return undefined;
+async function read(text: string): Promise<Fragment | undefined> {
   try {
+    const { parseExact } = await import('#server/kernel/lossless-json.ts');
     const fragment = (parseExact(text) as Record<string, Partial<Fragment> | undefined>)[MARK];
     const { nodes, edges } = fragment ?? {};
     const whole =

@@ -58,7 +58,7 @@ export function VersionsTab({ workflow }: { workflow: Detail }) {
                 >
                   <span className="flex items-center gap-2">
                     <b className="font-medium">Version {one.version}</b>
-                    {one.live && <Badge tone="good">{workflow.enabled ? 'Live' : 'Current'}</Badge>}
+                    {one.live && <Badge tone="good">{workflow.enabled ? 'Active' : 'Current'}</Badge>}
                   </span>
                   <span className="text-ink-3 text-xs">
                     <Time value={one.created_at} /> {one.created_by ? `by ${one.created_by.name}` : 'by the API'}

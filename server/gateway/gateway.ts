@@ -5,6 +5,7 @@ import { uuidV7 } from '#server/crypto/random.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { asksForControl, type ControlSockets } from './agents/control-sockets.ts';
 import { asksForTunnel, type Tunnels } from './agents/tunnels.ts';
+import { bareHeaders } from './core/bare-refusal.ts';
 import { newCall, type Upgrade } from './core/call.ts';
 import { countRefusal } from './core/call-meter.ts';
 import { type RequestOrigin, requestOrigin } from './core/client-address.ts';
@@ -64,13 +65,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   let leaving = false;
   return {
     async listen(portPlane, port, address) {
-      const onRefused = (req: IncomingMessage, res: GatewayResponse) => {
-        const host = requestOrigin(req, options.trustedProxies).host;
-        stampMatch(req, res, planeOf({ portPlane, host, target: req.url ?? '' }, options.hosts), req.url ?? '');
-      };
       const server = createListener({
         onRequest: (req, res, arrivedAt) => receive(options, portPlane, req, res, arrivedAt, leaving),
-        onRefused,
+        isApi: portPlane === 'api' || portPlane === 'sandbox',
         trustedProxies: options.trustedProxies,
         ...upgradesOf(options, portPlane, () => leaving),
       });
@@ -78,7 +75,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (options.trustedProxies.length > 0) {
         const onRequest = (req: IncomingMessage, res: GatewayResponse, arrivedAt: number) =>
           receive(options, portPlane, req, res, arrivedAt, leaving, undefined, true);
-        doors.add(openHttp2(server, { onRequest, onRefused, trustedProxies: options.trustedProxies }));
+        doors.add(openHttp2(server, { onRequest, trustedProxies: options.trustedProxies }));
       }
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
@@ -186,7 +183,7 @@ function receive(
   if (leaving) res.setHeader('Connection', 'close');
   if (!head.ok) spoil(req, res);
   const origin = requestOrigin(req, options.trustedProxies);
-  if (!head.ok) return refuseHead(options, portPlane, req, res, requestId, origin.address, origin.host, head);
+  if (!head.ok) return refuseHead(options, portPlane, req, res, arrivedAt, requestId, origin.address, origin.host, head);
   if (head.target === '/healthz') return bare(req, res, 200, { status: 'ok' }, requestId);
   const match = planeOf({ portPlane, host: origin.host, target: head.target }, options.hosts);
   if (head.target === '/readyz' || head.target === '/readyz?only=calls')
@@ -256,7 +253,7 @@ function tenantCall(
     return bare(req, res, known ? 404 : 503, { error: { type, message, request_id: requestId } }, requestId);
   }
   if (isBrowserAtRoot(match.target, req)) {
-    res.writeHead(302, { Location: options.adminUrl, 'Content-Length': 0, 'Cache-Control': 'no-store', 'X-Request-Id': requestId });
+    res.writeHead(302, { Location: options.adminUrl, 'Content-Length': 0, ...bareHeaders(requestId) });
     res.end();
     return;
   }
@@ -306,7 +303,8 @@ async function untenantedCall(
   if (!entry) {
     const gone = { refusal: aiRefusal('tenant_unavailable', "This workspace can't be served."), presented: true };
     const challenge = plane.challenge?.(space, target);
-    refuseUntenanted(req, res, { plane: plane.name, challenge, requestId, began: arrivedAt }, 'refusal' in named ? named : gone);
+    const about = { plane: plane.name, challenge, requestId, began: arrivedAt, sandbox: space === 'test' };
+    refuseUntenanted(req, res, about, 'refusal' in named ? named : gone);
     return;
   }
   const [snapshot, otherSpace] = space === 'test' ? [entry.test, entry.live] : [entry.live, entry.test];
@@ -348,12 +346,13 @@ async function identifiedCall(
   pipeline.serve(newCall({ ...start, host: found.host ?? host }));
 }
 
-/** A head no plane may see. On a tenant host it is answered, and logged, in that plane's words. */
+/** A head no plane may see, answered in the words of the plane or surface that it was for. On a tenant host it is logged. */
 function refuseHead(
   options: GatewayOptions,
   portPlane: PortPlane,
   req: IncomingMessage,
   res: GatewayResponse,
+  arrivedAt: number,
   requestId: string,
   sourceAddress: string,
   host: string,
@@ -372,6 +371,14 @@ function refuseHead(
     return pipeline.refuse(call, refused(fault.type, fault.message));
   }
   countRefusal(fault.type);
+  if (pipeline && match.plane !== 'tenant') {
+    const { plane } = pipeline;
+    const sandbox = match.plane === 'api' && match.space === 'test';
+    const about = { plane: plane.name, requestId, began: arrivedAt, sandbox };
+    const refusal = refused(fault.type, fault.message);
+    if (plane.identify) return refuseWithoutTenant(req, res, about, refusal);
+    return refuseUntenanted(req, res, { ...about, challenge: undefined }, { refusal: asAiRefusal(refusal), presented: false });
+  }
   if (!pipeline && match.plane !== 'unknown' && match.plane !== 'wrap')
     return options.frontDoor.refuse(req, res, { match, requestId }, fault);
   bare(req, res, fault.status, { error: { type: fault.type, message: fault.message, request_id: requestId } }, requestId);

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { bareHead } from './core/bare-refusal.ts';
 import type { GatewayResponse } from './core/gateway-response.ts';
 import { type Health, type Needs, readiness } from './core/health.ts';
 import { discardBody } from './core/listener.ts';
@@ -27,10 +28,7 @@ export async function tellReadiness(
 export function bare(req: IncomingMessage, res: GatewayResponse, status: number, body: object, requestId: string): void {
   const text = JSON.stringify(body);
   res.writeHead(status, {
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': Buffer.byteLength(text),
-    'Cache-Control': 'no-store',
-    'X-Request-Id': requestId,
+    ...bareHead(text, requestId),
     ...(status === 503 && { 'Retry-After': '5' }),
   });
   res.end(req.method === 'HEAD' ? undefined : text);

@@ -1,33 +1,13 @@
 import { isEscaped, unguessable } from './json-strings.ts';
-import { inOrder, isIndex, objectOf } from './name-order.ts';
+import { isExact, isNumber, LosslessNumber } from './lossless-number.ts';
+import { inOrder, isIndex, isOrderOfEngine, objectOf } from './name-order.ts';
+import { everyObject } from './plain-json.ts';
 import { atOnce, STRIDE, type Steps } from './slices.ts';
 
 // JSON of customers, which is stored, signed and sent as its author wrote it: 1299.10 keeps its last digit and 2^60 its value, where a double would change
 // both, and names such as "2" stay where they stood, where an engine puts them first. Only a text (`json-text.ts`) also keeps repeated names.
 
-/** A number that a double would write differently, as the text it was. `JSON.stringify` writes that text. */
-export class LosslessNumber {
-  readonly value: string;
-  constructor(value: string) {
-    this.value = value;
-  }
-  toString(): string {
-    return this.value;
-  }
-  /** The nearest double. */
-  valueOf(): number {
-    return Number(this.value);
-  }
-  toJSON(): unknown {
-    return rawJson(this.value);
-  }
-}
-
-export const isExact = (value: unknown): value is LosslessNumber => value instanceof LosslessNumber;
-export const isNumber = (value: unknown): value is number | LosslessNumber => typeof value === 'number' || isExact(value);
-
-/** ES2025; the compiler's library doesn't know it yet. Browsers without it write the nearest double. */
-const { rawJSON: rawJson = Number } = JSON as unknown as { rawJSON?: (text: string) => unknown };
+export { isExact, isNumber, LosslessNumber };
 
 /**
  * A JSON text, whose shape its reader has bounded, as values; a number that a double would write differently is a `LosslessNumber`, which `JSON.stringify`
@@ -190,24 +170,16 @@ function setMember(object: Record<string, unknown>, name: string, value: unknown
 
 /**
  * What a column of type `Json` holds of a value: its text where it holds what the client or the database would change. The client reads every number as a
- * double and takes `__proto__` for no member; the database orders names by their length. `jsonOfColumn` reads it back. Only for columns whose value is an object or a list, which a text is not.
+ * double and takes `__proto__` for no member; the database orders names by their length. `jsonOfColumn` reads it back. Only for columns whose value is an
+ * object or a list, which a text is not.
  */
-export const columnJson = <T>(value: T): T => (isChangedByColumn(value) ? (JSON.stringify(value) as T) : value);
-
-function isChangedByColumn(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (isExact(value)) return true;
-  if (Array.isArray(value)) return value.some(isChangedByColumn);
-  const names = Object.keys(value);
-  return (
-    names.some((name, i) => name === '__proto__' || (i > 0 && !isOrderOfColumn(names[i - 1] as string, name))) ||
-    Object.values(value).some(isChangedByColumn)
-  );
-}
+export const columnJson = <T>(value: T): T =>
+  everyObject(value, (names) => isOrderOfEngine(names) && isOrderOfColumn(names)) ? value : (JSON.stringify(value) as T);
 
 /** By the length in bytes, then by bytes. Names beyond ASCII are taken for moved: a text keeps them all the same. */
-const isOrderOfColumn = (a: string, b: string): boolean =>
-  ASCII.test(a) && ASCII.test(b) && (a.length === b.length ? a < b : a.length < b.length);
+const isOrderOfColumn = (names: readonly string[]): boolean =>
+  names.every((name, i) => ASCII.test(name) && (i === 0 || comesBefore(names[i - 1] as string, name)));
+const comesBefore = (a: string, b: string): boolean => (a.length === b.length ? a < b : a.length < b.length);
 const ASCII = /^[ -~]*$/;
 
 /** The value of such a column. */

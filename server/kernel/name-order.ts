@@ -5,10 +5,15 @@
 export const isIndex = (name: string): boolean => INDEX.test(name) && Number(name) < 2 ** 32 - 1;
 const INDEX = /^(?:0|[1-9]\d{0,9})$/;
 
-/** Whether an engine tells the names of an object in this order. */
-export function isInOrder(object: object, names: readonly string[]): boolean {
-  // Most objects have no name that is moved, so that the first name tells.
-  return Object.keys(object).every((name, i) => name === names[i]);
+/** Whether names stand as an engine tells them. */
+export function isOrderOfEngine(names: readonly string[]): boolean {
+  let greatest = -1;
+  for (const name of names) {
+    const place = isIndex(name) ? Number(name) : Number.POSITIVE_INFINITY;
+    if (place < greatest) return false;
+    greatest = place;
+  }
+  return true;
 }
 
 /** The object, which tells its names in this order, and later ones behind them. Copies member by member (`{ ...object }`) lose the order: see `objectOf`. */
@@ -26,5 +31,5 @@ export function inOrder<T extends object>(object: T, names: readonly string[]): 
 export function objectOf<T>(members: readonly (readonly [string, T])[]): Record<string, T> {
   const object = Object.fromEntries(members);
   const names = members.map(([name]) => name);
-  return isInOrder(object, names) ? object : inOrder(object, names);
+  return isOrderOfEngine(names) ? object : inOrder(object, names);
 }

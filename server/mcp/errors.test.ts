@@ -29,7 +29,6 @@ const TABLE: Readonly<Record<RpcCode, readonly [rpc: number, legacy: number, mod
   guardrail_block: [-32000, 400, 400],
   guardrail_unavailable: [-32000, 503, 503],
   gateway_not_active: [-32603, 503, 503],
-  server_not_active: [-32603, 503, 503],
   // Everything else that answers a request.
   method_not_found: [-32601, 200, 404],
   invalid_params: [-32602, 200, 200],
@@ -54,6 +53,7 @@ const TABLE: Readonly<Record<RpcCode, readonly [rpc: number, legacy: number, mod
   result_too_large: [-32000, 200, 502],
   route_refused: [-32000, 200, 502],
   internal_error: [-32603, 200, 500],
+  server_not_active: [-32603, 200, 503],
 };
 
 test('every refusal has its number and status in every revision', () => {

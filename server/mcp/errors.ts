@@ -14,9 +14,10 @@ export type RpcFault = {
 
 /**
  * The number of each code and its HTTP status; the third is the status for clients of the legacy era where it is another one. Their libraries take any other
- * status than 200 for the end of the session (mcp 1.x of Python), so an error that answers a request has 200 for them unless a specification says otherwise:
- * MCP of messages and sessions that are wrong (400, 404), the interface of callers that aren't known (401), caps (429), what a token's scope or a guardrail
- * forbids (the status is its class), and what is paused (503).
+ * status than 200 for the end of the session and don't read its body (mcp 1.x of Python), so an error that answers a request has 200 for them unless a
+ * specification says otherwise: MCP of messages and sessions that are wrong (400, 404), the interface of callers that aren't known (401), caps (429), what a
+ * token's scope or a guardrail forbids (the status is its class), and a gateway that is paused (503). One server that is paused must not end a session of the
+ * aggregate, which has others.
  */
 const RPC_CODES = {
   parse_error: [-32700, 400],
@@ -60,7 +61,7 @@ const RPC_CODES = {
   result_too_large: [-32000, 502, 200],
   route_refused: [-32000, 502, 200],
   gateway_not_active: [-32603, 503],
-  server_not_active: [-32603, 503],
+  server_not_active: [-32603, 503, 200],
   internal_error: [-32603, 500, 200],
   header_mismatch: [-32020, 400],
   missing_client_capability: [-32021, 400],
@@ -77,6 +78,9 @@ export const fault = (code: RpcCode, message: string, more: Omit<RpcFault, 'code
   message,
   ...more,
 });
+
+export const GATEWAY_PAUSED = 'The gateway of this MCP server is paused or archived. Calls work again once it is active.';
+export const SERVER_PAUSED = 'This MCP server is paused. Calls work again once it is active.';
 
 export const isRpcCode = (code: string): code is RpcCode => Object.hasOwn(RPC_CODES, code);
 

@@ -86,4 +86,4 @@ const UNKNOWN_DOCUMENT =
 const UNKNOWN_CLIENT =
   "The application that sent you here isn't known, or it was disabled. Nothing was shared with it. If it worked before, ask whoever runs it to check its client ID.";
 const UNKNOWN_REDIRECT =
-  "The application that sent you here asked to be answered at an address that it hasn't registered, so the request ends here. If you develop it, register the exact redirect URI with its OAuth client.";
+  "The application that sent you here asked to be answered at an address that it hasn't registered, so the request ends here. If you develop it, add the exact redirect URI to its OAuth client or, if its client ID is a URL, to the document there.";

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { RATES, type Rate } from './rates.ts';
 
 const rate = z.number().min(0).max(1_000_000);
+const word = z.string().regex(/^[a-z0-9._-]{1,40}$/);
 const entry = z.strictObject({
   provider: z.string().min(1),
   /** Exact, or a prefix that ends in `*`. */
@@ -16,6 +17,12 @@ const entry = z.strictObject({
   /** Share that a call of the flex tier is cheaper by, 0 to 1, and one of the priority tier dearer by. */
   flex_discount: z.number().min(0).max(1).optional(),
   priority_surcharge: z.number().min(0).max(99).optional(),
+  /** What one image costs by size and quality, where the provider counts no tokens; the first row that fits is the provider's default. */
+  image_prices: z
+    .array(z.strictObject({ size: word.nullable().optional(), quality: word.nullable().optional(), usd: rate }))
+    .max(100)
+    .nullable()
+    .optional(),
   ...(Object.fromEntries(RATES.map((name) => [name, rate.optional()])) as Record<Rate, z.ZodOptional<typeof rate>>),
 });
 
@@ -23,6 +30,9 @@ const entry = z.strictObject({
 export const PriceFile = z.strictObject({ date: z.iso.date(), source: z.string().min(1), models: z.array(entry).max(20_000) });
 export type PriceFile = z.output<typeof PriceFile>;
 export type PriceEntry = PriceFile['models'][number];
+
+/** The price of an image of a size and quality, in micro-USD; null stands for any. */
+export type ImagePrice = { readonly size: string | null; readonly quality: string | null; readonly micro: bigint };
 
 /** A price that can be reckoned with: rates in micro-USD (per million tokens, or each), so that costs are whole numbers. */
 export type Price = {
@@ -33,10 +43,11 @@ export type Price = {
   readonly effectiveFrom: number;
   readonly rates: Readonly<Record<Rate, bigint | null>>;
   readonly tierThreshold: number | null;
-  /** In ten-thousandths. */
-  readonly batchDiscount: bigint;
-  readonly flexDiscount: bigint;
-  readonly prioritySurcharge: bigint;
+  /** In ten-thousandths; null where nobody said. */
+  readonly batchDiscount: bigint | null;
+  readonly flexDiscount: bigint | null;
+  readonly prioritySurcharge: bigint | null;
+  readonly images: readonly ImagePrice[];
   readonly contextTokens: number | null;
   readonly maxOutputTokens: number | null;
 };
@@ -62,8 +73,9 @@ export const priceOf = (given: PriceEntry): Price => ({
   batchDiscount: tenThousandths(given.batch_discount),
   flexDiscount: tenThousandths(given.flex_discount),
   prioritySurcharge: tenThousandths(given.priority_surcharge),
+  images: (given.image_prices ?? []).map(({ size, quality, usd }) => ({ size: size ?? null, quality: quality ?? null, micro: micro(usd) })),
   contextTokens: given.context_tokens ?? null,
   maxOutputTokens: given.max_output_tokens ?? null,
 });
 
-const tenThousandths = (share: number | null | undefined): bigint => BigInt(Math.round((share ?? 0) * 10_000));
+const tenThousandths = (share: number | null | undefined): bigint | null => (share == null ? null : BigInt(Math.round(share * 10_000)));

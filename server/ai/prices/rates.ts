@@ -16,7 +16,13 @@ export const RATES = [
   'tier_cached_input_per_mtok',
   'tier_cache_write_per_mtok',
   'per_request_usd',
+  /** Of images that are made: tokens of pictures, which providers count apart from those of text; null: as input, and as output */
+  'image_input_per_mtok',
+  'image_output_per_mtok',
+  /** Per image that is made. Of a model with `image_prices` it is the price of every other size and quality. */
   'per_image_usd',
+  /** Per image that is sent along to be edited */
+  'per_input_image_usd',
   'web_search_usd',
   /** Per million characters of text that is spoken. */
   'input_per_mchar',

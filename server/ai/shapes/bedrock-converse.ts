@@ -1,6 +1,7 @@
 import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, table, textAt } from '../json.ts';
 import { changed, jsonOf, made, nameOf, type StreamEvent } from '../stream/event.ts';
 import { converseUsage } from '../usage/provider-counts.ts';
+import { withTier } from '../usage/tier.ts';
 import {
   type Adapter,
   blockedTool,
@@ -86,7 +87,7 @@ export const bedrockConverse: Adapter = plainAdapter('bedrock-converse', {
   },
   tools,
 
-  usage: (answer) => converseUsage(objectOf(answer).usage),
+  usage: (answer) => withTier(converseUsage(objectOf(answer).usage), answer),
   answerTexts: (answer) => blockTexts('assistant', contentOf(answer), true),
   answerText: (answer) =>
     contentOf(answer)
@@ -187,7 +188,8 @@ function streamGrammar(): StreamGrammar {
       return [...open].filter((channel) => channel.startsWith(of));
     },
     texts: (event) => textsOfEvent(event, []),
-    usage: (event, before) => (nameOf(event) === 'metadata' ? (converseUsage(objectOf(jsonOf(event)).usage) ?? before) : before),
+    usage: (event, before) =>
+      nameOf(event) === 'metadata' ? (withTier(converseUsage(objectOf(jsonOf(event)).usage), jsonOf(event)) ?? before) : before,
     textMembers: ['"text"', '"input"'],
     finish: (event) => (nameOf(event) === 'messageStop' ? finishOf(objectOf(jsonOf(event)).stopReason) : undefined),
   };

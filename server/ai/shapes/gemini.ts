@@ -1,6 +1,7 @@
 import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, table, textAt } from '../json.ts';
 import { changed, jsonOf, made, mentions } from '../stream/event.ts';
 import { geminiUsage } from '../usage/provider-counts.ts';
+import { withTier } from '../usage/tier.ts';
 import {
   type Adapter,
   blockedTool,
@@ -127,7 +128,7 @@ export const gemini: Adapter = plainAdapter('gemini', {
   },
   tools,
 
-  usage: (answer) => geminiUsage(objectOf(answer).usageMetadata),
+  usage: (answer) => withTier(geminiUsage(objectOf(answer).usageMetadata), answer),
   answerTexts: (answer) => candidatesOf(answer).flatMap(({ content }) => partTexts('assistant', content)),
   answerText: (answer) =>
     partsOf(candidatesOf(answer)[0]?.content)
@@ -234,7 +235,7 @@ function streamGrammar(): StreamGrammar {
           )
         : [],
     usage: (event, before) =>
-      mentions(event, '"usageMetadata"') ? (geminiUsage(objectOf(jsonOf(event)).usageMetadata) ?? before) : before,
+      mentions(event, '"usageMetadata"') ? (withTier(geminiUsage(objectOf(jsonOf(event)).usageMetadata), jsonOf(event)) ?? before) : before,
     textMembers: ['"text"'],
     finish: (event) => (mentions(event, '"finishReason"') ? finishIn(jsonOf(event)) : undefined),
   };

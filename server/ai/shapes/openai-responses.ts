@@ -1,6 +1,7 @@
 import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, table, textAt } from '../json.ts';
 import { changed, jsonOf, made, mentions, type StreamEvent } from '../stream/event.ts';
-import { responsesUsage, withTier } from '../usage/provider-counts.ts';
+import { responsesUsage } from '../usage/provider-counts.ts';
+import { withTier } from '../usage/tier.ts';
 import type { Usage } from '../usage/usage.ts';
 import { type Adapter, blockedTool, type Delta, type FinishReason, type StreamGrammar, type TextRef, type ToolGrammar } from './adapter.ts';
 import { clampMembers, withNothing } from './common-body.ts';

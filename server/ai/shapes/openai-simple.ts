@@ -1,7 +1,7 @@
-import { isNumber } from '#server/kernel/lossless-json.ts';
 import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, textAt } from '../json.ts';
 import { changed, DONE, dataOf, jsonOf, made, mentions, type StreamEvent } from '../stream/event.ts';
-import { openAiUsage, responsesUsage } from '../usage/provider-counts.ts';
+import { kindOf } from '../usage/image-request.ts';
+import { imagesUsage, openAiUsage, responsesUsage, transcriptionUsage } from '../usage/provider-counts.ts';
 import { noUsage } from '../usage/usage.ts';
 import type { StreamGrammar, TextRef, TextRole } from './adapter.ts';
 import { clampMembers } from './common-body.ts';
@@ -91,26 +91,28 @@ export const openAiImages = plainAdapter('openai-images', {
   texts: (body) => [...textIn('user', body, 'prompt'), ...textIn('metadata', body, 'user')],
   usage(answer) {
     const images = listOf(objectOf(answer).data).length;
-    const usage = responsesUsage(objectOf(answer).usage);
-    return usage || images > 0 ? { ...(usage ?? noUsage), images } : undefined;
+    const usage = imagesUsage(objectOf(answer).usage);
+    return usage || images > 0
+      ? { ...(usage ?? noUsage), images, image: kindOf(textAt(answer, 'size'), textAt(answer, 'quality')) }
+      : undefined;
   },
   answerTexts: (answer) => objectsOf(objectOf(answer).data).flatMap((image) => textIn('assistant', image, 'revised_prompt')),
   stream: {
     ...plainStream,
     terminal: (event) => mentions(event, '.completed') && isCompleted(event),
-    usage: (event, before) => (mentions(event, '"usage"') ? (responsesUsage(objectOf(jsonOf(event)).usage) ?? before) : before),
+    usage(event, before) {
+      if (!mentions(event, '.completed') || !isCompleted(event)) return before;
+      const answer = jsonOf(event);
+      const counted = imagesUsage(objectOf(answer).usage) ?? before ?? noUsage;
+      return { ...counted, images: (before?.images ?? 0) + 1, image: kindOf(textAt(answer, 'size'), textAt(answer, 'quality')) };
+    },
   },
 });
 
 export const openAiAudio = plainAdapter('openai-audio', {
   wantsStream: (body) => body.stream === true || body.stream_format === 'sse',
   texts: (body) => [...textIn('user', body, 'input'), ...textIn('system', body, 'instructions'), ...textIn('user', body, 'prompt')],
-  usage(answer) {
-    const { usage, duration } = objectOf(answer);
-    const seconds = countAt(usage, 'seconds') ?? (isNumber(duration) ? Math.ceil(Number(duration)) : 0);
-    const counted = responsesUsage(usage);
-    return counted || seconds > 0 ? { ...(counted ?? noUsage), seconds_audio: seconds } : undefined;
-  },
+  usage: (answer) => transcriptionUsage(objectOf(answer)),
   answerTexts: (answer) =>
     isObject(answer)
       ? [...textIn('assistant', answer, 'text'), ...objectsOf(answer.segments).flatMap((one) => textIn('assistant', one, 'text'))]

@@ -26,7 +26,8 @@ export function anthropicToConverse(given: JsonObject, { model, report }: Reques
     ...(Array.isArray(body.stop_sequences) && body.stop_sequences.length > 0 && { stopSequences: body.stop_sequences }),
   };
   const own: JsonObject = {
-    ...thinkingOf(body, effort, model, report),
+    ...thinkingOf(body, model, report),
+    ...effortOf(body, effort, model, report),
     ...(isNumber(body.top_k) && { top_k: body.top_k }),
   };
   const user = textAt(body.metadata, 'user_id');
@@ -46,11 +47,29 @@ const systemBlocks = (content: unknown): JsonObject[] =>
   typeof content === 'string' ? [{ text: content }] : objectsOf(content).map((block) => ({ text: textAt(block, 'text') ?? '' }));
 
 /** Claude alone thinks as much as it finds right; other models refuse the member, and how much one thinks changes no meaning. */
-function thinkingOf({ thinking }: JsonObject, effort: unknown, model: string, report: Report): JsonObject {
-  if (typeof effort === 'string') report.dropped('output_config.effort');
+function thinkingOf({ thinking }: JsonObject, model: string, report: Report): JsonObject {
   if (!isObject(thinking) || thinking.type === 'disabled') return {};
   if (/claude/.test(model) || countAt(thinking, 'budget_tokens') !== undefined) return { thinking };
   report.dropped('thinking');
+  return {};
+}
+
+/** Claude models on Bedrock that take an effort: Opus 4.5 as a beta and up to `high`. */
+const EFFORT = /claude-(?:opus-4-[5-9]|sonnet-4-[6-9]|[a-z]+-[5-9])(?=[-.:]|$)/;
+const EFFORT_BETA = /claude-opus-4-5/;
+
+/** An effort in the words of the model; one that takes none does without, since how much a model thinks changes no meaning. */
+function effortOf({ thinking }: JsonObject, effort: unknown, model: string, report: Report): JsonObject {
+  if (typeof effort !== 'string') return {};
+  const atMostHigh = effort === 'max' || effort === 'xhigh' ? 'high' : effort;
+  if (EFFORT_BETA.test(model)) return { output_config: { effort: atMostHigh }, anthropic_beta: ['effort-2025-11-24'] };
+  if (EFFORT.test(model)) return { output_config: { effort } };
+  const off = isObject(thinking) && thinking.type === 'disabled';
+  if (/gpt-oss/.test(model) && !off) return { reasoning_effort: atMostHigh };
+  // At `high` Nova takes no limit of tokens, which each of these requests has.
+  if (/nova-2/.test(model) && !off)
+    return { reasoningConfig: { type: 'enabled', maxReasoningEffort: atMostHigh === 'high' ? 'medium' : atMostHigh } };
+  report.dropped('output_config.effort');
   return {};
 }
 

@@ -103,6 +103,35 @@ test('a system message in mid-conversation stays where the provider has one, and
   assert.deepEqual(roles, ['system', 'user', 'system', 'user'], 'controls read it as the system’s');
 });
 
+test('effort reaches the models on Bedrock that take one in their own words, and others do without it', () => {
+  const own = (model: string, effort: string, more: JsonObject = {}) =>
+    sent('anthropic', 'bedrock-converse', { max_tokens: 9, messages: [], output_config: { effort }, ...more }, model)
+      .additionalModelRequestFields;
+  assert.deepEqual(own('us.anthropic.claude-opus-4-6-v1', 'max'), { output_config: { effort: 'max' } });
+  assert.deepEqual(own('global.anthropic.claude-sonnet-5', 'low', { thinking: { type: 'adaptive' } }), {
+    thinking: { type: 'adaptive' },
+    output_config: { effort: 'low' },
+  });
+  assert.deepEqual(own('anthropic.claude-opus-4-5-20251101-v1:0', 'xhigh'), {
+    output_config: { effort: 'high' },
+    anthropic_beta: ['effort-2025-11-24'],
+  });
+  assert.deepEqual(own('openai.gpt-oss-120b-1:0', 'max'), { reasoning_effort: 'high' });
+  assert.deepEqual(own('us.amazon.nova-2-lite-v1:0', 'high'), { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } });
+  for (const model of [
+    'anthropic.claude-sonnet-4-5-20250929-v1:0',
+    'anthropic.claude-haiku-4-5-20251001-v1:0',
+    'amazon.nova-pro-v1:0',
+    'meta.llama3',
+  ]) {
+    const context = { model, provider: 'bedrock', requestId: 'req-01', now: new Date(0) };
+    const request = { max_tokens: 9, messages: [], output_config: { effort: 'low' } };
+    const result = translation('anthropic', 'bedrock-converse', context).request(request);
+    assert.ok('body' in result && result.warnings.includes('dropped:output_config.effort'), model);
+    assert.equal(result.body.additionalModelRequestFields, undefined, model);
+  }
+});
+
 test('effort goes to models that take one', () => {
   const effort = (provider: string, model: string, config: JsonObject, more: JsonObject = {}) =>
     sent('anthropic', 'openai-chat', { max_tokens: 9, messages: [], output_config: config, ...more }, model, provider).reasoning_effort;

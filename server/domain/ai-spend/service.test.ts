@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { budgetCaps } from '#server/gateway/governance/ledger/caps.ts';
+import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
@@ -50,6 +51,36 @@ test("a price of one's own holds in its space only, and the list's price counts 
   // Calls by a route of the workspace's own are listed as unpriced under this name, so it must take a price.
   const own = { provider: 'custom', model: 'house-model' };
   assert.equal((await made(w.live, 'ai_spend.prices.put', { ...own, input_per_mtok: 1 })).input_per_mtok, 1);
+});
+
+test("a price of one's own says what images and tiers cost, and the audit log says what changed", async () => {
+  const w = await workspace();
+  const name = { provider: 'custom', model: 'house-images' };
+  const image_prices = [
+    { size: '1024x1024', quality: 'hd', usd: 0.08 },
+    { size: null, quality: null, usd: 0.04 },
+  ];
+  const put = await made(w.live, 'ai_spend.prices.put', { ...name, image_prices: [image_prices[0], { usd: 0.04 }], priority_surcharge: 0 });
+  assert.deepEqual([put.image_prices, put.priority_surcharge, put.flex_discount], [image_prices, 0, null]);
+  const again = await made(w.live, 'ai_spend.prices.put', { ...name, image_prices, per_input_image_usd: 0.01, flex_discount: 0.5 });
+  assert.deepEqual([again.per_input_image_usd, again.flex_discount, again.priority_surcharge], [0.01, 0.5, null]);
+  const { details } = await db().audit_logs.findFirstOrThrow({
+    where: { tenant_id: w.tenant.id, resource_type: 'ai_price' },
+    orderBy: { seq: 'desc' },
+  });
+  const { changes } = details as { changes: { field: string; from: unknown; to: unknown }[] };
+  assert.deepEqual(
+    new Map(changes.map(({ field, from, to }) => [field, [from, to]])),
+    new Map([
+      ['per_input_image_usd', [null, 0.01]],
+      ['flex_discount', [null, 0.5]],
+      ['priority_surcharge', [0, null]],
+    ]),
+  );
+  for (const wrong of [[], [{ size: '1K', usd: 1 }], [{ usd: -1 }], [{ usd: 1 }, { usd: 2 }], [{ usd: 0.0000001 }]])
+    await assert.rejects(made(w.live, 'ai_spend.prices.put', { ...name, image_prices: wrong }), { type: 'validation_error' });
+  const listed = await made(w.live, 'ai_spend.prices.list', { provider: 'openai', q: 'dall-e-3' });
+  assert.deepEqual(listed[0].image_prices[0], { size: '1024x1024', quality: 'standard', usd: 0.04 });
 });
 
 test('a boost raises the budgets of a gateway until it ends', async () => {

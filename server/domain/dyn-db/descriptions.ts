@@ -143,8 +143,9 @@ export const descriptions: Descriptions = {
     missing_privileges: 'Grants that the administrator lacks, in words of the engine.',
     error: 'What went wrong, or which grants are missing; `null` when `ok`.',
     template: 'Built-in template that the statements come from.',
-    creation_sql: 'Statements that make a user; for MongoDB a JSON document with its roles. Needed without `template`.',
-    revocation_sql: 'Statements that remove a user. Without them the engine’s own removal is used.',
+    creation_sql:
+      'Statements that make a user; for MongoDB a JSON document with its roles. Needed without `template`. None may begin or end a transaction.',
+    revocation_sql: 'Statements that remove a user. Without them the engine’s own removal is used. None may begin or end a transaction.',
     creation_sql_template: 'Statements that make a user.',
     revocation_sql_template: 'Statements that remove a user. `null` for the engine’s own removal.',
     'DynDbTemplate.creation_sql': 'Statements that make a user.',

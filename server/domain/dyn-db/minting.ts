@@ -23,6 +23,7 @@ import { portOf, sentenceOf } from './refusals.ts';
 import type { MintDynDbCredential } from './schema.ts';
 import { type Access, accessOf, forgotten, openingOf, withDatabase } from './sessions.ts';
 import { type ConnectionRow, connectionByName, type LeaseRow, type RoleRow, roleByName } from './store.ts';
+import { transactionWords } from './transaction-words.shared.ts';
 import { effectiveTtl, maxTtl } from './ttl.shared.ts';
 import { mintedPassword, mintedUsername } from './usernames.ts';
 
@@ -173,13 +174,17 @@ async function created(ctx: Ctx, plan: Plan, lease: LeaseRow, password: string, 
     const work = async (session: DatabaseSession) => {
       touched = true;
       session.conceal({ names: [lease.username], passwords: [password] });
-      await session.createUser({ username: lease.username, password }, statements);
+      await session.createUser({ username: lease.username, password }, statements, ownsTransactions(plan.connection, statements));
     };
     await withDatabase(ctx, plan.access, work, opening);
   } catch (error) {
     await undone(ctx, plan, lease, error, touched);
   }
 }
+
+/** Of roles that were stored before such statements were refused. */
+const ownsTransactions = ({ engine }: ConnectionRow, statements: readonly string[]): boolean =>
+  engine !== 'mongo' && statements.some((statement) => transactionWords(statement, engine) !== null);
 
 /** Transaction B. A lease that was taken over meanwhile, by the sweeper or a reset of Test, must leave no user. */
 async function activated(ctx: Ctx, plan: Plan, lease: LeaseRow): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Engine, SqlEngine } from './engines.shared.ts';
 import { type Piece, sqlPieces } from './sql-pieces.shared.ts';
 import { splitStatements } from './statements.shared.ts';
+import { transactionWords } from './transaction-words.shared.ts';
 import { userDocumentProblem } from './user-documents.shared.ts';
 
 /** What statements of a role may contain (interface rule 44 §4.2). */
@@ -70,9 +71,18 @@ function sqlProblem(text: string, engine: SqlEngine): string | null {
   const { statements, problem } = splitStatements(text, engine);
   if (problem) return problem;
   if (statements.length === 0) return 'contains no statement';
+  const words = statements.map((statement) => transactionWords(statement, engine)).find((found) => found !== null);
+  if (words) return `can't contain ${words}: ${TRANSACTIONS[engine]}. Leave it out`;
   const bare = bareIn(text, engine).find(({ placeholder }) => placeholder === 'password' || placeholder === 'expiration');
   return bare ? `must have ${bare.text} in quotes` : null;
 }
+
+/** Why statements need no transaction of their own, and could lose a part of it when they are repeated after a conflict. */
+const TRANSACTIONS: Readonly<Record<SqlEngine, string>> = {
+  postgres: 'the statements of a creation run in one transaction, those of a removal each in its own',
+  mssql: 'the statements of a creation run in one transaction, those of a removal each in its own',
+  mysql: 'each statement runs in a transaction of its own, and is repeated after a conflict with another session',
+};
 
 /** Placeholders outside of quotes and comments, where two hyphens of a value would begin a comment. */
 function bareIn(text: string, engine: SqlEngine): Found[] {

@@ -202,3 +202,51 @@ test('finding placeholders takes linear time', async () => {
 test('a moment is written in UTC to the second', () => {
   assert.equal(expirationText(new Date('2026-11-23T19:04:05.999+01:00')), '2026-11-23 18:04:05+00');
 });
+
+test('statements that begin or end transactions are refused, whatever is written around them', () => {
+  const refused: Record<SqlEngine, string[]> = {
+    postgres: [
+      'BEGIN',
+      'start  transaction',
+      'COMMIT AND CHAIN',
+      'END',
+      'ABORT',
+      'ROLLBACK',
+      '/* a */ -- b\n commit',
+      "PREPARE TRANSACTION 'x'",
+    ],
+    mysql: [
+      'BEGIN',
+      'START TRANSACTION READ WRITE',
+      '# a\ncommit',
+      'ROLLBACK',
+      "XA START 'x'",
+      'SET autocommit = 0',
+      'SET @@session.autocommit=0',
+      '/*!50000 COMMIT */',
+    ],
+    mssql: ['BEGIN TRAN', 'begin distributed transaction', 'COMMIT', 'ROLLBACK TRANSACTION', 'SET IMPLICIT_TRANSACTIONS ON'],
+  };
+  const taken: Record<SqlEngine, string[]> = {
+    postgres: [
+      'SAVEPOINT a',
+      'ROLLBACK TO a',
+      'ROLLBACK TRANSACTION TO SAVEPOINT a',
+      'DO $$ BEGIN COMMIT; END $$',
+      '"commit"',
+      'SELECT 1 -- COMMIT',
+      'BEGINNING',
+    ],
+    mysql: ['ROLLBACK TO a', "SELECT 'COMMIT'", '`begin`', 'SET SESSION sql_mode = 1', 'SET autocommitted = 1'],
+    mssql: ['BEGIN SELECT 1 END', 'SAVE TRANSACTION a', '[COMMIT]', 'IF 1 = 1 SELECT 1'],
+  };
+  const make = "CREATE USER '{{username}}' '{{password}}'";
+  for (const engine of SQL) {
+    for (const statement of refused[engine])
+      for (const script of [`${statement}; ${make}`, `${make};\n${statement}\n;`]) {
+        assert.match(creationProblem(script, engine) ?? '', /^can't contain [A-Z_ @.]+: .*Leave it out$/, `${engine} ${script}`);
+        assert.match(revocationProblem(`DROP USER '{{username}}';${statement}`, engine) ?? '', /^can't contain/, `${engine} ${script}`);
+      }
+    for (const statement of taken[engine]) assert.equal(creationProblem(`${statement}; ${make}`, engine), null, `${engine} ${statement}`);
+  }
+});

@@ -36,7 +36,7 @@ export const EVENT_TYPES = {
   'ai.budget.threshold': '50, 80 or 100% of a budget of the AI gateway is spent.',
   'ai.budget.exceeded': 'A budget of the AI gateway is used up.',
   'ai.model.unpriced':
-    'An AI model without a price was called while a budget in USD applied, which counts nothing of it. Once a day for each agent and model.',
+    "An AI model was called without a price of it, of its images or of its tier while a budget in USD applied, which doesn't count what has none. Once a day for each agent and model.",
   'ai.upstream.failing': "More than half of an AI agent's calls failed at its provider in the last five minutes.",
   'ai.firewall.blocked': 'The prompt firewall blocked a call.',
   'ai.canary.leaked': 'A canary of the system prompt appeared in an answer.',

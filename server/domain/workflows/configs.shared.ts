@@ -1,6 +1,6 @@
 import { NAME_WITH_PLACEHOLDER, textsIn } from '#server/domain/templates/texts.shared.ts';
 import { looksLikeCredential } from '#server/kernel/literal-credential.ts';
-import { isExact } from '#server/kernel/lossless-json.ts';
+import { isExact } from '#server/kernel/lossless-number.ts';
 import { isZone, parseCron } from './cron.shared.ts';
 import { configOf, isRecord, NODE_TYPES, type Problem, TRIGGER_TYPES, type WorkflowNode } from './definition.shared.ts';
 import { parseCondition, referencesOf } from './expressions/condition.shared.ts';

@@ -1,4 +1,4 @@
-import { isExact } from '#server/kernel/lossless-json.ts';
+import { isExact } from '#server/kernel/lossless-number.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 
 // The definition of a workflow (interface rule 62 §3): what is stored, and the hard checks that every write of one must pass (§2 rule 7).

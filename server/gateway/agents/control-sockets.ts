@@ -1,13 +1,13 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
 import { digest } from '#server/crypto/tokens.ts';
 import { webSocketAccept } from '#server/crypto/websocket-accept.ts';
 import type { Space } from '#server/kernel/context.ts';
 import { log } from '#server/platform/log.ts';
-import { bareRefusal } from '../core/bare-refusal.ts';
+import { bareHead, bareRefusal, refuseSocket, requestIdIn } from '../core/bare-refusal.ts';
 import type { RequestOrigin } from '../core/client-address.ts';
-import type { CallWeb, WebCall } from '../core/web-call.ts';
+import type { CallWeb, WebAnswer, WebCall } from '../core/web-call.ts';
 import { isHandshake } from '../core/websocket/handshake.ts';
 import { MessageSocket } from '../core/websocket/message-socket.ts';
 import { type AgentSessions, standingSessions } from '../credentials/agent-sessions.ts';
@@ -173,7 +173,7 @@ export function createControlSockets({ callWeb, agents }: ControlOptions): Contr
       const allowed = await ask({ method: 'GET', path: CONTROL_PATH, added: ['x-sallyport-control', 'open'] });
       if (socket.destroyed) return;
       if (typeof allowed === 'string' || closing) return unavailable(socket);
-      if (allowed.status !== 200) return refuse(socket, allowed.status, allowed.text, allowed.headers['retry-after']);
+      if (allowed.status !== 200) return refuse(socket, allowed);
       const { agent, tenant, until } = JSON.parse(allowed.text) as { agent: string; tenant: string; until: string };
       socket.write(switching(req.headers['sec-websocket-key'] as string));
       const opened: Open = {
@@ -223,21 +223,18 @@ const switching = (key: string) =>
   `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${webSocketAccept(key)}\r\n\r\n`;
 
 function unavailable(socket: Duplex): void {
-  const { text } = bareRefusal('dependency_unavailable', "The service can't take connections right now. Try again shortly.", uuidV7());
-  refuse(socket, 503, text, '5');
+  refuseSocket(
+    socket,
+    503,
+    bareRefusal('dependency_unavailable', "The service can't take connections right now. Try again shortly.", uuidV7()),
+  );
 }
 
-/** Answers a handshake that becomes no WebSocket. */
-function refuse(socket: Duplex, status: number, body: string, retryAfter: string | undefined): void {
-  const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    ...['Connection: close', 'Content-Type: application/json; charset=utf-8', 'Cache-Control: no-store', 'X-Content-Type-Options: nosniff'],
-    ...(retryAfter === undefined ? [] : [`Retry-After: ${retryAfter}`]),
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  ];
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
-  socket.resume();
-  setTimeout(() => socket.destroy(), 500).unref();
+/** Answers a handshake that becomes no WebSocket, with what web says of it. */
+function refuse(socket: Duplex, { status, text, headers }: WebAnswer): void {
+  const wait = headers['retry-after'];
+  const head = { ...bareHead(text, requestIdIn(headers) ?? uuidV7()), ...(wait !== undefined && { 'Retry-After': wait }) };
+  refuseSocket(socket, status, { text, headers: head });
 }
 
 /** A reason in a close frame has 123 bytes at most; types of errors are far shorter. */

@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { uuidV7 } from '#server/crypto/random.ts';
 import { digest, hasDigest } from '#server/crypto/tokens.ts';
 import { log } from '#server/platform/log.ts';
 import { joined, Multiplexer, type Target, TunnelRefused } from '#server/platform/multiplexer.ts';
+import { bareRefusal, refuseSocket } from '../core/bare-refusal.ts';
 import type { AgentSession, AgentSessions } from '../credentials/agent-sessions.ts';
 
 export const TUNNEL_PATH = '/agent/v1/tunnel';
@@ -104,10 +106,6 @@ export function createTunnels(agents: AgentSessions, token: string): Tunnels {
 export type Order = { agent: string; tenant: string; test: boolean; host: string; port: number; patience: number };
 
 const SWITCHING = `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${TUNNEL_PROTOCOL}\r\n\r\n`;
-const REASONS: Readonly<Record<number, string>> = { 401: 'Unauthorized', 403: 'Forbidden', 502: 'Bad Gateway', 503: 'Service Unavailable' };
 
-function refuse(socket: Duplex, status: number, type: string, message: string): void {
-  const body = JSON.stringify({ error: { type, message } });
-  const head = `HTTP/1.1 ${status} ${REASONS[status]}\r\nConnection: close\r\nContent-Type: application/json\r\nCache-Control: no-store\r\n`;
-  socket.end(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
-}
+const refuse = (socket: Duplex, status: number, type: string, message: string): void =>
+  refuseSocket(socket, status, bareRefusal(type, message, uuidV7()));

@@ -10,6 +10,7 @@ import type { CounterKey } from '../governance/ledger/subjects.ts';
 import type { Charge } from '../governance/log/row.ts';
 import type { AiAgentConfig, AiGatewayConfig } from '../snapshot/ai-config.ts';
 import type { TemplateState } from '../templates/template-call.ts';
+import type { ImageUpload } from './image-upload.ts';
 
 export type AiCall = Call<AiState>;
 
@@ -54,6 +55,8 @@ export type AiState = GovernedState &
     body: JsonObject | null;
     /** A body that isn't JSON, as it came: uploads of audio and images. */
     multipart: boolean;
+    /** What the fields of an upload ask for, where it is one for images. */
+    upload: ImageUpload | null;
 
     // choose_model and after it
     model: CallModel | null;
@@ -119,6 +122,7 @@ export const newAiState = (): AiState => ({
   adapter: null,
   body: null,
   multipart: false,
+  upload: null,
   model: null,
   stream: false,
   ceiling: null,

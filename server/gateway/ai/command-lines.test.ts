@@ -6,6 +6,7 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import { promisify } from 'node:util';
 import { db } from '#server/platform/db.ts';
+import { clientFile, unlessFound } from '#server/testing/clients.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
@@ -16,18 +17,8 @@ import { ANSWER, chatModel, claudeModel, converseModel, NOTE, PIXEL, responsesMo
 // Claude Code and Codex as people install them, with nothing changed but their address and key: each reads a note by running a command, and answers.
 // scripts/fetch-clients.ts writes them into CLIENTS_DIR.
 
-const folder = process.env.CLIENTS_DIR ?? '';
-const packages = path.join(folder, 'node_modules');
-
-/** The program in the package for this platform. */
-function program(name: string): string | undefined {
-  const found = (folder && fs.existsSync(packages) ? fs.globSync(`${packages}/${name}`) : []).find((file) => fs.statSync(file).isFile());
-  return found;
-}
-
-const claude = program(`@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`);
-const codex = program(`@openai/codex-${process.platform}-${process.arch}/vendor/*/bin/codex`);
-const missing = (found: string | undefined, what: string) => (found ? false : `${what} is not in CLIENTS_DIR`);
+const claude = clientFile(`@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`);
+const codex = clientFile(`@openai/codex-${process.platform}-${process.arch}/vendor/*/bin/codex`);
 
 await testDatabase();
 const running = await startGateway();
@@ -96,14 +87,14 @@ const claudeSettings = ({ url, key }: Ready) => ({
 });
 
 for (const kind of ['anthropic', 'chat completions', 'bedrock converse'])
-  test(`Claude Code runs a command and answers through ${kind}`, { skip: missing(claude, 'Claude Code') }, async () => {
+  test(`Claude Code runs a command and answers through ${kind}`, { skip: unlessFound(claude, 'Claude Code') }, async () => {
     const ready = await setUp(kind);
     const args = ['-p', 'What does note.txt say?', '--output-format', 'json', '--allowedTools', 'Bash(cat:*)'];
     await assertLooped(ready, await runs(claude as string, args, ready, claudeSettings(ready)));
   });
 
 for (const kind of ['chat completions', 'bedrock converse'])
-  test(`Claude Code shows a picture to ${kind}`, { skip: missing(claude, 'Claude Code') }, async () => {
+  test(`Claude Code shows a picture to ${kind}`, { skip: unlessFound(claude, 'Claude Code') }, async () => {
     const ready = await setUp(kind);
     fs.writeFileSync(path.join(ready.work, 'picture.png'), Buffer.from(PIXEL, 'base64'));
     const args = ['-p', 'What does picture.png show?', '--output-format', 'json', '--allowedTools', 'Read'];
@@ -111,7 +102,7 @@ for (const kind of ['chat completions', 'bedrock converse'])
   });
 
 for (const kind of ['responses', 'chat completions', 'anthropic', 'bedrock converse'])
-  test(`Codex runs a command and answers through ${kind}`, { skip: missing(codex, 'Codex') }, async () => {
+  test(`Codex runs a command and answers through ${kind}`, { skip: unlessFound(codex, 'Codex') }, async () => {
     const ready = await setUp(kind);
     const settings = path.join(ready.home, 'codex');
     fs.mkdirSync(settings);

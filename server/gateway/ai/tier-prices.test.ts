@@ -46,3 +46,118 @@ test('a call is charged by the tier that its answer names, and by the one it ask
       assert.equal(Number(row.cost_nano), cost, `${requested} ${answered} ${stream}`);
     }
 });
+
+test('a tier whose share is not known is charged in full with a warning, and the dearer one is refused where the agent refuses what has no price', async () => {
+  const ask = async (requested: string | undefined, answered: string, agent: object = {}) => {
+    const w = await workspace();
+    const upstream = await startUpstream((_, res) => {
+      res.writeHead(200, { 'content-type': 'application/json' });
+      res.end(JSON.stringify({ id: 'c', model: 'grok-4.20', object: 'chat.completion', choices, usage, service_tier: answered }));
+    });
+    const made = await makeAgent(w, upstream, { provider: 'xai', default_model: 'grok-4.20', budget_daily_usd: 5, ...agent });
+    const token = await makeToken(w, made);
+    await served(running, w);
+    const tier = requested === undefined ? {} : { service_tier: requested };
+    const answer = await askAgent(running, w, made.agent, token.text, {
+      model: 'grok-4.20',
+      messages: [{ role: 'user', content: 'Hi' }],
+      ...tier,
+    });
+    await running.flush();
+    const row = await db().ai_request_logs.findFirstOrThrow({ where: { request_id: answer.headers['x-svc-request-id'] ?? '' } });
+    return [answer.status, row.code ?? Number(row.cost_nano), row.warnings];
+  };
+  const full = 1_250_000;
+  for (const requested of ['priority', 'flex', undefined])
+    for (const answered of ['priority', 'flex', 'default'])
+      assert.deepEqual(
+        await ask(requested, answered),
+        [200, full, requested === undefined && answered === 'default' ? [] : ['unpriced_tier']],
+        `${requested} ${answered}`,
+      );
+  const block = { unpriced_action: 'block' };
+  assert.deepEqual(await ask('priority', 'priority', block), [503, 'price_unavailable', []]);
+  assert.deepEqual(await ask('flex', 'flex', block), [200, full, ['unpriced_tier']]);
+  assert.deepEqual(await ask('auto', 'default', block), [200, full, []]);
+  assert.deepEqual(await ask('priority', 'priority', { budget_daily_usd: null }), [200, full, []], 'no budget applies');
+});
+
+test('the tier is read as each provider names it, and a translated call has none', async () => {
+  const [gemini, converse] = [
+    { promptTokenCount: 1_000, candidatesTokenCount: 0 },
+    { inputTokens: 1_000, outputTokens: 0, totalTokens: 1_000 },
+  ];
+  const candidates = [{ content: { role: 'model', parts: [{ text: '' }] }, finishReason: 'STOP' }];
+  const output = { message: { role: 'assistant', content: [{ text: '' }] } };
+  for (const [provider, model, path, body, answer, cost] of [
+    // 1.25 USD a million, and 80% more.
+    ['gemini', 'gemini-2.5-pro', ':generateContent', { service_tier: 'priority' }, { candidates, usageMetadata: gemini }, 2_250_000],
+    [
+      'gemini',
+      'gemini-2.5-pro',
+      ':generateContent',
+      {},
+      { candidates, usageMetadata: { ...gemini, trafficType: 'ON_DEMAND_FLEX' } },
+      625_000,
+    ],
+    [
+      'gemini',
+      'gemini-2.5-pro',
+      ':generateContent',
+      { serviceTier: 'PRIORITY' },
+      { candidates, usageMetadata: { ...gemini, serviceTier: 'standard' } },
+      1_250_000,
+    ],
+    // 0.8 USD a million, and 75% more.
+    [
+      'bedrock',
+      'amazon.nova-pro-v1:0',
+      '/converse',
+      { serviceTier: { type: 'priority' } },
+      { output, stopReason: 'end_turn', usage: converse },
+      1_400_000,
+    ],
+    [
+      'bedrock',
+      'amazon.nova-pro-v1:0',
+      '/converse',
+      {},
+      { output, stopReason: 'end_turn', usage: converse, serviceTier: { type: 'flex' } },
+      400_000,
+    ],
+    [
+      'bedrock',
+      'amazon.nova-pro-v1:0',
+      '/chat/completions',
+      { service_tier: 'priority' },
+      { output, stopReason: 'end_turn', usage: converse },
+      800_000,
+    ],
+  ] as const) {
+    const w = await workspace();
+    const upstream = await startUpstream((_, res) => {
+      res.writeHead(200, { 'content-type': 'application/json' });
+      res.end(JSON.stringify(answer));
+    });
+    const made = await makeAgent(w, upstream, { provider, default_model: model });
+    const token = await makeToken(w, made);
+    await served(running, w);
+    const said =
+      provider === 'gemini'
+        ? { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+        : { messages: [{ role: 'user', content: path === '/converse' ? [{ text: 'Hi' }] : 'Hi' }] };
+    const at = provider === 'gemini' ? `/v1beta/models/${model}${path}` : path === '/converse' ? `/model/${model}${path}` : `/v1${path}`;
+    const given = await askAgent(
+      running,
+      w,
+      made.agent,
+      token.text,
+      { ...(path === '/chat/completions' && { model }), ...said, ...body },
+      { path: at },
+    );
+    assert.equal(given.status, 200, given.body);
+    await running.flush();
+    const row = await db().ai_request_logs.findFirstOrThrow({ where: { request_id: given.headers['x-svc-request-id'] ?? '' } });
+    assert.equal(Number(row.cost_nano), cost, `${at} ${JSON.stringify(body)}`);
+  }
+});

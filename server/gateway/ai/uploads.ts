@@ -1,6 +1,6 @@
 // Uploads (multipart/form-data): the field `model` is read and replaced where it stands, and the other fields are read for whoever judges them.
 
-const LONGEST_HEAD = 500;
+export const LONGEST_HEAD = 500;
 const LONGEST_NAME = 200;
 /** Other spellings of the field's name, which some reader could take for it. */
 const OTHER_SPELLINGS = ['name=model', "name='model'", 'name*=', 'name ='];
@@ -38,9 +38,8 @@ export function mayNameModel(body: Buffer): boolean {
 
 /** The texts of the fields, one below the other; parts with a file name are left out. Undefined when two readers could find different parts. */
 export function uploadText(body: Buffer, contentType: string): string | undefined {
-  const [named, second] = [...contentType.matchAll(/boundary=(?:"([^"\\]{1,70})"|([^\s;"]{1,70}))/gi)];
-  const boundary = named?.[1] ?? named?.[2];
-  if (boundary === undefined || second !== undefined) return undefined;
+  const boundary = boundaryOf(contentType);
+  if (boundary === undefined) return undefined;
   const texts = body
     .toString('utf8')
     .split(`--${boundary}`)
@@ -52,8 +51,14 @@ export function uploadText(body: Buffer, contentType: string): string | undefine
   return texts.join('\n');
 }
 
+/** Undefined where two readers could find two. */
+export function boundaryOf(contentType: string): string | undefined {
+  const [named, second] = [...contentType.matchAll(/boundary=(?:"([^"\\]{1,70})"|([^\s;"]{1,70}))/gi)];
+  return second === undefined ? (named?.[1] ?? named?.[2]) : undefined;
+}
+
 /** As clients write it; whatever else a head says, the part is read. */
-const isFile = (head: string): boolean => {
+export const isFile = (head: string): boolean => {
   const [disposition = '', second] = head.split('\r\n').filter((line) => line.toLowerCase().startsWith('content-disposition'));
   return second === undefined && /^content-disposition: form-data; name="[^"]*"; filename="[^"]+"$/i.test(disposition);
 };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { UpstreamRequest } from '#server/platform/http-out/upstream-call.ts';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
+import { neverBlocks } from '#server/testing/loop-probe.ts';
 import { startEcho } from './echo.ts';
 
 const echo = await startEcho();
@@ -65,4 +66,15 @@ test('a body is shown for what it is long: nesting costs neither the stack nor i
   await assertGrowsLinearly('nesting', 100_000, (depth) => Buffer.from(`${'['.repeat(depth)}${']'.repeat(depth)}`), shown);
   const list = (size: number) => Buffer.from(`${'['.repeat(16)}${'1,'.repeat(size)}1${']'.repeat(16)}`);
   await assertGrowsLinearly('nested list', 100_000, list, shown);
+});
+
+test('a body is shown with the numbers and names that arrived', async () => {
+  const sent = '{"account":7615917337495251231,"rate":1.10,"most":1e400,"zero":-0,"__proto__":{"a":1}}';
+  const { body } = await ask({ body: Buffer.from(sent) });
+  assert.ok(body.replaceAll(/\s/g, '').includes(`"body":${sent}`), body);
+});
+
+test('a body of nothing but numbers with digits of their own is shown without holding up others', async () => {
+  const numbers = `[${'-0,'.repeat(21_000)}1]`;
+  await neverBlocks(async () => assert.equal((await ask({ body: Buffer.from(numbers) })).status, 200));
 });

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { lent } from '#server/platform/http-out/connector.ts';
 import { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 
@@ -92,7 +93,7 @@ const DEEPEST_JSON = 16;
 function parsed(text: string): unknown {
   if (text.length > LONGEST_JSON || isDeep(text)) return text;
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return text;
   }

@@ -1,10 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
 import { members } from '#server/kernel/list-header.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
-import { bareRefusal } from './bare-refusal.ts';
+import { bareRefusal, endReading, refuseSocket } from './bare-refusal.ts';
 import { type BodyFault, breakBody } from './broken-body.ts';
 import { countRefusal } from './call-meter.ts';
 import { afterReads, flushTurn } from './event-loop-turn.ts';
@@ -20,8 +20,8 @@ export type ListenerOptions = {
    * first. `arrivedAt`, on performance.now()'s clock: when it was read, which may be a little before, and parts of its body may have come since.
    */
   onRequest(req: IncomingMessage, res: GatewayResponse, arrivedAt: number): void;
-  /** Called before the listener answers a request by itself. */
-  onRefused?: ((req: IncomingMessage, res: GatewayResponse) => void) | undefined;
+  /** Whether everything that comes here is for paths under /v1, so that what can't be read is refused as they are. */
+  isApi?: boolean | undefined;
   /** Takes over the connection of a request that `upgrades` picked. */
   onUpgrade?: ((req: IncomingMessage, socket: Duplex, first: Buffer) => void) | undefined;
   /** Which handshakes become WebSockets; every other request that brings Upgrade is an ordinary one. */
@@ -48,6 +48,7 @@ export type ListenerOptions = {
 export function createListener(options: ListenerOptions): Server {
   const { onRequest, onUpgrade, upgrades, newRequestId = uuidV7 } = options;
   const headersTimeout = options.headersTimeoutMs ?? 10_000;
+  const unread = options.isApi ? '/v1' : '';
   const server = createServer({
     ServerResponse: GatewayResponse,
     insecureHTTPParser: false,
@@ -98,22 +99,21 @@ export function createListener(options: ListenerOptions): Server {
   });
   server.on('request', take);
   server.on('checkContinue', take);
-  server.on('checkExpectation', (req: IncomingMessage, res: GatewayResponse) => {
-    const body = bareRefusal('invalid_request', 'The only supported Expect header is 100-continue.', newRequestId());
-    open.set(req.socket, res);
-    options.onRefused?.(req, res);
-    res.writeHead(417, { ...body.headers, connection: 'close' }).end(body.text);
-  });
+  // inspectHead refuses it.
+  server.on('checkExpectation', take);
   if (onUpgrade)
     server.on('upgrade', (req, socket, head) => {
       upgraded.add(socket);
       onUpgrade(req, socket, head);
     });
   server.on('connect', (_: IncomingMessage, socket: Duplex) => {
-    refuseSocket(socket, 405, 'method_not_allowed', 'CONNECT is not supported.', newRequestId(), [`Allow: ${METHODS.join(', ')}`]);
+    const refusal = bareRefusal('method_not_allowed', 'CONNECT is not supported.', newRequestId(), unread);
+    refusal.headers.Allow = METHODS.join(', ');
+    countRefusal('method_not_allowed');
+    refuseSocket(socket, 405, refusal);
   });
 
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket) => {
     if (broken.has(socket)) return;
     broken.add(socket);
     // Earlier requests on this connection are answered first.
@@ -133,7 +133,8 @@ export function createListener(options: ListenerOptions): Server {
       return;
     }
     const [status, type, message] = CLIENT_ERRORS[error.code ?? ''] ?? MALFORMED;
-    refuseSocket(socket, status, type, message, newRequestId());
+    countRefusal(type);
+    refuseSocket(socket, status, bareRefusal(type, message, newRequestId(), targetIn(error.rawPacket) ?? unread));
   });
   return server;
 }
@@ -206,28 +207,6 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [number, string, string]>>
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'invalid_request', 'The request was not received in time.'],
 };
 
-/** Answers on the bare socket, then hangs up. */
-function refuseSocket(
-  socket: Duplex,
-  status: number,
-  type: string,
-  message: string,
-  requestId: string,
-  more: readonly string[] = [],
-): void {
-  countRefusal(type);
-  const { text, headers } = bareRefusal(type, message, requestId);
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.on('error', () => undefined);
-  socket.write(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${[...lines, ...more].join('\r\n')}\r\nconnection: close\r\n\r\n${text}`,
-  );
-  endReading(socket);
-}
-
-/** Closes for writing, and reads on for a moment so that what was written isn't lost in a reset. */
-function endReading(socket: Duplex): void {
-  socket.end();
-  socket.resume();
-  setTimeout(() => socket.destroy(), 500).unref();
-}
+/** The target of a head that can't be read, when its first line can and these are its bytes. */
+const targetIn = (bytes: Buffer | undefined): string | undefined =>
+  /^[A-Z]{1,20} (\/[!-~]{0,200})/.exec(bytes?.toString('latin1', 0, 300) ?? '')?.[1];

@@ -51,6 +51,7 @@ const CATALOGUE: Readonly<Record<number, readonly string[]>> = {
   413: ['payload_too_large'],
   414: ['uri_too_long'],
   415: ['unsupported_media_type'],
+  417: ['expectation_failed'],
   424: [
     'secret_not_found',
     'secret_environment_missing',
@@ -87,16 +88,15 @@ const CATALOGUE: Readonly<Record<number, readonly string[]>> = {
   508: ['loop_detected'],
 };
 
+/** Types that aren't the code itself. */
+const TYPES: Readonly<Record<string, string>> = { capture_not_found: 'not_found', expectation_failed: 'invalid_request' };
+
 test('every refusal of the core has the status and the type it always had (interface rule 12 §14)', () => {
   const listed = Object.entries(CATALOGUE).flatMap(([status, codes]) => codes.map((code) => [code, Number(status)] as const));
   assert.deepEqual([...REFUSAL_CODES].sort(), listed.map(([code]) => code).sort());
   for (const [code, status] of listed) {
     assert.equal(statusOf(code as RefusalCode), status, code);
-    assert.equal(
-      typeOf(code as RefusalCode),
-      status === 429 ? 'rate_limit_exceeded' : code === 'capture_not_found' ? 'not_found' : code,
-      code,
-    );
+    assert.equal(typeOf(code as RefusalCode), TYPES[code] ?? (status === 429 ? 'rate_limit_exceeded' : code), code);
   }
 });
 

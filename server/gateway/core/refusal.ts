@@ -38,6 +38,7 @@ export const CODES = {
   payload_too_large: [413],
   uri_too_long: [414],
   unsupported_media_type: [415],
+  expectation_failed: [417, 'invalid_request'],
   route_rate_limit_exceeded: [429, 'rate_limit_exceeded'],
   client_rate_limit_exceeded: [429, 'rate_limit_exceeded'],
   tenant_rate_limit_exceeded: [429, 'rate_limit_exceeded'],

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { members } from '#server/kernel/list-header.ts';
 import { lowerName } from '#server/platform/header-name.ts';
 
 // What node:http lets through although two readers could understand it differently. Everything here is judged before a host is
@@ -6,8 +7,8 @@ import { lowerName } from '#server/platform/header-name.ts';
 
 export type HeadRefusal = {
   ok: false;
-  status: 400 | 414 | 431;
-  type: 'invalid_request' | 'uri_too_long' | 'headers_too_large';
+  status: 400 | 414 | 417 | 431;
+  type: 'invalid_request' | 'uri_too_long' | 'headers_too_large' | 'expectation_failed';
   message: string;
 };
 export type Head = {
@@ -56,6 +57,7 @@ export function inspectHead(req: IncomingMessage): Head | HeadRefusal {
   let bytes = 0;
   let host: string | undefined;
   let transfer: string | undefined;
+  let expect: string | undefined;
   let seen = '\n';
   for (let i = 0; i < raw.length; i += 2) {
     const value = raw[i + 1] as string;
@@ -66,6 +68,7 @@ export function inspectHead(req: IncomingMessage): Head | HeadRefusal {
     seen += `${name}\n`;
     if (name === 'host') host = value;
     else if (name === 'transfer-encoding') transfer = value;
+    else if (name === 'expect') expect = value;
   }
   if (bytes > MAX_HEADER_BYTES) return tooLarge('The request headers must not exceed 32 KiB.');
   if (!host && !isProbe(req)) return malformed('The Host header is missing.');
@@ -74,6 +77,14 @@ export function inspectHead(req: IncomingMessage): Head | HeadRefusal {
     if (req.httpVersionMinor === 0) return malformed('Transfer-Encoding is not allowed in HTTP/1.0.');
     if (transfer.trim().toLowerCase() !== 'chunked') return malformed('The only supported transfer coding is chunked.');
   }
+  // HTTP/1.0 knows no expectations (RFC 9110 §10.1.1).
+  if (expect !== undefined && req.httpVersionMinor > 0 && !members(expect.toLowerCase()).includes('100-continue'))
+    return {
+      ok: false,
+      status: 417,
+      type: 'expectation_failed',
+      message: 'The only supported Expect header is 100-continue. Leave it out.',
+    };
   if (/[^\x21-\x7e]/.test(url)) return malformed('The request target must be ASCII, without spaces or control characters.');
   if (url.includes('#')) return malformed('The request target must not contain a fragment.');
   const target = originForm(url, host);

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { uuidV7 } from '#server/crypto/random.ts';
+import { bareRefusal, refuseSocket } from '../core/bare-refusal.ts';
 
 /**
  * The hot-reload socket of `npm run dev`: WebSocket handshakes below /_next/ on the dashboard's own port are piped to the web process. Never in
@@ -10,7 +12,7 @@ export function forwardDevSocket(socketPath: string) {
   return (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', () => socket.destroy());
     if (!req.url?.startsWith('/_next/')) {
-      socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+      refuseSocket(socket, 404, bareRefusal('not_found', 'No such path.', uuidV7()));
       return;
     }
     const web = connect(socketPath, () => {

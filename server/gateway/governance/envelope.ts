@@ -36,6 +36,7 @@ export const aiStatus = (refusal: AiRefused): number => refusal.status ?? AI_COD
 const OF_CORE: Readonly<Record<string, AiCode>> = {
   invalid_request: 'invalid_request_body',
   headers_too_large: 'invalid_request_body',
+  expectation_failed: 'invalid_request_body',
   uri_too_long: 'invalid_path',
   method_not_allowed: 'unsupported_operation',
   concurrency_limit_exceeded: 'concurrency_limited',
@@ -51,7 +52,8 @@ export function asAiRefusal(refusal: Refused<string>): AiRefused {
   // Their callers back off by themselves where no wait is known (interface rule 51 §4.1).
   const retryAfter = code === 'concurrency_limited' ? undefined : refusal.retryAfter;
   const extra = code === 'rate_limited' ? { limit: 'tenant' } : undefined;
-  return { code, message: refusal.message, retryAfter, extra, cause: refusal.cause };
+  const status = refusal.code === 'expectation_failed' ? 417 : undefined;
+  return { code, status, message: refusal.message, retryAfter, extra, cause: refusal.cause };
 }
 
 /** The body of a refusal; `service` is the response block of every plane (interface rule 12 §13). */

@@ -5,6 +5,7 @@ import { lowerName } from '#server/platform/header-name.ts';
 import type { GatewayResponse } from '../core/gateway-response.ts';
 import { discardBody } from '../core/listener.ts';
 import type { Runtime } from '../core/runtime.ts';
+import { type About, untenantedLines } from '../core/untenanted-refusal.ts';
 import { PARSE_MESSAGES } from './authenticate.ts';
 import { type AiRefused, aiRefusal, aiStatus, envelope, refusalFields } from './envelope.ts';
 import { countFailure, floodWait } from './flood.ts';
@@ -69,17 +70,16 @@ const PLANE = 'ai';
 export function refuseUntenanted(
   req: IncomingMessage,
   res: GatewayResponse,
-  { plane, challenge, requestId, began }: { plane: string; challenge: string | undefined; requestId: string; began: number },
+  about: About & { challenge: string | undefined },
   { refusal, presented }: Extract<Named, { refusal: AiRefused }>,
 ): void {
+  const { plane, challenge, requestId, began } = about;
   const status = aiStatus(refusal);
   const latency = Math.round(performance.now() - began);
   const base = challenge ?? `Bearer realm="${plane}"`;
   const shown = status === 401 ? `${base}${presented ? ', error="invalid_token"' : ''}` : undefined;
   const body = envelope(refusal, requestId, PLANE, latency);
-  const lines =
-    `X-Svc-Request-Id: ${requestId}\r\nX-Request-Id: ${requestId}\r\nX-Svc-Origin: service\r\nX-Svc-Error: ${refusal.code}\r\n` +
-    `X-Svc-Plane: ${PLANE}\r\nX-Svc-Latency-Ms: ${latency}\r\nX-Svc-Latency-Phase: complete\r\n`;
+  const lines = untenantedLines({ ...about, plane: PLANE }, refusal.code, latency);
   const fields = refusalFields(shown === undefined ? refusal : { ...refusal, challenge: shown }, body);
   if (!req.complete && req.headers.expect !== undefined) fields.push('Connection', 'close');
   res.begin(status, undefined, { lines, fields }).end(req.method === 'HEAD' ? undefined : body);

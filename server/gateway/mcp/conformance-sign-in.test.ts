@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer as createPlain } from 'node:net';
 import test from 'node:test';
@@ -8,39 +7,18 @@ import { decide, pageOf } from '#server/auth/logins.fixture.ts';
 import { startDocuments } from '#server/domain/oauth-grants/client-documents.fixture.ts';
 import { held } from '#server/domain/oauth-grants/client-documents.ts';
 import { proxyUrl } from '#server/domain/tenants/addresses.ts';
-import { testDatabase } from '#server/testing/database.ts';
-import { onFileEnd } from '#server/testing/file-end.ts';
 import { createTestPerson } from '#server/testing/test-person.ts';
-import { served, startGateway } from '../gateway.fixture.ts';
-import { startWeb } from '../v1/web.fixture.ts';
+import { served } from '../gateway.fixture.ts';
+import { startApi } from './api-door.fixture.ts';
 import { makeGateway, makeServer } from './mcp.fixture.ts';
 import { startLegacyUpstream } from './upstreams.fixture.ts';
 
 // The official suite's scenarios for authorization servers, with a client that is known by the address of its document alone. A person signs in and consents
 // as the test's session.
 
-/** Where the API is found: known before the service starts, whose issuer it is. */
-let apiPort = 0;
-const door = createServer((req, res) => {
-  const through = request({ host: '127.0.0.1', port: apiPort, method: req.method, path: req.url, headers: req.headers }, (answer) => {
-    res.writeHead(answer.statusCode ?? 0, answer.headers);
-    answer.pipe(res);
-  });
-  through.on('error', () => res.destroy());
-  req.pipe(through);
-});
-await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
-onFileEnd(() => {
-  door.closeAllConnections();
-  door.close();
-});
-const API = `http://127.0.0.1:${(door.address() as AddressInfo).port}`;
-await testDatabase({ SVC_GATEWAYS: '1', PUBLIC_API_URL: API });
+const { api: API, running } = await startApi();
 const documents = await startDocuments();
 held.source = documents.source();
-await startWeb();
-const running = await startGateway();
-apiPort = (await running.gateway.listen('api', 0, '127.0.0.1')).port;
 
 test('the authorization server passes the official scenarios for a client that is known by its address', { timeout: 120_000 }, async () => {
   const upstream = await startLegacyUpstream();

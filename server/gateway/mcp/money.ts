@@ -1,5 +1,5 @@
 import { noUsage } from '#server/ai/usage/usage.ts';
-import { fault, type RpcFault } from '#server/mcp/errors.ts';
+import { fault, GATEWAY_PAUSED, type RpcFault } from '#server/mcp/errors.ts';
 import { budgetCaps } from '../governance/ledger/caps.ts';
 import { reserve } from '../governance/ledger/ledger.ts';
 import type { Caps, PayingSubject } from '../governance/ledger/subjects.ts';
@@ -30,7 +30,7 @@ const nanoOf = (usd: string | undefined): bigint | null => (usd === undefined ? 
 export async function reservePrice(call: McpCall, { server, row }: Offer): Promise<RpcFault | undefined> {
   const { snapshot, state } = call;
   const gateway = snapshot.ai.gatewaysById.get(server.gatewayId);
-  if (gateway?.status !== 'active') return fault('gateway_not_active', 'The gateway of this MCP server is paused or archived.');
+  if (gateway?.status !== 'active') return fault('gateway_not_active', GATEWAY_PAUSED);
   state.subjects = payersOf(call, gateway);
   const verdict = await reserve({
     tenantId: snapshot.tenant.id,

@@ -322,7 +322,7 @@ test('the kill switch, a paused server and a revoked access token end a running 
       db().oauth_access.update({ where: { id: row.id }, data: { revoked_at: new Date() } });
   assert.deepEqual(await during(set('paused')), [503, 'gateway_not_active']);
   await set('active')();
-  assert.deepEqual(await during(setServer('paused')), [503, 'gateway_not_active']);
+  assert.deepEqual(await during(setServer('paused')), [503, 'server_not_active']);
   await setServer('active')();
   assert.deepEqual(await during(revoke(all)), [401, 'missing_auth']);
   assert.deepEqual(await during(revoke(one), '/v1/mcp/vendor', one, 'slow'), [401, 'missing_auth']);

@@ -1,8 +1,10 @@
-# A session of the official Python client (mcp 1.x): lists tools, calls each one named in the arguments, and prints a JSON line per call. A session that a
-# refusal has ended raises at the next call.
+# A session of the official Python client (mcp 1.x): lists tools, calls each one named in the arguments, and prints a JSON line per call. A status that ends
+# the session is the last line.
 import asyncio
 import json
 import sys
+
+import httpx
 
 from mcp import ClientSession, McpError
 from mcp.client.streamable_http import streamablehttp_client
@@ -23,4 +25,15 @@ async def main(url: str, token: str, names: list[str]) -> None:
                     print(json.dumps({"name": name, "code": error.error.code, "reason": (error.error.data or {}).get("code")}), flush=True)
 
 
-asyncio.run(asyncio.wait_for(main(sys.argv[1], sys.argv[2], sys.argv[3:]), 60))
+def status_in(error: BaseException) -> int | None:
+    if isinstance(error, httpx.HTTPStatusError):
+        return error.response.status_code
+    return next(filter(None, map(status_in, getattr(error, "exceptions", ()))), None)
+
+
+try:
+    asyncio.run(asyncio.wait_for(main(sys.argv[1], sys.argv[2], sys.argv[3:]), 60))
+except BaseException as error:
+    if status_in(error) is None:
+        raise
+    print(json.dumps({"ended": status_in(error)}), flush=True)

@@ -33,7 +33,7 @@ export const aiSpend = defineSlice({
   name: 'aiSpend',
   tables: ['ai_prices', 'ai_limit_policies'],
   queries: {
-    ai_prices: `select tenant_id, sandbox, provider, model, withdrawn, ${epochMs('effective_from')} as "from", tier_threshold_tokens, batch_discount::float8, flex_discount::float8, priority_surcharge::float8, ${rates}
+    ai_prices: `select tenant_id, sandbox, provider, model, withdrawn, ${epochMs('effective_from')} as "from", tier_threshold_tokens, batch_discount::float8, flex_discount::float8, priority_surcharge::float8, image_prices, ${rates}
       from ai_prices where ${OF_SPACE}`,
     ai_limits: `select tenant_id, sandbox, id, name, match, group_by, metric, "window", action,
       round("limit" * case metric when 'usd' then 1000000000 else 1 end)::text as "limit"

@@ -64,13 +64,14 @@ export type DatabaseSession = {
   /**
    * Runs the statements: PostgreSQL and SQL Server in one transaction, MySQL and MongoDB in turn, where a failure leaves what was done before it.
    * For mongo one statement: the JSON document of the rights (interface rule 44 §4.3). The fault says which statement failed, from 1.
+   * `whole`: they begin or end transactions of their own, so that after a conflict none is repeated by itself.
    */
-  createUser(user: NewUser, statements: readonly string[]): Promise<void>;
+  createUser(user: NewUser, statements: readonly string[], whole?: boolean): Promise<void>;
   /** Makes the user usable until then. Resolves to false when the engine keeps no such time and nothing was done. */
   extendUser(username: string, expiresAt: Date): Promise<boolean>;
   /**
    * Removes the user and cuts its sessions; one that doesn't exist is success. The statements, when given, run first, each on its own; if one fails or
-   * the user is still there, the engine's built-in removal follows. Null: that alone. Waits for a creation that a lost session left running.
+   * the user is still there, the engine's built-in removal follows. A transaction that they leave open is rolled back. Null: that alone. Waits for a creation that a lost session left running.
    */
   dropUser(username: string, statements: readonly string[] | null): Promise<void>;
   userExists(username: string): Promise<boolean>;

@@ -57,11 +57,11 @@ export function sqlSession(engine: Engine, plain: Wire, dialect: Dialect): Datab
     },
     run,
 
-    async createUser({ username, password }, statements) {
+    async createUser({ username, password }, statements, whole = false) {
       wire.concealed.names.add(plainName(username));
       wire.concealed.passwords.add(plainPassword(password));
       const { transaction } = dialect;
-      await (transaction ? retryConflicts(() => transact(transaction, username, statements)) : runAll(wire, statements));
+      await (transaction ? retryConflicts(() => transact(transaction, username, statements)) : runAll(whole ? plain : wire, statements));
     },
 
     async extendUser(username, expiresAt) {
@@ -74,6 +74,8 @@ export function sqlSession(engine: Engine, plain: Wire, dialect: Dialect): Datab
       wire.concealed.names.add(plainName(username));
       // What fails here may have been done by an attempt whose answer was lost; whether the user is gone decides.
       for (const statement of statements ?? []) await run(statement).catch(unlessLost);
+      // In a transaction that is left open the user seems to be gone, and comes back when the session ends.
+      if (statements !== null) await run(dialect.transaction?.rollback ?? 'ROLLBACK').catch(unlessLost);
       if (statements === null || (await exists(username))) await dialect.remove(wire, username);
     },
 

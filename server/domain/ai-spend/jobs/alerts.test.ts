@@ -11,7 +11,7 @@ import { noticeFailingUpstreams, noticeUnpricedModels, raiseWaitingAlerts } from
 
 await ownDatabase();
 
-test('a model without a price that passed a budget is told of, once a day for each agent and model', async () => {
+test('a model or a tier without a price that passed a budget is told of, once a day for each agent and model', async () => {
   const w = await workspace();
   const events = await watchEvents(w.live, 'ai.model.unpriced');
   const [passed, priced] = [newId(), newId()];
@@ -20,12 +20,15 @@ test('a model without a price that passed a budget is told of, once a day for ea
   await insertCalls(sql(), w.live, [...Array.from({ length: 3 }, () => ({ agent_id: passed, ts })), { agent_id: priced, ts }]);
   const data = { warnings: ['unpriced_model'], provider: 'openai', final_model: 'new-model' };
   await db().ai_request_logs.updateMany({ where: { agent_id: passed }, data });
-  assert.equal(await noticeUnpricedModels(now), 1);
+  const fast = newId();
+  await insertCalls(sql(), w.live, [{ agent_id: fast, ts, provider: 'xai', model: 'grok' }]);
+  await db().ai_request_logs.updateMany({ where: { agent_id: fast }, data: { warnings: ['unpriced_tier'] } });
+  assert.equal(await noticeUnpricedModels(now), 2);
   assert.equal(await noticeUnpricedModels(now), 0, 'the same day');
-  assert.equal(await raiseWaitingAlerts(db(), new Date(now.getTime() + 6_000)), 1);
+  assert.equal(await raiseWaitingAlerts(db(), new Date(now.getTime() + 6_000)), 2);
   assert.deepEqual(
-    (await events()).map(({ data: { agent_id, provider, model } }) => [agent_id, provider, model]),
-    [[passed, 'openai', 'new-model']],
+    new Set((await events()).map(({ data: { agent_id, provider, model } }) => `${agent_id} ${provider} ${model}`)),
+    new Set([`${passed} openai new-model`, `${fast} xai grok`]),
   );
 });
 

@@ -52,14 +52,14 @@ export async function noticeFailingUpstreams(now: Date): Promise<number> {
   return rowCount ?? 0;
 }
 
-/** Gives an alert for models without a price that agents called in the last five minutes while a budget in USD applied: once a day for each. @returns alerts given */
+/** Gives an alert for models without a price, or whose tier has none, that agents called in the last five minutes while a budget in USD applied: once a day for each. @returns alerts given */
 export async function noticeUnpricedModels(now: Date): Promise<number> {
   const { rowCount } = await sql().query(
     `insert into ai_alerts (tenant_id, sandbox, kind, subject_type, subject_id, period, period_start, threshold, data, created_at)
       select tenant_id, sandbox, ${quoted('unpriced')}, 'agent', agent_id || ' ' || provider || ' ' || final_model, 'day',
         date_trunc('day', $1::timestamptz at time zone 'UTC') at time zone 'UTC', 0, jsonb_build_object('provider', provider, 'model', final_model), $1
       from ai_request_logs
-      where ts >= $2 and ts <= $1 and agent_id is not null and provider is not null and final_model is not null and 'unpriced_model' = any(warnings)
+      where ts >= $2 and ts <= $1 and agent_id is not null and provider is not null and final_model is not null and warnings && '{unpriced_model,unpriced_tier}'
       group by tenant_id, sandbox, agent_id, provider, final_model
       on conflict do nothing`,
     [now, new Date(now.getTime() - WINDOW_MS)],

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { atMostDecimals, flag, label, pathId, time } from '#server/kernel/fields.ts';
 import { pageQuery } from '#server/kernel/page.ts';
 
-const rate = z
+const usd = z
   .number()
   .min(0)
   .max(1_000_000)
-  .refine(...atMostDecimals(6))
-  .nullable();
+  .refine(...atMostDecimals(6));
+const rate = usd.nullable();
 /** Those of `server/ai/prices/rates.ts`. */
 const rates = {
   input_per_mtok: rate,
@@ -21,7 +21,10 @@ const rates = {
   tier_cached_input_per_mtok: rate,
   tier_cache_write_per_mtok: rate,
   per_request_usd: rate,
+  image_input_per_mtok: rate,
+  image_output_per_mtok: rate,
   per_image_usd: rate,
+  per_input_image_usd: rate,
   web_search_usd: rate,
   input_per_mchar: rate,
   per_audio_minute_usd: rate,
@@ -35,12 +38,30 @@ const share = (most: number) =>
     .refine(...atMostDecimals(4))
     .nullable();
 
+const MOST_IMAGE_PRICES = 100;
+/** A size or quality as a request names it. */
+const word = z
+  .string()
+  .regex(/^[a-z0-9._-]{1,40}$/, 'must be 1 to 40 lowercase letters, digits, dots, hyphens or underscores, such as 1024x1024')
+  .nullable()
+  .default(null);
+const imagePrices = z
+  .array(z.object({ size: word, quality: word, usd }).meta({ id: 'AiImagePrice' }))
+  .min(1)
+  .max(MOST_IMAGE_PRICES)
+  .refine(
+    (rows) => new Set(rows.map(({ size, quality }) => `${size} ${quality}`)).size === rows.length,
+    'must name each size and quality once',
+  )
+  .nullable();
+
 const members = {
   ...rates,
   tier_threshold_tokens: z.int().min(1).max(100_000_000).nullable(),
   batch_discount: share(1),
   flex_discount: share(1),
   priority_surcharge: share(99),
+  image_prices: imagePrices,
 };
 
 export const Price = z
@@ -75,7 +96,12 @@ export const PutPrice = z
       [Name in keyof typeof members]: z.ZodOptional<(typeof members)[Name]>;
     }),
   })
-  .refine((price) => (Object.keys(rates) as (keyof typeof rates)[]).some((name) => typeof price[name] === 'number'), {
-    message: 'must have at least one price',
-    path: ['input_per_mtok'],
-  });
+  .refine(
+    (price) => price.image_prices != null || (Object.keys(rates) as (keyof typeof rates)[]).some((name) => typeof price[name] === 'number'),
+    {
+      message: 'must have at least one price',
+      path: ['input_per_mtok'],
+    },
+  );
+/** What an override says of a model, beside its name. */
+export const PRICE_MEMBERS = Object.keys(members) as (keyof typeof members)[];

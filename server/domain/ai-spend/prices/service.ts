@@ -3,7 +3,7 @@ import type { Price as KnownPrice } from '#server/ai/prices/price.ts';
 import { RATES, type Rate } from '#server/ai/prices/rates.ts';
 import { PROVIDERS } from '#server/ai/providers/catalogue.ts';
 import { systemPrices } from '#server/custody/ai/prices.ts';
-import type { Prisma } from '#server/generated/prisma/client.ts';
+import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
@@ -12,7 +12,7 @@ import { audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { type Page, pageOfAll } from '#server/kernel/page.ts';
-import { type ListPrices, ModelName, type PutPrice } from './schema.ts';
+import { type ListPrices, ModelName, PRICE_MEMBERS, type Price, type PutPrice } from './schema.ts';
 
 type PriceRow = Prisma.ai_pricesGetPayload<object>;
 
@@ -40,7 +40,7 @@ export function listPrices(
 }
 
 /** A price of the workspace's own from now on; the one before stays with the calls that it was reckoned for. @throws Refusal not_found for an unknown provider */
-export function putPrice(ctx: Ctx, { provider, model: asked, ...given }: z.output<typeof PutPrice>) {
+export function putPrice(ctx: Ctx, { provider, model: asked, image_prices, ...given }: z.output<typeof PutPrice>) {
   const model = namedModel(provider, asked);
   return mutate(ctx, async (tx) => {
     await inTurn(tx, ctx);
@@ -55,20 +55,22 @@ export function putPrice(ctx: Ctx, { provider, model: asked, ...given }: z.outpu
         provider,
         model,
         ...given,
+        image_prices: image_prices ?? Prisma.DbNull,
         effective_from: await instant(tx, ctx, provider, model),
         created_by: makerOf(ctx),
         created_at: ctx.now,
       },
     });
     const after = shownOverride(row);
+    const earlier = before && shownOverride(before);
     return audited(after, {
       action: 'update',
       resource_type: 'ai_price',
       resource_id: row.id,
       name: `${provider}/${model}`,
-      changes: RATES.flatMap((name) => {
-        const from = before ? number(before[name]) : null;
-        return from === after[name] ? [] : [{ field: name, from, to: after[name] }];
+      changes: PRICE_MEMBERS.flatMap((name) => {
+        const [from, to] = [earlier?.[name] ?? null, after[name]];
+        return JSON.stringify(from) === JSON.stringify(to) ? [] : [{ field: name, from, to }];
       }),
     });
   });
@@ -154,11 +156,13 @@ const shown = (
   ...rest,
   source,
 });
+type ImagePrices = z.output<typeof Price>['image_prices'];
 type Rest = {
   tier_threshold_tokens: number | null;
   batch_discount: number | null;
   flex_discount: number | null;
   priority_surcharge: number | null;
+  image_prices: ImagePrices;
   context_tokens: number | null;
   max_output_tokens: number | null;
   overrides_system: boolean;
@@ -175,6 +179,7 @@ function shownOverride(row: PriceRow) {
       batch_discount: number(row.batch_discount),
       flex_discount: number(row.flex_discount),
       priority_surcharge: number(row.priority_surcharge),
+      image_prices: row.image_prices as ImagePrices,
       context_tokens: system?.contextTokens ?? null,
       max_output_tokens: system?.maxOutputTokens ?? null,
       overrides_system: system !== undefined && system !== null,
@@ -195,13 +200,15 @@ const shownSystem = (price: KnownPrice) =>
       batch_discount: shareOf(price.batchDiscount),
       flex_discount: shareOf(price.flexDiscount),
       priority_surcharge: shareOf(price.prioritySurcharge),
+      image_prices:
+        price.images.length === 0 ? null : price.images.map(({ size, quality, micro }) => ({ size, quality, usd: Number(micro) / 1e6 })),
       context_tokens: price.contextTokens,
       max_output_tokens: price.maxOutputTokens,
       overrides_system: false,
     },
   );
 
-const shareOf = (tenThousandths: bigint): number | null => (tenThousandths === 0n ? null : Number(tenThousandths) / 1e4);
+const shareOf = (tenThousandths: bigint | null): number | null => (tenThousandths === null ? null : Number(tenThousandths) / 1e4);
 
 const ratesOf = (rate: (name: Rate) => number | null) =>
   Object.fromEntries(RATES.map((name) => [name, rate(name)])) as Record<Rate, number | null>;

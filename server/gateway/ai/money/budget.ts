@@ -1,7 +1,8 @@
 import { refusedFallback } from '#server/ai/models/policy.ts';
-import { estimateNano } from '#server/ai/prices/cost.ts';
+import { estimateNano, pricesTier } from '#server/ai/prices/cost.ts';
+import { countsImageTokens, mostForImage, pricesImages, pricesUse } from '#server/ai/prices/images.ts';
 import type { Price } from '#server/ai/prices/price.ts';
-import { estimatedAudio, estimatedInput } from '#server/ai/usage/usage.ts';
+import { estimatedInput, estimatedMedia, type Usage } from '#server/ai/usage/usage.ts';
 import { price } from '#server/custody/ai/prices.ts';
 import { PERIOD_NAMES } from '#server/domain/ai-spend/periods.shared.ts';
 import { type AiRefused, aiRefusal } from '../../governance/envelope.ts';
@@ -14,7 +15,7 @@ import { type AiCall, detectedOf } from '../ai-call.ts';
 import { headerText, modelPolicy } from '../phases/choose-model.ts';
 import { residency } from '../phases/judge-stream.ts';
 import { homeProvider } from '../upstream/candidates.ts';
-import { requestedTier, sentTo } from './sent.ts';
+import { dearerTier, imagesOf, requestedTier, sentTo } from './sent.ts';
 import { tagsOf } from './tags.ts';
 
 /** What is taken for an answer whose length nothing limits. */
@@ -87,13 +88,22 @@ async function reserveFor(call: AiCall): Promise<AiRefused | BudgetRefused | und
   const prefix = Buffer.byteLength(state.agent?.enforced_system_prefix ?? '');
   const input = estimatedInput({ ...sent, textBytes: sent.textBytes + prefix });
   const output = mostOutput(call, known);
+  const { makes } = sent;
+  // Images whose size and quality have a price cost that; their tokens are counted for limits on tokens alone.
+  const priced = known !== null && makes !== undefined && mostForImage(known, makes.kind) !== undefined;
+  const written = priced ? makes.partial * makes.count * TOKENS_PER_PARTIAL : output;
   const found = await reserve({
     tenantId: call.snapshot.tenant.id,
     sandbox: call.snapshot.sandbox,
     requestId: call.requestId,
     subjects,
     estimateNano:
-      known === null || !costs ? 0n : estimateNano(known, input, output, { ...estimatedAudio(sent), tier: requestedTier(call) }),
+      known === null || !costs
+        ? 0n
+        : estimateNano(known, input, written, {
+            ...estimatedMedia(sent),
+            tier: dearerTier(requestedTier(call, provider, model?.final ?? '')),
+          }),
     tokens: input + output,
     now: call.receivedAt,
   });
@@ -104,28 +114,56 @@ async function reserveFor(call: AiCall): Promise<AiRefused | BudgetRefused | und
 }
 
 /**
- * A model without a price counts nothing in budgets. While one in USD applies, its agent refuses such models or lets them through: then the answer, the log
- * row and an alert say so. Asked for each provider that a call goes to.
+ * What has no price counts nothing in budgets: a model, images of a size and quality, or what a tier costs more. While a budget in USD applies, its agent
+ * refuses that or lets it through: then the answer, the log row and an alert say so. Asked for each provider that a call goes to.
  */
 export function judgeUnpriced(call: AiCall, provider: string, model: string): AiRefused | undefined {
   const { state } = call;
-  if (priceOf(call, provider, model) !== null || !payersOf(call).some(isInUsd)) return undefined;
-  if ((state.backup ?? state.agent)?.unpriced_action === 'block')
-    return aiRefusal(
-      'price_unavailable',
-      'The model has no price, and this agent refuses models without one while a budget applies. Set a price of the model, or let the agent call models without one.',
-    );
-  if (!state.warnings.includes('unpriced_model')) state.warnings.push('unpriced_model');
+  const known = priceOf(call, provider, model);
+  const tier = requestedTier(call, provider, model);
+  const images = imagesOf(call);
+  const unpriced = known === null || (images && !pricesImages(known, images.kind)) ? 'model' : pricesTier(known, tier) ? undefined : 'tier';
+  if (unpriced === undefined || !payersOf(call).some(isInUsd)) return undefined;
+  // A tier that is cheaper than the standard one passes no budget.
+  if ((state.backup ?? state.agent)?.unpriced_action === 'block' && (unpriced === 'model' || tier === 'priority'))
+    return aiRefusal('price_unavailable', known === null ? NO_PRICE.model : unpriced === 'model' ? NO_PRICE.images : NO_PRICE.tier);
+  noteUnpriced(call, unpriced);
   return undefined;
+}
+
+const NO_PRICE = {
+  model:
+    'The model has no price, and this agent refuses models without one while a budget applies. Set a price of the model, or let the agent call models without one.',
+  images:
+    'The model has no price for images of this size and quality, and this agent refuses what has none while a budget applies. Ask for a size and quality that has one, set `image_prices` of the model, or let the agent call models without a price.',
+  tier: 'What the priority tier of this model costs is not known, and this agent refuses models without a price while a budget applies. Leave out `service_tier`, set `priority_surcharge` of the model, or let the agent call models without a price.',
+};
+
+/** Warns of what an attempt used without a price, which only its answer says. @returns whether it can't be charged */
+export function noteUnpricedUse(call: AiCall, known: Price, usage: Usage): boolean {
+  const charged = pricesUse(known, usage);
+  if ((!charged || !pricesTier(known, usage.tier)) && payersOf(call).some(isInUsd)) noteUnpriced(call, charged ? 'tier' : 'model');
+  return !charged;
+}
+
+function noteUnpriced({ state: { warnings } }: AiCall, what: 'model' | 'tier'): void {
+  const warning = `unpriced_${what}`;
+  if (!warnings.includes(warning)) warnings.push(warning);
 }
 
 /** The most output that the call can be charged with before its answer says; what no model can write isn't held back from others. */
 export function mostOutput(call: AiCall, known: Price | null): number {
   const { adapter, body } = call.state;
   if (!hasOutput(call)) return 0;
+  const makes = imagesOf(call);
+  if (makes) return known && !countsImageTokens(known) ? 0 : makes.count * (TOKENS_PER_IMAGE + makes.partial * TOKENS_PER_PARTIAL);
   const asked = body && adapter ? adapter.maxTokens(body) : undefined;
   return Math.min(asked ?? Math.min(known?.maxOutputTokens ?? USUAL_OUTPUT, USUAL_OUTPUT), MOST_OUTPUT);
 }
+
+/** What a picture takes at the highest quality in one of the usual sizes, and an unfinished one that a stream shows before it. */
+const TOKENS_PER_IMAGE = 7_100;
+const TOKENS_PER_PARTIAL = 100;
 
 /** 128 answers of the models that write the most. */
 const MOST_OUTPUT = 128 * 131_072;

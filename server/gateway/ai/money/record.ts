@@ -5,18 +5,22 @@ import { isoInstant } from '../../core/iso-instant.ts';
 import { countTokens, leaveAgent } from '../../governance/limits.ts';
 import { recordCall } from '../../governance/log/writer.ts';
 import type { AiCall } from '../ai-call.ts';
-import { mostOutput, payersOf, priceOf } from './budget.ts';
-import { requestedTier } from './sent.ts';
+import { mostOutput, noteUnpricedUse, payersOf, priceOf } from './budget.ts';
+import { dearerTier, imagesOf, requestedTier } from './sent.ts';
 import { tagsOf } from './tags.ts';
 
 /** What one attempt used, at the price of the call's start. */
 export function charge(call: AiCall, provider: string, model: string, usage: Usage): void {
   const known = priceOf(call, provider, model);
-  usage = { ...usage, tier: usage.tier ?? requestedTier(call) };
+  usage = { ...usage, tier: usage.tier ?? dearerTier(requestedTier(call, provider, model)) };
+  const makes = imagesOf(call);
+  // The answer says what it made, and the request says the rest.
+  if (makes && usage.images > 0) usage = { ...usage, image: { ...makes.kind, ...usage.image }, images_sent: makes.sent };
   // It goes on at the provider after this answer, and what it will have used may never be asked for: until then it is charged with what was reserved.
   call.state.background = call.state.body?.background === true && usage.source === 'estimated' && call.upstreamStatus < 300;
   if (call.state.background) usage = { ...usage, output_text: Math.max(usage.output_text, mostOutput(call, known)) };
-  call.state.charges.push({ provider, model: storable(model), usage, nano: known === null ? null : costNano(usage, known) });
+  const nano = known === null || noteUnpricedUse(call, known, usage) ? null : costNano(usage, known);
+  call.state.charges.push({ provider, model: storable(model), usage, nano });
 }
 
 /**

@@ -6,12 +6,13 @@ import { settleNumbers } from '#server/ai/shapes/common-body.ts';
 import type { Detected } from '#server/ai/shapes/detect.ts';
 import { jsonShapeSteps, parseExactWithinSteps } from '#server/kernel/bounded-text.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import { paced } from '#server/kernel/slices.ts';
+import { inSlices, paced } from '#server/kernel/slices.ts';
 import { acceptBody } from '../../core/listener.ts';
 import { readBody as readWhole } from '../../core/request-body.ts';
 import type { Runtime } from '../../core/runtime.ts';
 import { type AiRefused, aiRefusal } from '../../governance/envelope.ts';
 import type { AiCall } from '../ai-call.ts';
+import { imageUploadSteps } from '../image-upload.ts';
 import { modelPolicy } from './choose-model.ts';
 
 const MIB = 1024 * 1024;
@@ -60,6 +61,7 @@ async function take(call: AiCall, runtime: Runtime, detected: Detected): Promise
   call.body = read.body;
   if (!multipart) return parseJson(call, read.body);
   call.state.multipart = true;
+  if (detected.shape === 'openai-images') call.state.upload = await inSlices(imageUploadSteps(read.body, call.contentType));
   return undefined;
 }
 

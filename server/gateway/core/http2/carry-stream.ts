@@ -38,7 +38,7 @@ export function carryStream(
   const ends = (flags & NGHTTP2_FLAG_END_STREAM) !== 0;
   const { method, path, headers } = http1Head(raw, ends);
   if (method === 'CONNECT') {
-    refuse(stream, 405, 'method_not_allowed', 'CONNECT is not supported.');
+    refuse(stream, 405, 'method_not_allowed', 'CONNECT is not supported.', '');
     return;
   }
   const [ours, theirs] = StreamSocket.pair(peer);
@@ -47,7 +47,7 @@ export function carryStream(
     const options = { createConnection: () => ours as never, method, path, headers, setHost: false, maxHeaderSize: ANSWER_HEAD };
     asked = request(options);
   } catch {
-    refuse(stream, 400, 'invalid_request', 'The request is not valid HTTP/2.');
+    refuse(stream, 400, 'invalid_request', 'The request is not valid HTTP/2.', path);
     return;
   }
   accept(theirs);
@@ -145,8 +145,8 @@ function finish(stream: ServerHttp2Stream, bodyless: boolean): void {
   else stream.end(over);
 }
 
-function refuse(stream: ServerHttp2Stream, status: number, type: string, message: string): void {
-  const { text, headers } = bareRefusal(type, message, uuidV7());
+function refuse(stream: ServerHttp2Stream, status: number, type: string, message: string, target: string): void {
+  const { text, headers } = bareRefusal(type, message, uuidV7(), target);
   stream.respond({ ':status': status, ...headers, ...(status === 405 && { allow: ALL_METHODS }) });
   stream.end(text);
   finish(stream, true);

@@ -12,8 +12,6 @@ import { beginInTurn } from './stream-turns.ts';
 export type Http2Options = {
   /** As the listener's, for requests that came by HTTP/2. */
   onRequest(req: IncomingMessage, res: GatewayResponse, arrivedAt: number): void;
-  /** As the listener's. */
-  onRefused?: ((req: IncomingMessage, res: GatewayResponse) => void) | undefined;
   /** Only they may speak HTTP/2 without TLS: everybody else's connection begins with HTTP/1.1 or not at all. */
   trustedProxies: readonly Network[];
   idleMs?: number | undefined;
@@ -31,8 +29,8 @@ export type Http2Door = {
  * (carry-stream.ts). What is bounded here is what a connection costs besides its calls: streams at a time, header lists, frames that want an answer, streams
  * that are opened to be reset, time without anything.
  */
-export function openHttp2(server: Server, { onRequest, onRefused, trustedProxies, idleMs = 65_000, stalledMs }: Http2Options): Http2Door {
-  const inner = createListener({ onRequest, onRefused, trustedProxies, stalledMs });
+export function openHttp2(server: Server, { onRequest, trustedProxies, idleMs = 65_000, stalledMs }: Http2Options): Http2Door {
+  const inner = createListener({ onRequest, trustedProxies, stalledMs });
   const sessions = new Set<ServerHttp2Session>();
   let closing = false;
   const http2 = createServer({

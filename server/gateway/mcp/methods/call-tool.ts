@@ -4,7 +4,7 @@ import { noteToolCalled } from '#server/custody/mcp/tools.ts';
 import { copyJson } from '#server/kernel/lossless-json.ts';
 import { argumentFaults } from '#server/mcp/arguments.ts';
 import type { Envelope } from '#server/mcp/envelope.ts';
-import { fault, isFault, type RpcFault } from '#server/mcp/errors.ts';
+import { fault, GATEWAY_PAUSED, isFault, type RpcFault, SERVER_PAUSED } from '#server/mcp/errors.ts';
 import { isObject, type Params, type RpcRequest } from '#server/mcp/messages.ts';
 import { parameterMismatch } from '#server/mcp/parameter-headers.ts';
 import { asksForInput, asksOnlyForForms, isToolResult, relayedResult } from '#server/mcp/results.ts';
@@ -78,12 +78,16 @@ function watch(call: McpCall, runtime: Runtime, controller: AbortController): ()
   const { token } = principal;
   const served = target ?? server;
   const text = presented?.text ?? null;
+  let isPaused = false;
   return watchStream(runtime, {
     principal: { ...principal, token: { ...token, gatewayId: served?.gatewayId ?? token.gatewayId } },
     text: person === null ? text : null,
     hasEnded: person === null || text === null ? undefined : () => hasEnded(runtime, text, token.expiresAt),
-    isOff: ({ mcp }) => served !== null && mcp.serversById.get(served.id)?.status !== 'active',
-    stop: (cause) => controller.abort(cause),
+    isOff({ mcp }) {
+      isPaused = served !== null && mcp.serversById.get(served.id)?.status !== 'active';
+      return isPaused;
+    },
+    stop: (cause) => controller.abort(isPaused ? 'server_not_active' : cause),
   });
 }
 
@@ -200,8 +204,7 @@ async function finish(
   signal: AbortSignal,
 ): Promise<typeof ANSWERED> {
   const refuse = (refusal: RpcFault): typeof ANSWERED => stream.fault(refusal);
-  if (signal.aborted && typeof signal.reason === 'string')
-    return refuse(fault(signal.reason === 'revoked' ? 'missing_auth' : 'gateway_not_active', ENDED));
+  if (signal.aborted && typeof signal.reason === 'string') return refuse(endedBy(signal.reason));
   if (isFault(reply)) return refuse(reply);
   if (reply.kind === 'canceled') return call.res.destroyed ? gone(call) : refuse(fault('canceled', 'The call was canceled.'));
   if (reply.kind === 'error') {
@@ -231,4 +234,8 @@ async function finish(
   );
 }
 
-const ENDED = 'The call was ended: its token was revoked, or its gateway or MCP server paused.';
+function endedBy(cause: string): RpcFault {
+  if (cause === 'revoked') return fault('missing_auth', 'The call was ended because its token was revoked. Get a new token.');
+  if (cause === 'server_not_active') return fault('server_not_active', `The call was ended. ${SERVER_PAUSED}`);
+  return fault('gateway_not_active', `The call was ended. ${GATEWAY_PAUSED}`);
+}

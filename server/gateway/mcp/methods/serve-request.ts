@@ -1,5 +1,5 @@
 import type { Envelope } from '#server/mcp/envelope.ts';
-import { fault } from '#server/mcp/errors.ts';
+import { fault, GATEWAY_PAUSED, SERVER_PAUSED } from '#server/mcp/errors.ts';
 import type { RpcRequest } from '#server/mcp/messages.ts';
 import { ownResult } from '#server/mcp/results.ts';
 import { SUPPORTED_VERSIONS } from '#server/mcp/versions.ts';
@@ -57,8 +57,6 @@ function inactive(call: McpCall): Answered | undefined {
   const { server, principal, person } = call.state;
   const gateway = principal?.gateway;
   if (gateway?.status !== 'active' && !(person !== null && server === null))
-    return answerFault(call, fault('gateway_not_active', 'The gateway of this MCP server is paused or archived.'));
-  return server !== null && server.status !== 'active'
-    ? answerFault(call, fault('server_not_active', 'This MCP server is paused.'))
-    : undefined;
+    return answerFault(call, fault('gateway_not_active', GATEWAY_PAUSED));
+  return server !== null && server.status !== 'active' ? answerFault(call, fault('server_not_active', SERVER_PAUSED)) : undefined;
 }

@@ -183,3 +183,28 @@ test('sslmode decides what certificate is believed', options, async () => {
     assert.match(`${what}: ${fault.text}`, text);
   }
 });
+
+test('a creation with a transaction of its own is not repeated from its middle after a deadlock', options, async () => {
+  await query('CREATE TABLE shop.a (id int PRIMARY KEY, n int); CREATE TABLE shop.b (id int PRIMARY KEY, n int)');
+  const rows = Array.from({ length: 100 }, (_, i) => `(${i + 1}, 0)`).join();
+  await query(`INSERT INTO shop.a VALUES (1, 0); INSERT INTO shop.b VALUES ${rows}`);
+  const [other, session] = await Promise.all([open(), open()]);
+  const username = mintedName();
+  const own = ['START TRANSACTION', 'UPDATE shop.a SET n = 1', 'UPDATE shop.b SET n = 1', 'COMMIT'];
+  // It has changed more rows, so the server gives up the creation.
+  await other.run('START TRANSACTION');
+  await other.run('UPDATE shop.b SET n = 2');
+  const creating = faultOf(session.createUser({ username, password: PASSWORD }, [...creation(username), ...own], true));
+  await until(async () => (await running('UPDATE shop.b SET n = 1')) > 0);
+  await other.run('UPDATE shop.a SET n = 2');
+  await other.run('COMMIT');
+  const fault = await creating;
+  assert.deepEqual([fault.type, fault.code, fault.conflict], ['database_error', '1213', true]);
+  assert.deepEqual(
+    await query('SELECT a.n AS a, b.n AS b FROM shop.a JOIN shop.b ON a.id = b.id'),
+    [{ a: 2, b: 2 }],
+    'nothing of it is left',
+  );
+  await session.dropUser(username, null);
+  await Promise.all([session.close(), other.close()]);
+});

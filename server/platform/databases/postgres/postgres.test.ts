@@ -128,7 +128,10 @@ test('a removal of its own runs first; what it leaves, or can not do, the built-
   await session.dropUser(failing, ['DROP ROLE "nobody_of_that_name"', 'nonsense']);
   assert.equal(await exists(failing), false, 'statements that fail');
   await session.dropUser(failing, [`DROP ROLE "${failing}"`]);
+  const unended = await mint();
+  await session.dropUser(unended, ['BEGIN', `DROP OWNED BY "${unended}"`, `DROP ROLE "${unended}"`]);
   await session.close();
+  assert.equal(await exists(unended), false, 'statements that leave a transaction open');
 });
 
 test('a renewal moves the end, and the admin changes its own password', async () => {
