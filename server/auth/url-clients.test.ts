@@ -48,8 +48,9 @@ test('an application is signed in by the address of its document alone, and stor
   assert.deepEqual([name, type, url_host], ['Example app', 'public', new URL(client_id).host]);
   assert.deepEqual([page.view.chosen?.slug, page.view.problem, page.view.redirect.kind], [who.w.tenant.slug, null, 'loopback']);
   assert.deepEqual(
-    page.view.offer?.scopes.map((scope) => scope.name),
-    ['mcp:tools'],
+    page.view.offer?.scopes.map((scope) => [scope.name, scope.sentence]),
+    [['mcp:tools', `Call the tools of ${resource}.`]],
+    'the page says which server it is',
   );
   assert.equal((await rows()).length, 0);
   const { code } = answerIn(await decide(who.b, handle, { decision: 'allow' }));
