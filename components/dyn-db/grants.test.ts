@@ -64,7 +64,7 @@ test('PostgreSQL: the script gives the admin what built-in templates need, and n
   // Created after the script, by the owner who ran it.
   await server.query('CREATE TABLE later (id int)');
   const admin = await open(ADMIN);
-  assert.deepEqual(await admin.missingPrivileges(), []);
+  assert.deepEqual(await admin.missingPrivileges('readwrite'), []);
   assert.deepEqual(await admin.run('SELECT rolsuper, rolcreatedb, rolbypassrls FROM pg_roles WHERE rolname = CURRENT_USER'), [
     { rolsuper: false, rolcreatedb: false, rolbypassrls: false },
   ]);
@@ -78,9 +78,9 @@ test('PostgreSQL: the script for a user that exists gives it what it lacks, agai
   await server.query(`CREATE ROLE ${ADMIN.username} WITH LOGIN PASSWORD '${ADMIN.password}'`);
   const target: DatabaseTarget = { engine: 'postgres', host: 'db.example.com', port: null, database: 'shop', ...ADMIN, options: {} };
   const admin = await openDatabase(target, hereAt(server.host));
-  assert.notDeepEqual(await admin.missingPrivileges(), []);
+  assert.notDeepEqual(await admin.missingPrivileges('readwrite'), []);
   for (let time = 0; time < 2; time += 1) await server.query(script('postgres', 'shop', 'SQL', true));
-  assert.deepEqual(await admin.missingPrivileges(), []);
+  assert.deepEqual(await admin.missingPrivileges('readwrite'), []);
   await admin.close();
 });
 
@@ -104,7 +104,7 @@ test('MariaDB: the script gives the admin what built-in templates need, on this 
     await server.query(`CREATE DATABASE ${name}; CREATE TABLE ${name}.orders (id int); INSERT INTO ${name}.orders VALUES (1)`);
   await server.query(script('mysql', 'shop_eu', 'MariaDB'));
   const admin = await open(ADMIN);
-  assert.deepEqual(await admin.missingPrivileges(), []);
+  assert.deepEqual(await admin.missingPrivileges('readwrite'), []);
   const user = { username: mintedUsername('app', new Date()), password: mintedPassword() };
   assert.ok(isMintedUsername(user.username));
   await admin.createUser(user, dryRun(builtInTemplate('readonly', 'mysql')?.creation ?? '', 'mysql', { ...user, database: 'shop_eu' }));

@@ -1,15 +1,17 @@
 import type { Ctx } from '#server/kernel/context.ts';
 import { own } from '#server/kernel/context.ts';
-import { type Db, inTransaction, read } from '#server/kernel/database.ts';
+import { type Db, inTransaction, read, type Tx } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { inBackground } from '#server/platform/background.ts';
+import type { AdminUse } from '#server/platform/databases/engine.ts';
 import { DatabaseFault } from '#server/platform/databases/fault.ts';
 import { log } from '#server/platform/log.ts';
 import { sql } from '#server/platform/sql.ts';
 import { sentenceOf } from './refusals.ts';
 import { accessOf, withDatabase } from './sessions.ts';
 import { type ConnectionRow, connectionByName } from './store.ts';
+import { builtInTemplate } from './templates.shared.ts';
 
 export type Checked = {
   ok: boolean;
@@ -63,12 +65,12 @@ async function check(ctx: Ctx, row: ConnectionRow): Promise<Found> {
   const began = performance.now();
   const found = { server_version: null, missing_privileges: [] as string[], orphans: null, error: null };
   try {
-    const access = await read(ctx, (tx) => accessOf(tx, ctx, row));
+    const { access, use } = await read(ctx, async (tx) => ({ access: await accessOf(tx, ctx, row), use: await useOf(tx, ctx, row) }));
     return await withDatabase(ctx, access, async (session) => {
       const latency_ms = Math.round(performance.now() - began);
       // A token of RDS logs in as the user itself, who manages nobody.
       if (row.execution_mode === 'iam') return { ...found, ok: true, latency_ms, server_version: session.serverVersion, orphans: [] };
-      const missing = [...(await session.missingPrivileges())];
+      const missing = [...(await session.missingPrivileges(use))];
       // Whoever lacks privileges may not see users either, which must not hide what it lacks.
       const orphans = await session.mintedUsers().then(withoutLease, (error: unknown) => {
         if (missing.length > 0 && error instanceof DatabaseFault && error.type === 'database_error') return null;
@@ -82,6 +84,14 @@ async function check(ctx: Ctx, row: ConnectionRow): Promise<Found> {
   } catch (error) {
     return { ...found, ok: false, latency_ms: Math.round(performance.now() - began), error: sentenceOf(error) };
   }
+}
+
+/** Roles of statements of their own show what they lack when a user is minted. */
+async function useOf(tx: Tx, ctx: Ctx, { id, engine }: ConnectionRow): Promise<AdminUse> {
+  const writers = await tx.dyn_db_roles.count({
+    where: { ...own(ctx), connection_id: id, template: builtInTemplate('readwrite', engine)?.name ?? null },
+  });
+  return writers > 0 ? 'readwrite' : 'readonly';
 }
 
 /** As the page has it: this sentence, and below it what to do. */
@@ -99,7 +109,7 @@ async function withoutLease(users: readonly string[]): Promise<string[]> {
 }
 
 /** Past the row's own time, which is that of people's edits. What can't be looked at keeps the orphans it had. */
-async function store(tx: Parameters<Parameters<typeof inTransaction>[1]>[0], ctx: Ctx, row: ConnectionRow, found: Found): Promise<void> {
+async function store(tx: Tx, ctx: Ctx, row: ConnectionRow, found: Found): Promise<void> {
   const status = found.ok ? 'ok' : 'failing';
   await tx.$executeRaw`update dyn_db_connections set status = ${status}, last_check_at = ${ctx.now}, last_error = ${found.error}
     where id = ${row.id}::uuid and tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}`;

@@ -122,19 +122,29 @@ export async function planLeaf(
   if (root.status !== 'active') throw notActive(root);
   if (!intermediate || left < SHORTEST_MS)
     throw new Refusal('root_not_active', `The root ${root.name} has no intermediate that lasts another minute. Rotate it first.`);
-  const ttl = Math.min(wanted.ttl_seconds ?? role.default_ttl_seconds, role.max_ttl_seconds, ...(ctx.sandbox ? [MOST_TEST_TTL] : []));
-  const ends = Math.min(ctx.now.getTime() + ttl * 1_000, intermediate.not_after.getTime());
-  const asked = wanted.ttl_seconds ?? ttl;
-  if (ends < ctx.now.getTime() + asked * 1_000)
-    ctx.warnings.push(
-      `The certificate ends ${new Date(ends).toISOString()}, sooner than ${wanted.ttl_seconds === undefined ? 'the role says' : 'ttl_seconds asks for'}: ${ttl < asked ? 'the role allows no more' : 'its intermediate ends then'}.`,
-    );
+  const ends = agreedEnd(ctx, role, intermediate, wanted.ttl_seconds);
   return {
     ...{ root, role, intermediate, ...names },
     subject: inherited(root.subject_fields, names.common_name, longNames(wanted.subject)),
     not_before: wholeSecond(ctx.now.getTime() - BACKDATING_MS),
     not_after: wholeSecond(ends),
   };
+}
+
+/** The first of what the caller, the role, the space and the intermediate allow. A warning names the one that cut it short. */
+function agreedEnd(ctx: Ctx, role: RoleRow, intermediate: IntermediateRow, ttl_seconds: number | undefined): number {
+  const after = (seconds: number) => ctx.now.getTime() + seconds * 1_000;
+  const asked = after(ttl_seconds ?? role.default_ttl_seconds);
+  const bounds: [ends: number, why: string][] = [
+    [after(role.max_ttl_seconds), 'the role allows no more'],
+    ...(ctx.sandbox ? [[after(MOST_TEST_TTL), 'certificates of Test last 30 days at most'] as [number, string]] : []),
+    [intermediate.not_after.getTime(), 'its intermediate ends then'],
+  ];
+  const [ends, why] = bounds.reduce((least, bound) => (bound[0] < least[0] ? bound : least));
+  if (ends >= asked) return asked;
+  const wish = ttl_seconds === undefined ? 'the role says' : 'ttl_seconds asks for';
+  ctx.warnings.push(`The certificate ends ${new Date(ends).toISOString()}, sooner than ${wish}: ${why}.`);
+  return ends;
 }
 
 /** The names in their one spelling, the common name among them where it is one of a host. @throws Refusal validation_error */

@@ -103,6 +103,23 @@ test('a leaf lasts no longer than it was asked for, its role, its intermediate a
   const leaf = await issue(w.test, { name: 'long', role: 'r' }, { subject: { CN: 'example.com' }, ttl_seconds: 86_400 * 200 });
   assert.ok(Date.parse(leaf.not_after) - w.test.now.getTime() <= 30 * DAY);
   assert.match(new X509Certificate(leaf.cert_pem).subject, /O=Test - not for production/);
+  // Of several bounds, the warning names the one that the end comes from.
+  for (const [max, ttl_seconds, intermediate_days, why] of [
+    [90, 90, 365, 'certificates of Test last 30 days at most'],
+    [20, 90, 365, 'the role allows no more'],
+    [90, 90, 10, 'its intermediate ends then'],
+    [9, 90, 10, 'the role allows no more'],
+  ] as const) {
+    const name = fresh('bound');
+    await made(w.test, 'pki.create_root', { name, subject: SUBJECT, intermediate_ttl_seconds: 86_400 * intermediate_days });
+    await made(w.test, 'pki.create_role', { name, role_name: 'r', allowed_domains: ['example.com'], max_ttl_seconds: 86_400 * max });
+    const ctx = { ...w.ctx('test'), warnings: [] as string[] };
+    await issue(ctx, { name, role: 'r' }, { subject: { CN: 'example.com' }, ttl_seconds: 86_400 * ttl_seconds });
+    assert.deepEqual(
+      ctx.warnings.map((warning) => warning.split(': ').at(-1)),
+      [`${why}.`],
+    );
+  }
 });
 
 test('a root and a role that are made with defaults issue for the whole of the default lifetime, with keys of ours and of requests', async () => {

@@ -8,6 +8,9 @@ export type Engine = 'postgres' | 'mysql' | 'mongo' | 'mssql';
 
 export const DEFAULT_PORTS: Readonly<Record<Engine, number>> = { postgres: 5432, mysql: 3306, mongo: 27017, mssql: 1433 };
 
+/** What the users may do that an admin makes. */
+export type AdminUse = 'readonly' | 'readwrite';
+
 export type SslMode = 'disable' | 'require' | 'verify-ca' | 'verify-full';
 
 /** The stored options of a connection (interface rule 44 §3.2) that matter here; what is left out has its default. */
@@ -75,8 +78,8 @@ export type DatabaseSession = {
    */
   dropUser(username: string, statements: readonly string[] | null): Promise<void>;
   userExists(username: string): Promise<boolean>;
-  /** What the admin lacks to mint and remove users, in words of the engine; empty when nothing. */
-  missingPrivileges(): Promise<readonly string[]>;
+  /** What the admin lacks to mint such users of the built-in templates and to remove them, in words of the engine; empty when nothing. */
+  missingPrivileges(use: AdminUse): Promise<readonly string[]>;
   /** Users named like ours (`svc_%_%_%`), sorted; at most 10,000. */
   mintedUsers(): Promise<readonly string[]>;
   /** Gives the admin itself another password: 16..128 of A-Z a-z 0-9 - _. The session goes on. */

@@ -1,5 +1,5 @@
 import { retryConflicts, retryingWire } from './conflicts.ts';
-import { type DatabaseSession, type Engine, plainName, plainPassword, type Row } from './engine.ts';
+import { type AdminUse, type DatabaseSession, type Engine, plainName, plainPassword, type Row } from './engine.ts';
 import { DatabaseFault } from './fault.ts';
 import type { Wire } from './wire.ts';
 
@@ -13,7 +13,9 @@ export type Dialect = {
   exists(wire: Wire, username: string): Promise<boolean>;
   /** One row each, its first column a name. */
   minted: string;
-  missing(wire: Wire): Promise<string[]>;
+  missing(wire: Wire, use: AdminUse): Promise<string[]>;
+  /** After a statement of a creation, where one may do less than it says. @throws DatabaseFault */
+  assertDone?(wire: Wire, username: string, statement: string): Promise<void>;
   renewal(username: string, expiresAt: Date): string | null;
   ownPassword(password: string, serverVersion: string): string;
 };
@@ -25,8 +27,12 @@ export function sqlSession(engine: Engine, plain: Wire, dialect: Dialect): Datab
   const run = (statement: string) => wire.query(statement);
 
   /** The fault of a statement says which it was. */
-  async function runAll(on: Wire, statements: readonly string[]): Promise<void> {
-    for (const [i, statement] of statements.entries()) await on.query(statement).catch((error: unknown) => fail(error, i + 1));
+  async function runAll(on: Wire, username: string, statements: readonly string[]): Promise<void> {
+    const each = async (statement: string) => {
+      await on.query(statement);
+      await dialect.assertDone?.(on, username, statement);
+    };
+    for (const [i, statement] of statements.entries()) await each(statement).catch((error: unknown) => fail(error, i + 1));
   }
 
   /** All of them or none, from the start again after a conflict, which ended the transaction. */
@@ -37,7 +43,7 @@ export function sqlSession(engine: Engine, plain: Wire, dialect: Dialect): Datab
   ) {
     await plain.script(begin(username));
     try {
-      await runAll(plain, statements);
+      await runAll(plain, username, statements);
       await plain.query(commit);
     } catch (error) {
       await plain.query(rollback).catch(() => undefined);
@@ -61,7 +67,9 @@ export function sqlSession(engine: Engine, plain: Wire, dialect: Dialect): Datab
       wire.concealed.names.add(plainName(username));
       wire.concealed.passwords.add(plainPassword(password));
       const { transaction } = dialect;
-      await (transaction ? retryConflicts(() => transact(transaction, username, statements)) : runAll(whole ? plain : wire, statements));
+      await (transaction
+        ? retryConflicts(() => transact(transaction, username, statements))
+        : runAll(whole ? plain : wire, username, statements));
     },
 
     async extendUser(username, expiresAt) {
@@ -80,7 +88,7 @@ export function sqlSession(engine: Engine, plain: Wire, dialect: Dialect): Datab
     },
 
     userExists: exists,
-    missingPrivileges: () => dialect.missing(wire),
+    missingPrivileges: (use) => dialect.missing(wire, use),
 
     async mintedUsers() {
       return namesIn(await run(dialect.minted));

@@ -14,6 +14,8 @@ export type Wire = {
   query(statement: string): Promise<readonly Row[]>;
   /** Several of our own in one message, where the engine can. */
   script(statements: readonly string[]): Promise<void>;
+  /** The warning of the last statement that it granted less than it says; null without one. Left out where the engine refuses such a statement. */
+  lessGranted?: (() => string | null) | undefined;
   close(): Promise<void>;
 };
 
@@ -23,6 +25,7 @@ export type Driver = {
   send(statement: string): Promise<readonly Row[]>;
   /** Left out: one after the other. */
   script?: ((statements: readonly string[]) => Promise<unknown>) | undefined;
+  lessGranted?: (() => string | null) | undefined;
   /** Stops what runs on the server, by whatever way it has. May fail. */
   cancel(): Promise<void>;
   /** Says goodbye; the connection is cut afterwards anyway. */
@@ -65,6 +68,7 @@ export function createWire(driver: Driver, line: Line, concealed: Concealed, sta
     serverVersion: driver.serverVersion,
     hostKey: line.hostKey,
     concealed,
+    lessGranted: driver.lessGranted,
     query: (statement) => timed(() => driver.send(statement)),
     async script(statements) {
       const { script } = driver;

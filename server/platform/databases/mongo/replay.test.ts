@@ -102,7 +102,7 @@ test('missing privileges are read from the connection status (replayed MongoDB)'
   };
   const session = await openMongo(target(server.port), here);
   status([]);
-  assert.deepEqual(await session.missingPrivileges(), [
+  assert.deepEqual(await session.missingPrivileges('readwrite'), [
     ...['createUser', 'dropUser', 'grantRole', 'viewUser'].map((action) => `${action} on database shop`),
     'killAnySession on the cluster',
   ]);
@@ -111,7 +111,7 @@ test('missing privileges are read from the connection status (replayed MongoDB)'
     { resource: { db: 'other', collection: '' }, actions: ['grantRole'] },
     { resource: { cluster: true }, actions: ['killAnySession'] },
   ]);
-  assert.deepEqual(await session.missingPrivileges(), ['grantRole on database shop']);
+  assert.deepEqual(await session.missingPrivileges('readwrite'), ['grantRole on database shop']);
   await session.close();
 });
 

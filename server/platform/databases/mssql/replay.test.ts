@@ -98,7 +98,7 @@ test('missing rights and minted logins are read as SQL Server tells them (replay
   const server = await replayServer();
   const session = await openDatabase(target(server.port), here);
   server.answer = () => [{ logins: '1', kills: '0', sees: '1', users: '1', owner: '0', db: 'shop' }];
-  assert.deepEqual(await session.missingPrivileges(), ['ALTER ANY CONNECTION', 'db_owner of database [shop]']);
+  assert.deepEqual(await session.missingPrivileges('readwrite'), ['ALTER ANY CONNECTION', 'db_owner of database [shop]']);
   server.answer = () => [{ name: 'svc_b_aaaaaaaaaa_t8aeo0' }, { name: 'svc_a_aaaaaaaaaa_t8aeo0' }];
   assert.deepEqual(await session.mintedUsers(), ['svc_a_aaaaaaaaaa_t8aeo0', 'svc_b_aaaaaaaaaa_t8aeo0']);
   await session.close();

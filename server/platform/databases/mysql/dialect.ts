@@ -31,7 +31,7 @@ export function dialectOf({ database, options }: DatabaseTarget): Dialect {
       return hosts === undefined || hosts.length > 0;
     },
     minted: "SELECT DISTINCT User FROM mysql.user WHERE User LIKE 'svc\\_%\\_%\\_%' ORDER BY User LIMIT 10000",
-    missing: (wire) => missingPrivileges(wire, database),
+    missing: (wire, use) => missingPrivileges(wire, database, use),
     renewal: () => null,
     ownPassword: (password, version) =>
       /MariaDB/i.test(version)

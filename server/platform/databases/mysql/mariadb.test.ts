@@ -41,7 +41,7 @@ const exists = async (username: string) => (await query(`SELECT User FROM mysql.
 test('an admin mints a user who reads, and removes it with its sessions', options, async () => {
   const session = await open();
   assert.match(session.serverVersion, /MariaDB/);
-  assert.deepEqual([session.engine, session.hostKey, await session.missingPrivileges()], ['mysql', null, []]);
+  assert.deepEqual([session.engine, session.hostKey, await session.missingPrivileges('readwrite')], ['mysql', null, []]);
   const username = await mint();
   const user = await as(username);
   assert.deepEqual(await user.run('SELECT id FROM orders'), [{ id: 1 }]);
@@ -115,7 +115,7 @@ test('a removal of its own runs first; what it leaves, or can not do, the built-
 test('an admin who may not read mysql.user still removes users of the configured host', options, async () => {
   await query(`CREATE USER 'weak'@'%' IDENTIFIED BY 'weak'; GRANT CREATE USER ON *.* TO 'weak'@'%'`);
   const session = await open({ username: 'weak', password: 'weak', database: null });
-  assert.deepEqual(await session.missingPrivileges(), [
+  assert.deepEqual(await session.missingPrivileges('readwrite'), [
     'CONNECTION_ADMIN (MySQL 8), CONNECTION ADMIN (MariaDB 10.5) or SUPER ON *.*',
     'PROCESS ON *.*',
     'SELECT ON mysql.user',

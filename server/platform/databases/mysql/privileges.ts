@@ -1,9 +1,10 @@
+import type { AdminUse } from '../engine.ts';
 import type { Wire } from '../wire.ts';
 
 type Grant = { privileges: Set<string>; on: string; grantable: boolean };
 
 /** What the admin lacks to mint and remove users of the built-in templates, read from its own grants. */
-export async function missingPrivileges(wire: Wire, database: string | null): Promise<string[]> {
+export async function missingPrivileges(wire: Wire, database: string | null, use: AdminUse): Promise<string[]> {
   const rows = await wire.query('SHOW GRANTS FOR CURRENT_USER()');
   const grants = rows.flatMap((row) => grantIn(String(Object.values(row)[0])) ?? []);
   const has = (privilege: string, on: readonly string[]) =>
@@ -18,14 +19,20 @@ export async function missingPrivileges(wire: Wire, database: string | null): Pr
     [reads, 'SELECT ON mysql.user'],
   ];
   if (database !== null) {
-    const passes = grants.some(
-      ({ privileges, on, grantable }) =>
-        grantable && ['*.*', `${database}.*`].includes(on) && (privileges.has('ALL PRIVILEGES') || privileges.has('SELECT')),
-    );
-    lacks.push([passes, `SELECT ON \`${database}\`.* WITH GRANT OPTION`]);
+    const places = ['*.*', `${database}.*`];
+    // The option counts for every privilege that holds here, whichever level has it.
+    const passes = grants.some(({ grantable, on }) => grantable && places.includes(on));
+    const lacked = GRANTED[use].filter((privilege) => !passes || !has(privilege, places));
+    lacks.push([lacked.length === 0, `${lacked.join(', ')} ON \`${database}\`.* WITH GRANT OPTION`]);
   }
   return lacks.filter(([have]) => !have).map(([, what]) => what);
 }
+
+/** What the built-in templates grant. */
+const GRANTED: Readonly<Record<AdminUse, readonly string[]>> = {
+  readonly: ['SELECT'],
+  readwrite: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+};
 
 /** Of `GRANT SELECT, CREATE USER ON *.* TO …`. */
 function grantIn(line: string): Grant | undefined {

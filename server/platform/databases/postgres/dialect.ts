@@ -4,7 +4,7 @@ import { DatabaseFault } from '../fault.ts';
 import type { Dialect } from '../sql-session.ts';
 import { sqlTime } from '../timestamps.ts';
 import type { Wire } from '../wire.ts';
-import { missingPrivileges } from './privileges.ts';
+import { assertGranted, missingPrivileges } from './privileges.ts';
 import { postgresRevocation } from './revocation.ts';
 
 export const dialect: Dialect = {
@@ -22,6 +22,7 @@ export const dialect: Dialect = {
     (await wire.query(`SELECT rolname FROM pg_catalog.pg_roles WHERE rolname = '${plainName(username)}'`)).length > 0,
   minted: "SELECT rolname FROM pg_catalog.pg_roles WHERE rolname LIKE 'svc\\_%\\_%\\_%' ORDER BY 1 LIMIT 10000",
   missing: missingPrivileges,
+  assertDone: assertGranted,
   renewal: (username, expiresAt) => `ALTER ROLE "${plainName(username)}" VALID UNTIL '${sqlTime(expiresAt)}'`,
   ownPassword: (password) => `ALTER ROLE CURRENT_USER PASSWORD '${plainPassword(password)}'`,
 };

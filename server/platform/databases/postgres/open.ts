@@ -15,6 +15,7 @@ import { createWire } from '../wire.ts';
 import { sendCancel } from './cancel.ts';
 import { dialect } from './dialect.ts';
 import { postgresFault } from './fault.ts';
+import { LESS_GRANTED } from './privileges.ts';
 
 const CANCEL_DIAL_MS = 2_000;
 
@@ -47,6 +48,10 @@ async function login(target: DatabaseTarget, line: Line, left: () => number): Pr
   connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
     if (parameterName === 'server_version') serverVersion = String(parameterValue).slice(0, 100);
   });
+  let lessGranted: string | null = null;
+  client.on('notice', ({ code, message }) => {
+    if (code === LESS_GRANTED) lessGranted ??= String(message).slice(0, 200);
+  });
   let handshake: unknown;
   connection.on('sslconnect', () => {
     const tls = contained((connection as unknown as { stream: Duplex }).stream);
@@ -62,13 +67,17 @@ async function login(target: DatabaseTarget, line: Line, left: () => number): Pr
     await within(left(), client.connect(), late);
     stage = 'statement';
     // Not as parameters of the start: poolers between us and the server refuse those.
-    await within(left(), client.query(`SET statement_timeout = ${statementMs}; SET client_min_messages = error`), late);
+    await within(left(), client.query(`SET statement_timeout = ${statementMs}; SET client_min_messages = warning`), late);
     const wire = createWire(
       {
         serverVersion,
         // The extended protocol takes exactly one statement, whatever stands in the text.
         script: (statements) => client.query(statements.join('; ')),
-        send: async (text) => (await client.query({ text, queryMode: 'extended' } as pg.QueryConfig)).rows,
+        send: async (text) => {
+          lessGranted = null;
+          return (await client.query({ text, queryMode: 'extended' } as pg.QueryConfig)).rows;
+        },
+        lessGranted: () => lessGranted,
         cancel: () => sendCancel(client, () => line.dial(host, port, CANCEL_DIAL_MS)),
         end: () => client.end(),
         cut: () => stream.destroy(),

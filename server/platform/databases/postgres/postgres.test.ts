@@ -40,7 +40,7 @@ const exists = async (username: string) => (await server.query(`SELECT 1 FROM pg
 test('an admin that is no superuser mints a user who reads, and removes it with its sessions and objects', async () => {
   const session = await open();
   assert.match(session.serverVersion, /^\d+/);
-  assert.deepEqual([session.engine, session.hostKey, await session.missingPrivileges()], ['postgres', null, []]);
+  assert.deepEqual([session.engine, session.hostKey, await session.missingPrivileges('readwrite')], ['postgres', null, []]);
   const username = await mint();
   await session.run(`GRANT CREATE ON SCHEMA public TO "${username}"`);
   const user = await as(username);
@@ -64,7 +64,7 @@ test('a user is removed without pg_signal_backend too', async () => {
   const user = await as(username);
   await server.query('REVOKE pg_signal_backend FROM broker');
   const session = await open();
-  assert.deepEqual(await session.missingPrivileges(), ['pg_signal_backend']);
+  assert.deepEqual(await session.missingPrivileges('readwrite'), ['pg_signal_backend']);
   await session.dropUser(username, null);
   assert.equal(await exists(username), false);
   await server.query('GRANT pg_signal_backend TO broker');
@@ -74,14 +74,49 @@ test('a user is removed without pg_signal_backend too', async () => {
 test('what the admin lacks is listed', async () => {
   await server.query("CREATE ROLE weak LOGIN PASSWORD 'weak'; GRANT SELECT ON orders TO weak WITH GRANT OPTION");
   const session = await open({ username: 'weak', password: 'weak' });
-  assert.deepEqual(await session.missingPrivileges(), [
+  assert.deepEqual(await session.missingPrivileges('readwrite'), [
     'CREATEROLE',
     'CONNECT ON DATABASE "shop" WITH GRANT OPTION',
     'USAGE ON SCHEMA public WITH GRANT OPTION',
-    'SELECT ON ALL TABLES IN SCHEMA public WITH GRANT OPTION (1 without)',
-    'SELECT ON ALL SEQUENCES IN SCHEMA public WITH GRANT OPTION (1 without)',
+    'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public WITH GRANT OPTION (2 without)',
+    'USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public WITH GRANT OPTION (1 without)',
     'pg_signal_backend',
   ]);
+  await session.close();
+});
+
+test('an admin who may hand on reading alone makes readers, and no user who should write and could not', async () => {
+  const grants = (place: string, rights: string) => `GRANT ${rights} ON ${place} TO reads WITH GRANT OPTION`;
+  await server.query(`CREATE ROLE reads LOGIN CREATEROLE PASSWORD 'reads'; GRANT pg_signal_backend TO reads; ${grants('DATABASE shop', 'CONNECT')};
+    ${grants('SCHEMA public', 'USAGE')}; ${grants('ALL TABLES IN SCHEMA public', 'SELECT')}; ${grants('ALL SEQUENCES IN SCHEMA public', 'SELECT')}`);
+  const session = await open({ username: 'reads', password: 'reads' });
+  assert.deepEqual(await session.missingPrivileges('readonly'), []);
+  const [tables, sequences, ...others] = await session.missingPrivileges('readwrite');
+  assert.match(tables ?? '', /^INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public WITH GRANT OPTION \(\d+ without\)$/);
+  assert.match(sequences ?? '', /^USAGE ON ALL SEQUENCES IN SCHEMA public WITH GRANT OPTION \(\d+ without\)$/);
+  assert.deepEqual(others, []);
+
+  const username = mintedName();
+  const writing = (place: string, rights: string) => [...creation(username), `GRANT ${rights} ON ${place} TO "${username}"`];
+  for (const [place, rights, lacked] of [
+    [
+      'ALL TABLES IN SCHEMA public',
+      'SELECT, INSERT, UPDATE, DELETE',
+      /can't grant INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public \(/,
+    ],
+    ['ALL SEQUENCES IN SCHEMA public', 'USAGE, SELECT', /can't grant USAGE ON ALL SEQUENCES IN SCHEMA public \(/],
+    ['orders', 'SELECT, INSERT', /for "orders"\. The admin user can't grant what this statement grants: give it that WITH GRANT OPTION/],
+  ] as const) {
+    const fault = await faultOf(session.createUser({ username, password: PASSWORD }, writing(place, rights)));
+    assert.deepEqual([fault.type, fault.code, fault.statement], ['database_error', '01007', 5]);
+    assert.match(fault.text, lacked);
+    assert.equal(await exists(username), false);
+  }
+  // What everybody has needs no grant of the admin.
+  await server.query('REVOKE GRANT OPTION FOR CONNECT ON DATABASE shop FROM reads; GRANT CONNECT ON DATABASE shop TO PUBLIC');
+  await session.createUser({ username, password: PASSWORD }, creation(username));
+  await session.dropUser(username, null);
+  await server.query('REVOKE CONNECT ON DATABASE shop FROM PUBLIC');
   await session.close();
 });
 
@@ -206,8 +241,8 @@ test('sslmode decides what certificate is believed', async () => {
 
 test('what a removed user leaves behind gives nobody the rights of the admin that inherits it', async () => {
   const session = await open();
-  await server.query('CREATE TABLE private (id int); INSERT INTO private VALUES (42); GRANT SELECT, INSERT ON private TO broker');
   const [planter, finder] = [await mint(), await mint()];
+  await server.query('CREATE TABLE private (id int); INSERT INTO private VALUES (42); GRANT SELECT, INSERT ON private TO broker');
   await session.run(`GRANT CREATE ON SCHEMA public TO "${planter}"`);
   const plants = await as(planter);
   for (const statement of [
