@@ -83,7 +83,7 @@ test('only the canonical https address of a path on a public name can be a clien
     ['https://127.0.0.1./c', /host/],
     ['https://localhost/c', /domain name/],
     ...['localhost.', 'foo.localhost', 'foo.localhost.:26443', 'printer.local', 'db.internal', 'intranet.'].map(
-      (host): [string, RegExp] => [`https://${host}/c`, /domain name|dot/],
+      (host): [string, RegExp] => [`https://${host}/c`, /domain name|host name/],
     ),
     [`https://app.example.org/${'x'.repeat(512)}`, /512 characters/],
   ];
