@@ -1,6 +1,13 @@
-import type { AgentSettings } from './litellm-settings.ts';
-
 // What an import of a LiteLLM config creates.
+
+export type AgentSettings = {
+  routing_policy: Record<string, unknown>;
+  unsupported?: 'drop';
+  cache_mode?: 'exact' | 'semantic';
+  cache_ttl_seconds?: number;
+  cache_similarity_threshold?: number;
+  cache_embedding_model?: string;
+};
 
 /** An agent to create, with the environment variables that its keys are read from. */
 export type PlannedAgent = AgentSettings & {

@@ -1,16 +1,8 @@
-import type { Plan } from './litellm-plan.ts';
+import type { AgentSettings, Plan } from './litellm-plan.ts';
 
 // Settings of LiteLLM's proxy that hold for all its models, as settings of each agent.
 
 export type Entry = Readonly<Record<string, unknown>>;
-export type AgentSettings = {
-  routing_policy: Record<string, unknown>;
-  unsupported?: 'drop';
-  cache_mode?: 'exact' | 'semantic';
-  cache_ttl_seconds?: number;
-  cache_similarity_threshold?: number;
-  cache_embedding_model?: string;
-};
 
 /** Adds to the plan what is left out, and what works otherwise than the file says. */
 export function settingsOf(router: Entry, settings: Entry, plan: Pick<Plan, 'skipped' | 'notes'>): AgentSettings {

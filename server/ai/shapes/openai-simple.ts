@@ -1,7 +1,7 @@
 import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, textAt } from '../json.ts';
 import { changed, DONE, dataOf, jsonOf, made, mentions, type StreamEvent } from '../stream/event.ts';
 import { kindOf } from '../usage/image-request.ts';
-import { imagesUsage, openAiUsage, responsesUsage, transcriptionUsage } from '../usage/provider-counts.ts';
+import { imagesUsage, openAiUsage, transcriptionUsage } from '../usage/provider-counts.ts';
 import { noUsage } from '../usage/usage.ts';
 import type { StreamGrammar, TextRef, TextRole } from './adapter.ts';
 import { clampMembers } from './common-body.ts';

@@ -4,8 +4,8 @@ import { characterProblem, dotSegmentProblem, indexOfAny, isCanonicalHost, parse
 // Clients that are known by the address of a document about themselves (interface rule 21 §12, draft-ietf-oauth-client-id-metadata-document). Isomorphic.
 
 export const MAX_CLIENT_URL_LENGTH = 512;
-/** RFC 6761 §6.3, and names that are only found inside a network. */
-const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|localdomain)$/;
+/** RFC 6761 §6.3, and names that are only found inside a network. No host has a trailing dot here. */
+const LOCAL_NAME = /\.(?:localhost|local|internal|localdomain)$/;
 
 /** Whether a client ID is such an address, well formed or not: no ID of ours has a colon. */
 export const isClientUrl = (clientId: string): boolean => /^https?:/i.test(clientId);
