@@ -62,6 +62,8 @@ const restricted: readonly { name: RegExp; only: readonly string[]; type?: boole
 /** Folders whose JSON is what customers gave: its numbers keep their digits (server/kernel/lossless-json.ts). */
 const CUSTOMER_JSON =
   /^(?:server\/(?:api|trpc|crypto\/transit|custody\/(?:ai|fields|mcp|vaults)|ai|mcp|domain\/(?:ai-gateways|client-tokens|clients|crypto-keys|deliveries|encryption|explorer|mcp-servers|routes|vaults|workflows)|gateway\/(?:ai|ephemeral|mcp|templates|upstream-auth))|components\/(?:ai-gateways|clients|crypto-keys|dev-pane|encryption|explorer|logs|mcp-servers|routes|vaults|workflows))\/|^server\/gateway\/core\/echo\.ts$/;
+/** The client library and the command line, without what relays bytes, works in browsers, or is made. */
+const CLIENT_JSON = /^sdk\/(?!(?:agent|elements|generated)\/)/;
 /** What these parse there has no number of a customer that is kept. */
 const PLAIN_JSON: Readonly<Record<string, string>> = {
   'server/ai/pii/entities/credential.ts': 'judges the header of a token',
@@ -89,6 +91,11 @@ const PLAIN_JSON: Readonly<Record<string, string>> = {
   'components/explorer/use-explorer.ts': 'our own API document',
   'components/logs/use-tail.ts': 'rows of the log, which has no JSON of customers',
   'components/mcp-servers/tool-sheet.tsx': 'argument rules, which compare doubles',
+  'sdk/cli/config/state.ts': 'our own file of IDs and names',
+  'sdk/cli/profiles.ts': 'our own file of credentials',
+  'sdk/intercept/intercept.ts': 'reads the type of an error',
+  'sdk/intercept/manifest.ts': 'our own list of routes, which has no JSON of customers',
+  'sdk/oauth.ts': 'tokens of OAuth, and when they end',
 };
 
 const codeRules: readonly { pattern: RegExp; applies: (file: string) => boolean; why: string }[] = [
@@ -115,7 +122,8 @@ const codeRules: readonly { pattern: RegExp; applies: (file: string) => boolean;
   },
   {
     pattern: /\bJSON\.parse\(|(?<!\bz)\.json\(\)/,
-    applies: (file) => CUSTOMER_JSON.test(file) && PLAIN_JSON[file] === undefined && !/\.(?:test|fixture)\.ts$/.test(file),
+    applies: (file) =>
+      (CUSTOMER_JSON.test(file) || CLIENT_JSON.test(file)) && PLAIN_JSON[file] === undefined && !/\.(?:test|fixture)\.ts$/.test(file),
     why: 'JSON of customers is parsed by server/kernel/lossless-json.ts, which keeps numbers; a file that keeps none of them stands in PLAIN_JSON with its reason',
   },
   { pattern: /\bMath\.random\(/, applies: (file) => file.startsWith('server/'), why: 'randomness comes from server/crypto' },
@@ -249,7 +257,9 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
       ? undefined
       : 'only the platform and the domain know the database client';
   // The dashboard reads JSON of customers by the same module, so that a form sends back the digits it was shown.
-  if (from === 'components' && /^server\/kernel\/lossless-(?:json|number)\.ts$/.test(target)) return undefined;
+  if (from === 'components' && /^server\/kernel\/(?:lossless-(?:json|number)|plain-json)\.ts$/.test(target)) return undefined;
+  // So do the client library and the command line.
+  if (from === 'sdk' && (target === 'server/kernel/lossless-json.ts' || target === 'server/kernel/json-text.ts')) return undefined;
   if (!rights.includes(to))
     return `${from} may import only ${rights.filter((right) => !right.startsWith('generated')).join(', ') || 'zod'}`;
   if (from === 'components' && to === 'domain' && !isSchema(target) && !isShared(target))

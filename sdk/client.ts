@@ -1,3 +1,5 @@
+import { stringifyAround } from '#server/kernel/json-text.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { bearer, type Credential, environmentCredential } from './credential.ts';
 import type { Fetch } from './exchange.ts';
 import table from './generated/operations.json' with { type: 'json' };
@@ -28,6 +30,7 @@ export type Call = {
   path?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, unknown>>;
   headers?: Readonly<Record<string, string>>;
+  /** Written as JSON: a `LosslessNumber` and a BigInt as their digits. */
   body?: unknown;
   signal?: AbortSignal;
 };
@@ -54,11 +57,12 @@ export function createSallyport(options: SallyportOptions = {}): Sallyport {
   const request = async <T>(method: string, path: string, call: Call = {}) => {
     const headers = new Headers(call.headers);
     if (call.body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
-    const body = call.body === undefined ? null : JSON.stringify(call.body);
+    const body = call.body === undefined ? null : stringifyAround(call.body);
     const address = `${origin}/v1${addressOf(path, call)}`;
     const answer = await send(new Request(address, { method, headers, body, signal: call.signal ?? null }));
     const text = await answer.text();
-    return (text === '' ? {} : JSON.parse(text)) as Envelope<T>;
+    // What was read is sent again by many programs: a double would change numbers of customers' JSON on that way.
+    return (text === '' ? {} : parseExact(text)) as Envelope<T>;
   };
   return Object.assign(operations(request), { request });
 }

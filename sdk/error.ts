@@ -1,3 +1,5 @@
+import { parseExact } from '#server/kernel/lossless-json.ts';
+
 /** The service refused a request, or answered with something that isn't an answer of this API. Branch on `type`; new types may appear. */
 export class SallyportError extends Error {
   override readonly name = 'SallyportError';
@@ -62,7 +64,7 @@ export function retryAfter(headers: Headers): number | null {
 
 function parsed(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseExact(text);
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;

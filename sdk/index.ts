@@ -1,3 +1,4 @@
+export { LosslessNumber } from '#server/kernel/lossless-json.ts';
 export { createSallyport, type Envelope, type Sallyport, type SallyportOptions } from './client.ts';
 export {
   accessToken,

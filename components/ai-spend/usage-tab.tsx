@@ -86,7 +86,7 @@ export function UsageTab() {
                 <button type="button" className={textLink} onClick={() => void set({ tab: 'prices', price: `${provider}/${model}` })}>
                   {model}
                 </button>{' '}
-                ({grouped(unpriced_requests)} calls)
+                ({grouped(unpriced_requests)} {unpriced_requests === 1 ? 'call' : 'calls'})
               </span>
             ))}
           </p>

@@ -155,7 +155,12 @@ function RegisterForm({ onClose, onCreated }: Omit<Props, 'open'>) {
       )}
       {upstream && (
         <>
-          <Field label="URL" required error={fieldError(form, 'upstream_url')} hint="The address of its MCP endpoint. It must be public.">
+          <Field
+            label="URL"
+            required
+            error={fieldError(form, 'upstream_url')}
+            hint="The address of its MCP endpoint. A server in your own network works too, once the operator has opened its address."
+          >
             <Input mono type="url" placeholder="https://mcp.example.com/mcp" autoComplete="off" {...form.register('upstream_url')} />
           </Field>
           <Field group label="Signs in with">

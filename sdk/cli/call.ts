@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { errorOf } from '../error.ts';
 import { createGateway, type GatewayCall, isUpstreams } from '../gateway.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -69,7 +70,7 @@ export function addCallCommand(program: Command, { terminal, end }: Shared): voi
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
+    parseExact(text);
     return true;
   } catch {
     return false;

@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { jsonText } from '#server/kernel/json-text.ts';
+import { isNumber, parseExact } from '#server/kernel/lossless-json.ts';
 import type { Field, Operation } from '../operation.ts';
 import { paginate, paginateFeed } from '../paginate.ts';
 import { CliError } from './exit.ts';
@@ -72,8 +74,9 @@ function parsedValue(field: Field, text: string): unknown {
   if (field.nullable && text === 'null') return null;
   if (field.type === 'string') return text;
   try {
-    const value: unknown = JSON.parse(text);
-    if (field.type === 'json' || (typeof value === 'number' && (field.type === 'number' || Number.isInteger(value)))) return value;
+    const value = parseExact(text);
+    if (field.type === 'json') return jsonText(text);
+    if (isNumber(value) && (field.type === 'number' || Number.isInteger(Number(value)))) return value;
   } catch {
     // refused below
   }

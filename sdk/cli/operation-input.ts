@@ -1,4 +1,6 @@
 import fs from 'node:fs';
+import { type JsonText, jsonText, membersOf, stringifyAround, textOfJson } from '#server/kernel/json-text.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import type { Call } from '../client.ts';
 import type { Field, Operation } from '../operation.ts';
 import { CliError } from './exit.ts';
@@ -38,23 +40,30 @@ async function bodyOf(operation: Operation, flags: Flags, terminal: Terminal): P
   if (!operation.body) return undefined;
   const { fields, required } = operation.body;
   const base = await dataOf(flags.data as string | undefined, terminal);
-  if (base !== undefined && (typeof base !== 'object' || base === null || Array.isArray(base)))
-    throw new CliError('--data must be a JSON object.');
-  const body: Record<string, unknown> = { ...base };
+  if (base !== undefined && !textOfJson(base).trimStart().startsWith('{')) throw new CliError('--data must be a JSON object.');
+  const members = base === undefined ? [] : [...membersOf(textOfJson(base))];
+  const inBase = Object.fromEntries(members.map(({ name, text }) => [name, text]));
+  const given: Record<string, unknown> = {};
   // What is asked for depends on the rest.
   for (const field of [...fields].sort((a, b) => Number(a.secret ?? false) - Number(b.secret ?? false))) {
-    const value = field.secret ? await secretOf(field, body, flags, terminal) : flagValue(field, flags);
-    if (value !== undefined) body[field.name] = value;
+    const value = field.secret ? await secretOf(field, { ...inBase, ...given }, flags, terminal) : flagValue(field, flags);
+    if (value !== undefined) given[field.name] = value;
   }
-  return Object.keys(body).length > 0 || required || base !== undefined ? body : undefined;
+  if (base === undefined) return Object.keys(given).length > 0 || required ? given : undefined;
+  if (Object.keys(given).length === 0) return base;
+  // What isn't overridden stays as it was written.
+  const kept = members.filter(({ name }) => !Object.hasOwn(given, name)).map(({ name, text }) => `${JSON.stringify(name)}:${text}`);
+  const added = Object.entries(given).map(([name, value]) => `${JSON.stringify(name)}:${stringifyAround(value)}`);
+  return jsonText(`{${[...kept, ...added].join()}}`);
 }
 
-/** A body as it is given on the command line: JSON, `@file`, or `-` for standard input. */
-export async function dataOf(data: string | undefined, terminal: Terminal): Promise<unknown> {
+/** A body as it is given on the command line: JSON, `@file`, or `-` for standard input. It goes as it is written. */
+export async function dataOf(data: string | undefined, terminal: Terminal): Promise<JsonText | undefined> {
   if (data === undefined) return undefined;
   const text = await textOf(data, terminal);
   try {
-    return JSON.parse(text) as unknown;
+    parseExact(text);
+    return jsonText(text);
   } catch {
     // The text isn't repeated: it may hold secrets.
     throw new CliError(`--data is not JSON${data.startsWith('@') ? ` (${data.slice(1)})` : ''}.`);

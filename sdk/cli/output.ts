@@ -1,3 +1,4 @@
+import { isExact } from '#server/kernel/lossless-json.ts';
 import type { Envelope } from '../client.ts';
 import { plain, type Terminal } from './terminal.ts';
 
@@ -70,7 +71,7 @@ const FIRST = ['name', 'id', 'slug', 'key', 'action', 'ts', 'method', 'status_co
 
 /** Members that a table can show and that say something: what identifies a row first. */
 function columnsOf(rows: readonly Record<string, unknown>[]): string[] {
-  const scalar = (value: unknown) => value === null || typeof value !== 'object';
+  const scalar = (value: unknown) => value === null || typeof value !== 'object' || isExact(value);
   const names = Object.keys(rows[0] ?? {}).filter(
     (name) => rows.every((row) => scalar(row[name])) && rows.some((row) => row[name] !== null && row[name] !== undefined),
   );

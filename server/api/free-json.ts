@@ -5,7 +5,7 @@ import { LosslessNumber } from '#server/kernel/lossless-json.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 
 // Where an input takes any JSON, numbers keep their digits and names are data. Everywhere else a number is a double, and names that reach prototypes are
-// dropped (interface rule 01 §9).
+// refused; at the root they are unknown fields like any other (interface rule 01 §9).
 
 type Place = 'free' | { members: ReadonlyMap<string, Place>; rest: Place | undefined };
 
@@ -21,8 +21,7 @@ export function asFields(op: Pick<AnyOperation, 'input' | 'body'>, value: unknow
   const fields = value as Record<string, unknown>;
   const place = placeOf(op.input);
   for (const name of Object.keys(fields)) {
-    if (PROTOTYPE_NAMES.has(name)) delete fields[name];
-    else if (!op.body?.lossless && !op.body?.source?.includes(name))
+    if (!PROTOTYPE_NAMES.has(name) && !op.body?.lossless && !op.body?.source?.includes(name))
       fields[name] = settled(fields[name], inside(place, name), name, BODY_SHAPE.levels - 1);
   }
   return fields;
@@ -31,18 +30,25 @@ export function asFields(op: Pick<AnyOperation, 'input' | 'body'>, value: unknow
 function settled(value: unknown, place: Place | undefined, field: string, levels: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof LosslessNumber) {
-    if (place !== 'free') return Number(value);
+    if (place !== 'free') return asDouble(value, field);
     if (!Number.isFinite(Number(value))) throw invalid(field, 'must not have a number beyond ±1.79e308. Send it as a string');
     return value;
   }
   if (levels === 0) throw tooDeep(BODY_SHAPE.levels);
   const members = value as Record<string, unknown>;
   for (const name of Object.keys(members)) {
-    if (place !== 'free' && PROTOTYPE_NAMES.has(name) && !Array.isArray(value)) delete members[name];
-    else if (name === '__proto__') throw invalid(field, 'must not have a member named __proto__. Give it another name');
-    else if (typeof members[name] === 'object') members[name] = settled(members[name], inside(place, name), field, levels - 1);
+    if (place === 'free' ? name === '__proto__' : PROTOTYPE_NAMES.has(name))
+      throw invalid(field, `must not have a member named ${name}. Give it another name`);
+    if (typeof members[name] === 'object') members[name] = settled(members[name], inside(place, name), field, levels - 1);
   }
   return value;
+}
+
+/** A double that is 0 for a number that isn't would be another setting: 0 often means none. */
+function asDouble(number: LosslessNumber, field: string): number {
+  const double = Number(number);
+  if (double === 0 && /^-?[0.]*[1-9]/.test(number.value)) throw invalid(field, 'must not be a number so small that it is kept as 0');
+  return double;
 }
 
 const inside = (place: Place | undefined, name: string): Place | undefined =>

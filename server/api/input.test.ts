@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { z } from 'zod';
+import { atLeastOne } from '#server/kernel/fields.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { assertGrowsLinearly } from '#server/testing/growth.ts';
-import { bodyOf, ignoredFields, parseJsonObject } from './input.ts';
+import { bodyFields, bodyOf, ignoredFields, parseJsonObject } from './input.ts';
+import { parsedInput } from './parse.ts';
 
 const parsed = (text: string) => parseJsonObject(Buffer.from(text));
 
@@ -12,6 +14,38 @@ test('names that reach prototypes are dropped wherever they stand, however they 
   assert.deepEqual(Object.keys(value), ['ok']);
   assert.equal(JSON.stringify(value), '{"ok":[{"b":{"d":null}}]}');
   assert.equal(Object.getPrototypeOf(value), Object.prototype);
+});
+
+test('what is refused because a field is missing also names the fields that are unknown', () => {
+  const problem = (schema: z.ZodType, fields: object) => {
+    try {
+      return parsedInput(schema, fields);
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const change = atLeastOne(z.object({ id: z.string(), budget: z.number().optional() }));
+  assert.equal(problem(change, { id: '1', budget_dayly_usd: 1 }), 'No valid fields. Ignored unknown field: budget_dayly_usd.');
+  assert.equal(problem(change, { id: '1' }), 'No valid fields');
+  assert.equal(problem(z.object({ name: z.string() }), { nmae: 'x' }), 'name: is required. Ignored unknown field: nmae.');
+  assert.equal(problem(z.object({ name: z.string() }), { name: 1, nmae: 'x' }), 'name: must be a string');
+});
+
+test('settings have no names that reach prototypes and no numbers that a double takes for 0; at the root such names are unknown fields', () => {
+  const input = z.object({ map: z.record(z.string(), z.string()).optional(), usd: z.number().optional(), any: z.unknown().optional() });
+  const fieldsOf = (text: string) =>
+    bodyFields({ input }, { url: 'http://x/', headers: new Headers({ 'content-type': 'application/json' }) }, Buffer.from(text));
+  for (const name of ['__proto__', 'constructor', 'prototype']) {
+    assert.throws(() => fieldsOf(`{"map":{"${name}":"x"}}`), { type: 'validation_error', message: new RegExp(`^map: .*${name}`) });
+    assert.match(ignoredFields({ input }, fieldsOf(`{"${name}":"x"}`)) ?? '', /^Ignored (?:an )?unknown field/);
+    assert.equal(Object.getPrototypeOf(input.parse(fieldsOf(`{"${name}":{"usd":1}}`))), Object.prototype);
+  }
+  for (const tiny of ['0.1e-400', '-1e-999', '0.00e0000000001']) {
+    const read = () => fieldsOf(`{"usd":${tiny}}`);
+    if (tiny === '0.00e0000000001') assert.equal(read().usd, 0);
+    else assert.throws(read, { type: 'validation_error', message: /^usd: must not be a number so small/ });
+  }
+  assert.ok(fieldsOf('{"any":0.1e-400}'));
 });
 
 test('72 levels are read and 73 refused, in objects and in lists', () => {

@@ -145,7 +145,7 @@ const FIELD_NAME = /^[A-Za-z]{1,24}(?:_[A-Za-z]{1,24}){0,4}_?\d{0,2}$/;
  * One sentence for meta.warnings on what was sent and is no field of the call, or none. Such fields are ignored (interface rule 01 §9), and a filter or
  * setting that was misspelt would otherwise be believed to hold. A name that does not look like that of a field is counted and not repeated.
  */
-export function ignoredFields(op: AnyOperation, fields: Record<string, unknown>): string | undefined {
+export function ignoredFields(op: Pick<AnyOperation, 'input'>, fields: Record<string, unknown>): string | undefined {
   const { shape } = op.input as { shape?: Record<string, z.ZodType> };
   if (!shape) return undefined;
   const told: string[] = [];

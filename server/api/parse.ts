@@ -5,15 +5,25 @@ import { Refusal } from '#server/kernel/errors.ts';
 import { isUnstored } from '#server/kernel/fields.ts';
 import { capabilitiesOf } from '#server/kernel/needs.ts';
 import type { Operation } from '#server/kernel/operation.ts';
+import { ignoredFields } from './input.ts';
 
 /** The input of an operation as its schema gives it. @throws Refusal validation_error for the first problem, never with the value */
 export function parsedInput<I extends z.ZodType>(schema: I, raw: unknown): z.output<I> {
   const input = schema.safeParse(raw);
-  if (!input.success) throw new Refusal('validation_error', firstProblem(asSent(schema, input.error)));
+  if (!input.success) throw new Refusal('validation_error', problemWithNames(schema, asSent(schema, input.error), raw));
   const field = unstorableField(storedPart(schema, input.data));
   if (field !== null) throw new Refusal('validation_error', unstorable(field));
   return input.data;
 }
+
+/** What is missing may be there under a wrong name, so the names that were ignored are told beside it. */
+function problemWithNames(schema: z.ZodType, error: z.ZodError, raw: unknown): string {
+  const problem = firstProblem(error);
+  const ignored = /(?:^No valid fields|: is required)$/.test(problem) && isFields(raw) ? ignoredFields({ input: schema }, raw) : undefined;
+  return ignored === undefined ? problem : `${problem}. ${ignored}`;
+}
+
+const isFields = (raw: unknown): raw is Record<string, unknown> => typeof raw === 'object' && raw !== null;
 
 /** A verb's result as it leaves: only declared fields, and of lists only the names for callers who may see no more. */
 export function parsedOutput<O extends z.ZodType>(

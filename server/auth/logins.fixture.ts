@@ -8,7 +8,7 @@ import { handle as oauthPlane } from '#server/oauth/handle.ts';
 import { CHALLENGE, makeClient, post, REDIRECT, VERIFIER } from '#server/oauth/oauth.fixture.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
-import { browser } from '#server/testing/people.ts';
+import { browser, ownAddress } from '#server/testing/people.ts';
 import { createTestPerson, PASSWORD, type TestPerson } from '#server/testing/test-person.ts';
 import { consentPageState } from './consent-pages.ts';
 
@@ -28,7 +28,7 @@ export async function set(options: Parameters<typeof makeClient>[1] & { redirect
 }
 
 /** GET /oauth/authorize as a browser asks it. */
-export async function opened(query: Record<string, string>, method = 'GET', space: Space = 'live', ip = '127.0.0.1') {
+export async function opened(query: Record<string, string>, method = 'GET', space: Space = 'live', ip = ownAddress()) {
   const asked = { response_type: 'code', code_challenge: CHALLENGE, code_challenge_method: 'S256', state: 'st', ...query };
   const edge = { space, ip, request_id: randomUUID(), user_agent: 'test' };
   const response = await oauthPlane(new Request(`http://api.test/oauth/authorize?${new URLSearchParams(asked)}`, { method }), edge);

@@ -48,8 +48,9 @@ test('an application is signed in by the address of its document alone, and stor
   assert.deepEqual([name, type, url_host], ['Example app', 'public', new URL(client_id).host]);
   assert.deepEqual([page.view.chosen?.slug, page.view.problem, page.view.redirect.kind], [who.w.tenant.slug, null, 'loopback']);
   assert.deepEqual(
-    page.view.offer?.scopes.map((scope) => scope.name),
-    ['mcp:tools'],
+    page.view.offer?.scopes.map((scope) => [scope.name, scope.sentence]),
+    [['mcp:tools', `Call the tools of ${resource}.`]],
+    'the page says which server it is',
   );
   assert.equal((await rows()).length, 0);
   const { code } = answerIn(await decide(who.b, handle, { decision: 'allow' }));
@@ -125,7 +126,7 @@ test('a document or redirect URI that isn’t good ends on a page, and sends nob
   const cases: [query: Record<string, string>, text: RegExp][] = [
     [{ client_id: client_id.replace('https:', 'http:') }, /https/],
     [{ client_id: `${client_id}?x=1` }, /query/],
-    [{ client_id: `${documents.origin}/nothing.json` }, /HTTP 404/],
+    [{ client_id: `${documents.origin}/nothing.json` }, /gave no document that can be used/],
     [{ client_id: 'https://10.0.0.1/c.json' }, /domain name/],
     [{ redirect_uri: 'https://evil.example/cb' }, /redirect/],
     [{ redirect_uri: 'http://localhost:51234/callback' }, /redirect/],

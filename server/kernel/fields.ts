@@ -68,6 +68,12 @@ export const queryInt = (min: number, max: number) =>
     .pipe(z.number().int().min(min).max(max))
     .meta({ type: 'integer', minimum: min, maximum: max });
 
+/** A number that a column of this scale keeps as it is: `z.number().refine(...atMostDecimals(6))`. */
+export const atMostDecimals = (places: number): [fits: (given: number) => boolean, message: string] => [
+  (given) => Number(given.toFixed(places)) === given,
+  places === 0 ? 'must be a whole number' : `must have at most ${places} decimals`,
+];
+
 /** Marks a field that a call with a body reads from its query: `POST …/decrypt?format=utf8`. */
 export const inQuery = <T extends z.ZodType>(schema: T): T => schema.meta({ ...schema.meta(), [IN_QUERY]: true }) as T;
 export const IN_QUERY = 'x-query';

@@ -1,5 +1,5 @@
 import { stringEnd, unguessable } from './json-strings.ts';
-import { parseExact } from './lossless-json.ts';
+import { LosslessNumber, parseExact } from './lossless-json.ts';
 
 // JSON of customers as the text it was: a value can't keep the order of names such as "2", nor repeated names.
 
@@ -18,12 +18,13 @@ export const isJsonText = (value: unknown): value is JsonText => typeof value ==
 
 export const textOfJson = (value: JsonText): string => value[TEXT];
 
-/** The JSON of a value, with each `JsonText` inside it as its own text. */
+/** The JSON of a value, with each `JsonText` inside it as its own text, and a BigInt as its digits. */
 export function stringifyAround(value: unknown): string {
   const texts: string[] = [];
   const mark = `json-text-${unguessable()}-`;
   const text = JSON.stringify(value, function (this: Record<string, unknown>, name, member: unknown) {
     const held = this[name];
+    if (typeof held === 'bigint') return new LosslessNumber(String(held)).toJSON();
     return isJsonText(held) ? `${mark}${texts.push(textOfJson(held)) - 1}"` : member;
   });
   return texts.reduce((whole, one, i) => {

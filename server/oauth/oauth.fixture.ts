@@ -4,6 +4,7 @@ import { GRANTS } from '#server/domain/oauth-grants/client.ts';
 import type { Space } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
+import { ownAddress } from '#server/testing/people.ts';
 import type { Workspace } from '#server/testing/workspace.ts';
 import { handle } from './handle.ts';
 
@@ -70,7 +71,7 @@ export async function post(
     },
     body: typeof form === 'string' ? form : new URLSearchParams(form).toString(),
   });
-  const edge = { space: options.space ?? 'live', ip: options.ip ?? '127.0.0.1', request_id: randomUUID(), user_agent: 'test' } as const;
+  const edge = { space: options.space ?? 'live', ip: options.ip ?? ownAddress(), request_id: randomUUID(), user_agent: 'test' } as const;
   const response = await handle(request, edge);
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: text === '' ? null : JSON.parse(text) };

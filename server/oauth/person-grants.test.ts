@@ -320,12 +320,16 @@ test('a login for an MCP server gives tokens for that server, which open nothing
   assert.deepEqual([first.status, first.body.scope], [200, 'mcp:tools'], first.text);
   const stored = await db().oauth_access.findFirstOrThrow({ where: { digest: new Uint8Array(digest(first.body.access_token)) } });
   assert.equal(stored.aud, resource);
-  isRefused(await refresh(client, first.body.refresh_token, { resource: resource.replace('/tools', '/others') }));
+  // RFC 8707 §2.2: a resource that the login wasn't for, the Management API too.
+  for (const other of [resource.replace('/tools', '/others'), apiUrl('live')])
+    isRefused(await refresh(client, first.body.refresh_token, { resource: other }), 'invalid_target');
   const renewed = await refresh(client, first.body.refresh_token, { resource });
   assert.equal(renewed.status, 200, renewed.text);
 
   const plain = await makeCode(client, user.id, { scopes: ['mcp:tools'] });
-  isRefused(await redeem(client, plain.code, { resource }), 'invalid_grant');
+  isRefused(await redeem(client, plain.code, { resource }), 'invalid_target');
+  const api = await makeCode(client, user.id, { scopes: ['mcp:tools'], resource });
+  isRefused(await redeem(client, api.code, { resource: apiUrl('live') }), 'invalid_target');
   const foreign = await makeCode(client, user.id, { scopes: ['mcp:tools'], resource });
   isRefused(await redeem(client, foreign.code, { resource: 'https://mcp.example.com/' }), 'invalid_target');
 });

@@ -47,13 +47,13 @@ export function assertOwnResource(form: Form, client: Pick<OAuthClient, 'sandbox
 }
 
 /**
- * The MCP server that a request names, as `resource` does when a client repeats what its login was for (RFC 8707 §2.2); undefined when it names the Management API
- * or nothing. @throws OAuthProblem invalid_target
+ * The Management API or MCP server that a request names, as `resource` does when a client repeats what its login was for (RFC 8707 §2.2); undefined when it
+ * names nothing. @throws OAuthProblem invalid_target
  */
-export function askedServer(form: Form, client: Pick<OAuthClient, 'sandbox' | 'tenant_slug'>): string | undefined {
+export function askedResource(form: Form, client: Pick<OAuthClient, 'sandbox' | 'tenant_slug'>): string | undefined {
   const resource = form.get('resource');
-  const space = spaceOf(client.sandbox);
-  if (resource !== undefined && readMcpAddress(resource, client.tenant_slug, space)) return resource;
-  assertOwnResource(form, client);
-  return undefined;
+  if (resource === undefined || !readMcpAddress(resource, client.tenant_slug, spaceOf(client.sandbox))) assertOwnResource(form, client);
+  return resource;
 }
+
+export const ANOTHER_RESOURCE = 'The login was for another resource. Leave resource out, or repeat the one of the authorization request.';

@@ -3,23 +3,28 @@ import { env } from './env.ts';
 import { createResolver, type Resolver } from './http-out/resolver.ts';
 import { egressSettings } from './http-out/settings.ts';
 
-const held = processState('egress', (): { resolver?: Resolver } => ({}));
+const held = processState('egress', (): { resolver?: Resolver; publicResolver?: Resolver } => ({}));
 
 /** The guarded resolver of this process: the deployment's allow and deny lists, and its own addresses as places nobody may call. */
 export function egress(): Resolver {
-  held.resolver ??= createResolver({
-    settings: egressSettings({
-      privateAllowlist: env.UPSTREAM_PRIVATE_ALLOWLIST,
-      denylist: env.UPSTREAM_DENYLIST,
-      ownHosts: ownHosts(),
-      ownPorts: [env.PORT, ...Object.values(env.PLANE_PORTS)],
-      operatorOrigins: env.DEMO_UPSTREAM === undefined ? [] : [env.DEMO_UPSTREAM],
-      testHosts: env.SVC_EGRESS_TEST_HOSTS,
-      allowHttp: env.ALLOW_HTTP_UPSTREAM,
-    }),
-  });
+  const { UPSTREAM_PRIVATE_ALLOWLIST: privateAllowlist, ALLOW_HTTP_UPSTREAM: allowHttp, DEMO_UPSTREAM } = env;
+  const operatorOrigins = DEMO_UPSTREAM === undefined ? [] : [DEMO_UPSTREAM];
+  held.resolver ??= createResolver({ settings: egressSettings({ ...deployment(), privateAllowlist, operatorOrigins, allowHttp }) });
   return held.resolver;
 }
+
+/** The same without what the operator opened for upstreams: for addresses that anybody may name, signed in or not. */
+export function publicEgress(): Resolver {
+  held.publicResolver ??= createResolver({ settings: egressSettings(deployment()) });
+  return held.publicResolver;
+}
+
+const deployment = () => ({
+  denylist: env.UPSTREAM_DENYLIST,
+  ownHosts: ownHosts(),
+  ownPorts: [env.PORT, ...Object.values(env.PLANE_PORTS)],
+  testHosts: env.SVC_EGRESS_TEST_HOSTS,
+});
 
 /** On one machine the planes are ports of localhost, and other ports there are not ours; behind real names every port is. */
 function ownHosts(): string[] {

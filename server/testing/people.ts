@@ -5,10 +5,14 @@ import { rootKeys } from '#server/platform/keys.ts';
 
 export type Answer = { status: number; body: Record<string, never> & { [key: string]: unknown }; headers: Headers; text: string };
 
+const byte = () => Math.floor(Math.random() * 250);
+/** Limits are counted by address, and files of one process share a database. */
+export const ownAddress = (): string => `10.${byte()}.${byte()}.${byte()}`;
+
 /** A browser in front of the session plane: keeps cookies, sends Origin and the CSRF token as our pages do. */
 export function browser(options: { ip?: string; user_agent?: string } = {}) {
   const jar = new Map<string, string>();
-  const ip = options.ip ?? `10.${Math.floor(Math.random() * 250)}.${Math.floor(Math.random() * 250)}.${Math.floor(Math.random() * 250)}`;
+  const ip = options.ip ?? ownAddress();
   let csrf = '';
 
   const call = async (method: string, path: string, body?: unknown, headers: Record<string, string | null> = {}): Promise<Answer> => {

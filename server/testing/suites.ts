@@ -5,6 +5,7 @@ import { audit } from './suites/audit.ts';
 import { destinations } from './suites/destinations.ts';
 import { edits } from './suites/edits.ts';
 import { exactJson } from './suites/exact-json.ts';
+import { exactNumbers } from './suites/exact-numbers.ts';
 import { grants } from './suites/grants.ts';
 import { idempotency } from './suites/idempotency.ts';
 import { isolation } from './suites/isolation.ts';
@@ -53,6 +54,7 @@ export async function testFamily(family: Family): Promise<void> {
     paging,
     naughtyText,
     exactJson,
+    exactNumbers,
     largest,
     personal,
     stepUp,

@@ -156,7 +156,11 @@ test('deployments of LiteLLM that share calls are created as routes with weights
   fs.writeFileSync(file, BALANCED);
   const shown = await run('import', '--from', 'litellm', '--file', file);
   assert.match(shown.out, /calls of chat are shared: chat 300, chat-2 100\ncalls of chat that fail go to: chat-2, backup/);
+  assert.match(shown.out, /settings of chat: rate_limit_rpm 300, cache_mode exact, cache_ttl_seconds 600\n/);
   assert.match(shown.err, /left out: litellm_settings\.telemetry: has no counterpart here/);
+  assert.match(shown.err, /note: litellm_settings\.cache: answers are cached/);
+  const elsewhere = await run('import', '--from', 'litellm', '--file', file, '--gateway', 'nowhere');
+  assert.deepEqual([elsewhere.code, /No active gateway is called nowhere/.test(elsewhere.err)], [2, true], elsewhere.err);
   const applied = await run('import', '--from', 'litellm', '--file', file, '--apply', '--json');
   assert.equal(applied.code, 0, applied.err);
   const [backup, chat, vllm] = await db().ai_agents.findMany({ where: own, orderBy: { slug: 'asc' } });

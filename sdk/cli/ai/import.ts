@@ -7,7 +7,7 @@ import { type Chosen, openSession } from '../session.ts';
 import type { Shared } from '../shared.ts';
 import { plain } from '../terminal.ts';
 import { planOf } from './litellm.ts';
-import type { Plan, PlannedAgent } from './litellm-plan.ts';
+import { type Plan, type PlannedAgent, settingsText } from './litellm-plan.ts';
 import { type Agent, chosenGateway, createGateway, createSecret, ensureAgent, secretByName } from './workspace.ts';
 
 type Flags = Chosen & { from: string; file?: string; gateway?: string; apply?: boolean; json?: boolean };
@@ -25,6 +25,7 @@ export function addImport(ai: Command, { terminal }: Shared): void {
       if (flags.from !== 'litellm') throw new CliError('Only --from litellm can be imported.');
       const plan = planOf(await textOf(flags.file === '-' ? '-' : `@${flags.file}`, terminal));
       if (!flags.apply) {
+        if (flags.gateway !== undefined) await chosenGateway(openSession(terminal, flags).sallyport, flags.gateway);
         show(plan, flags.json === true);
         return;
       }
@@ -37,7 +38,7 @@ export function addImport(ai: Command, { terminal }: Shared): void {
           next_step: 'Keys are read from environment variables only. Write os.environ/NAME as the api_key, and set that variable.',
         });
       const made = await apply(plan, flags);
-      if (flags.json) terminal.print(jsonOf({ agents: made, skipped: plan.skipped }, 2));
+      if (flags.json) terminal.print(jsonOf({ agents: made, skipped: plan.skipped, notes: plan.notes }, 2));
       else for (const { slug, agent_url } of made) terminal.print(`${plain(slug)}  ${plain(agent_url)}`);
     });
 
@@ -53,6 +54,10 @@ export function addImport(ai: Command, { terminal }: Shared): void {
         plain(`agent ${agent.slug}: ${agent.provider}${agent.upstream ? ` at ${agent.upstream}` : ''}, ${agent.model}, ${key}`),
       );
     }
+    for (const agent of plan.agents) {
+      const settings = settingsText(agent);
+      if (settings !== '') terminal.print(plain(`settings of ${agent.slug}: ${settings}`));
+    }
     for (const { slug, shares, fallbacks } of plan.agents) {
       const share = ([other, weight]: [string, number]) => `${other} ${weight}`;
       if (Object.keys(shares).length > 0)
@@ -61,6 +66,7 @@ export function addImport(ai: Command, { terminal }: Shared): void {
     }
     for (const [alias, model] of Object.entries(plan.aliases)) terminal.print(plain(`alias ${alias}: ${model}`));
     for (const reason of plan.skipped) terminal.error(terminal.style.yellow(plain(`left out: ${reason}`)));
+    for (const note of plan.notes) terminal.error(plain(`note: ${note}`));
     terminal.error(terminal.style.dim('Nothing was created. --apply creates it.'));
   }
 

@@ -1,4 +1,5 @@
 import type { Plan, PlannedAgent } from './litellm-plan.ts';
+import { type Entry, objectOf } from './litellm-settings.ts';
 
 // Deployments of one model_name, and what LiteLLM's router does between them.
 
@@ -43,8 +44,32 @@ function scaled(weights: Readonly<Record<string, number>>): Record<string, numbe
   return Object.fromEntries(Object.entries(weights).map(([slug, one]) => [slug, Math.max(1, Math.round(one * factor))]));
 }
 
+/** `fallbacks` of each model, then `default_fallbacks` for the models that have none. */
+export function importFallbacks(plan: Plan, groups: Groups, router: Entry, settings: Entry): void {
+  const named = new Set<string>();
+  const places = [
+    ['router_settings', router],
+    ['litellm_settings', settings],
+  ] as const;
+  for (const [where, { fallbacks }] of places)
+    for (const one of Array.isArray(fallbacks) ? fallbacks : [])
+      for (const [name, targets] of Object.entries(objectOf(one))) {
+        named.add(name);
+        addFallbacks(plan, groups, name, targets, `${where}.fallbacks`);
+      }
+  for (const [where, { default_fallbacks }] of places)
+    for (const name of default_fallbacks === undefined ? [] : groups.keys())
+      if (!named.has(name)) addFallbacks(plan, groups, name, default_fallbacks, `${where}.default_fallbacks`);
+}
+
+/** Why a model can't take over from another of its provider, and what can be done. */
+const sameProvider = (provider: string, name: string, { slug, model }: PlannedAgent): string =>
+  provider === 'openai'
+    ? `calls keep their model within one provider. In the file, write ${name} as custom_openai/${model} with its api_base to make it another provider, openai-compatible, and set its price there; or have callers ask the agent ${slug} when a call fails`
+    : `calls keep their model within one provider. Name a fallback of another provider, or have callers ask the agent ${slug} when a call fails`;
+
 /** Routes of other models take over, where the product can call another model then. */
-export function addFallbacks(plan: Plan, groups: Groups, name: string, targets: unknown, where: string): void {
+function addFallbacks(plan: Plan, groups: Groups, name: string, targets: unknown, where: string): void {
   const [agent] = groups.get(name) ?? [];
   if (!agent) {
     plan.skipped.push(`${where}: ${name} isn’t a model of this file that was imported`);
@@ -54,9 +79,10 @@ export function addFallbacks(plan: Plan, groups: Groups, name: string, targets: 
     const text = typeof target === 'string' ? target : undefined;
     const other = text === undefined ? undefined : groups.get(text)?.[0];
     const way = `${where}: ${name} to ${text ?? 'a deployment'}`;
+    if (text === name) continue;
     if (!other) plan.skipped.push(`${way}: isn’t a model of this file that was imported`);
     else if (other.provider === agent.provider && other.model !== agent.model)
-      plan.skipped.push(`${way}: calls keep their model within one provider, so set model_rewrite, or budget_overage_action, by hand`);
+      plan.skipped.push(`${way}: ${sameProvider(agent.provider, text ?? '', other)}`);
     else if (agent.fallbacks.length >= MOST_FALLBACKS) plan.skipped.push(`${way}: an agent has ${MOST_FALLBACKS} fallback routes at most`);
     else if (other !== agent && !agent.fallbacks.includes(other.slug)) agent.fallbacks.push(other.slug);
   }

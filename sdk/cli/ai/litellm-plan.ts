@@ -25,5 +25,17 @@ export type PlannedAgent = AgentSettings & {
   /** Agents whose routes take over when its calls fail, by slug, in this order. */
   fallbacks: string[];
 };
-/** `aliases`: names that callers use for models, for the gateway. `skipped`: what isn't as the file says, and why. */
-export type Plan = { agents: PlannedAgent[]; aliases: Record<string, string>; skipped: string[] };
+/** `aliases`: names that callers use for models, for the gateway. `skipped`: what is left out, and why. `notes`: what is imported and works differently here. */
+export type Plan = { agents: PlannedAgent[]; aliases: Record<string, string>; skipped: string[]; notes: string[] };
+
+/** Members of a planned agent that the lines of a plan show by themselves. */
+const SHOWN: ReadonlySet<string> = new Set([
+  ...['slug', 'name', 'provider', 'upstream', 'model', 'key_from', 'more_keys_from', 'keyless', 'shares', 'fallbacks'],
+]);
+
+/** Every other setting of an agent, as its fields of the API: `unsupported drop, cache_ttl_seconds 600`. */
+export const settingsText = (agent: PlannedAgent): string =>
+  Object.entries(agent)
+    .filter(([name, value]) => !SHOWN.has(name) && value !== null && value !== undefined && JSON.stringify(value) !== '{}')
+    .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`)
+    .join(', ');

@@ -1,7 +1,7 @@
 // Where a LiteLLM deployment is served, as a provider and a base URL of ours.
 
 type Entry = Readonly<Record<string, unknown>>;
-export type Place = { provider: string; upstream: string | null; model: string };
+export type Place = { provider: string; upstream: string | null; model: string; note?: string };
 
 /** Providers by the first word of a LiteLLM model. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map([
@@ -32,6 +32,11 @@ const NEEDS_UPSTREAM = new Set(['azure-openai', 'ollama', 'bedrock', 'vertex', '
 const KEYLESS = new Set(['ollama', 'openai-compatible']);
 export const needsKey = (provider: string): boolean => !KEYLESS.has(provider);
 
+/** OpenAI's own models, which have its prices behind any base URL. */
+const OPENAI_MODEL =
+  /^(?:ft:|gpt-(?!oss)|chatgpt-|chat-latest|codex-|o\d|text-embedding-|omni-moderation|dall-e-|tts-|whisper-|sora-|computer-use-|daybreak-)/;
+export const isOpenAiModel = (model: string): boolean => OPENAI_MODEL.test(model);
+
 /** The provider, base URL and model of a deployment, or why there are none. */
 export function placeOf(full: string, params: Entry): Place | string {
   const [first = '', ...rest] = full.split('/');
@@ -40,14 +45,18 @@ export function placeOf(full: string, params: Entry): Place | string {
   const base = textOf(params.api_base) ?? textOf(params.base_url);
   const known = PROVIDERS.get(word);
   if (known === undefined) return `the provider ${word} isn’t one of ours`;
-  // LiteLLM calls any server with OpenAI's API so.
-  const provider = base !== undefined && known === 'openai' ? 'openai-compatible' : known;
   const model = rest.length === 0 || (named !== undefined && PROVIDERS.get(first) === undefined) ? full : rest.join('/');
+  // LiteLLM calls any server with OpenAI's API so. A proxy in front of OpenAI serves OpenAI's models, by a key.
+  const isOwnServer = known === 'openai' && base !== undefined && (!isOpenAiModel(model) || params.api_key === undefined);
+  const provider = isOwnServer ? 'openai-compatible' : known;
   if (model.includes('*')) return 'an agent takes any model by itself, without a wildcard: name one model to create the agent';
   const upstream = base ?? regionalAddress(provider, params);
   if (NEEDS_UPSTREAM.has(provider) && upstream === null) return `${provider} needs an api_base`;
   if (upstream !== null && !isPlainAddress(upstream)) return 'its api_base is not a plain address';
-  return { provider, upstream, model };
+  if (!isOwnServer) return { provider, upstream, model };
+  const why = isOpenAiModel(model) ? 'without an api_key' : 'with a model that isn’t OpenAI’s';
+  const note = `a server ${why} is an agent of openai-compatible, whose calls have no price until you set one: PUT /v1/ai-gateway/prices/openai-compatible/${model}`;
+  return { provider, upstream, model, note };
 }
 
 /** A host that the cloud's region names. */

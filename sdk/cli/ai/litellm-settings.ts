@@ -1,6 +1,8 @@
+import type { Plan } from './litellm-plan.ts';
+
 // Settings of LiteLLM's proxy that hold for all its models, as settings of each agent.
 
-type Entry = Readonly<Record<string, unknown>>;
+export type Entry = Readonly<Record<string, unknown>>;
 export type AgentSettings = {
   routing_policy: Record<string, unknown>;
   unsupported?: 'drop';
@@ -10,12 +12,12 @@ export type AgentSettings = {
   cache_embedding_model?: string;
 };
 
-/** `notes`: what is set otherwise than the file says. */
-export function settingsOf(router: Entry, settings: Entry, notes: string[]): AgentSettings {
+/** Adds to the plan what is left out, and what works otherwise than the file says. */
+export function settingsOf(router: Entry, settings: Entry, plan: Pick<Plan, 'skipped' | 'notes'>): AgentSettings {
   return {
     routing_policy: routingPolicy(router, settings),
     ...(settings.drop_params === true ? { unsupported: 'drop' as const } : {}),
-    ...(settings.cache === true ? cacheOf(objectOf(settings.cache_params), notes) : {}),
+    ...(settings.cache === true ? cacheOf(objectOf(settings.cache_params), plan) : {}),
   };
 }
 
@@ -27,27 +29,35 @@ export function routingPolicy(...places: readonly Entry[]): Record<string, unkno
   const fails = first('allowed_fails');
   const cooldown = first('cooldown_time');
   return {
-    ...(retries ? { max_attempts: retries + 1, retry_on: ['429', '5xx', 'timeout'] } : {}),
-    ...(timeout ? { attempt_timeout_ms: timeout * 1000 } : {}),
+    ...(retries ? { max_attempts: Math.round(retries) + 1, retry_on: ['429', '5xx', 'timeout'] } : {}),
+    ...(timeout ? { attempt_timeout_ms: Math.round(timeout * 1000) } : {}),
     // It fails more often than it may.
-    ...(fails ? { circuit: { failure_threshold: fails + 1, ...(cooldown ? { cooldown_ms: cooldown * 1000 } : {}) } } : {}),
+    ...(fails
+      ? { circuit: { failure_threshold: Math.round(fails) + 1, ...(cooldown ? { cooldown_ms: Math.round(cooldown * 1000) } : {}) } }
+      : {}),
   };
 }
 
 const DEFAULT_TTL = 3_600;
 const LONGEST_TTL = 2_592_000;
 
-function cacheOf(params: Entry, notes: string[]): Partial<AgentSettings> {
+function cacheOf(params: Entry, { skipped, notes }: Pick<Plan, 'skipped' | 'notes'>): Partial<AgentSettings> {
   const semantic = typeof params.type === 'string' && params.type.endsWith('semantic');
+  if (typeof params.type === 'string' && params.type !== 'local')
+    skipped.push(`litellm_settings.cache_params.type: ${params.type} isn’t used; cached answers are kept by this service`);
   const ttl = numberOf(params.ttl);
   if (params.mode === 'default_off') {
-    notes.push('litellm_settings.cache_params.mode: callers switch the cache off by a header, not on; the cache stays off');
+    skipped.push('litellm_settings.cache_params.mode: callers switch the cache off by a header, not on; the cache stays off');
     return {};
   }
   if (ttl === null) notes.push(`litellm_settings.cache: cached answers are kept for ${DEFAULT_TTL} seconds, as cache_params has no ttl`);
-  notes.push('litellm_settings.cache: a cached answer is given to its own caller alone; set cache_scope to shared to give it to all');
+  notes.push(
+    'litellm_settings.cache: answers are cached for their own caller alone; set cache_scope to shared to give them to all callers',
+  );
   const model = params.redis_semantic_cache_embedding_model ?? params.qdrant_semantic_cache_embedding_model;
   const threshold = numberOf(params.similarity_threshold);
+  if (semantic && typeof model !== 'string')
+    notes.push('litellm_settings.cache: no embedding model is named, so only the same request is answered from the cache');
   return {
     cache_mode: semantic && typeof model === 'string' ? 'semantic' : 'exact',
     cache_ttl_seconds: Math.min(Math.max(Math.round(ttl ?? DEFAULT_TTL), 1), LONGEST_TTL),

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { parse, stringify } from 'yaml';
 import { readKeys } from '../read-keys.ts';
 import { planOf } from './litellm.ts';
+import { settingsText } from './litellm-plan.ts';
+import { isOpenAiModel } from './litellm-providers.ts';
 
 // What becomes of a LiteLLM config, and that nothing of it is dropped in silence.
 
@@ -57,7 +60,7 @@ test('fallbacks, drop_params and the cache become settings, or are reported', ()
     model('mini', { model: 'openai/gpt-5-mini', ...key('OPENAI') }),
     model('claude', { model: 'anthropic/claude-sonnet-5', ...key('ANTHROPIC') }),
   ];
-  const { agents, skipped } = plan({
+  const { agents, skipped, notes } = plan({
     model_list: models,
     router_settings: { fallbacks: [{ gpt: ['claude', 'mini', 'gone'] }] },
     litellm_settings: { drop_params: true, cache: true, cache_params: { type: 'redis', ttl: 600, host: 'os.environ/REDIS_HOST' } },
@@ -65,16 +68,27 @@ test('fallbacks, drop_params and the cache become settings, or are reported', ()
   assert.deepEqual([agents[0]?.fallbacks, agents[0]?.shares], [['claude'], {}]);
   for (const agent of agents)
     assert.deepEqual([agent.unsupported, agent.cache_mode, agent.cache_ttl_seconds], ['drop', 'exact', 600], agent.slug);
-  for (const line of [/fallbacks: gpt to mini: calls keep their model/, /fallbacks: gpt to gone: isn’t/, /cache_params\.host: /])
+  for (const line of [
+    /fallbacks: gpt to mini: calls keep their model within one provider\. In the file, write mini as custom_openai\/gpt-5-mini with its api_base/,
+    /fallbacks: gpt to gone: isn’t/,
+    /cache_params\.host: /,
+    /cache_params\.type: redis isn’t used/,
+  ])
     assert.ok(
       skipped.some((text) => line.test(text)),
       `${line}: ${skipped.join('\n')}`,
     );
+  assert.ok(notes.some((line) => /^litellm_settings\.cache: answers are cached for their own caller alone/.test(line)));
   assert.equal(plan({ model_list: models }).agents[0]?.unsupported, undefined);
+  assert.match(
+    settingsText(agents[0] as (typeof agents)[number]),
+    /^unsupported drop, cache_mode exact, cache_ttl_seconds 600$/,
+    'every setting that is created is in the plan',
+  );
 });
 
 test('servers of one’s own become agents with a base URL, without a key where the file has none', () => {
-  const { agents, skipped } = plan({
+  const { agents, skipped, notes } = plan({
     model_list: [
       model('vllm', { model: 'hosted_vllm/meta/llama-3.3', api_base: 'http://10.0.0.6:8000/v1' }),
       model('ollama', { model: 'ollama/llama3.3', api_base: 'http://10.0.0.5:11434' }),
@@ -96,6 +110,51 @@ test('servers of one’s own become agents with a base URL, without a key where 
     ],
   );
   assert.deepEqual(skipped, []);
+  assert.ok(
+    notes.some((line) => /^any: .* PUT \/v1\/ai-gateway\/prices\/openai-compatible\/qwen$/.test(line)),
+    notes.join('\n'),
+  );
+});
+
+test('OpenAI’s models keep its provider, and so their price, behind any base URL, and fall back to a server of one’s own', () => {
+  const { agents, notes } = plan({
+    model_list: [
+      model('chat', { model: 'openai/gpt-5.4-mini', api_base: 'http://10.0.0.7/v1', ...key('OPENAI') }),
+      model('house', { model: 'hosted_vllm/qwen3', api_base: 'http://10.0.0.8/v1' }),
+      model('last', { model: 'ollama/llama3.3', api_base: 'http://10.0.0.9' }),
+      model('open', { model: 'openai/gpt-5', api_base: 'http://10.0.0.7/v1' }),
+    ],
+    router_settings: { fallbacks: [{ chat: ['house'] }] },
+    litellm_settings: { default_fallbacks: ['last'] },
+  });
+  assert.deepEqual(
+    agents.map(({ slug, provider, keyless, fallbacks }) => [slug, provider, keyless, fallbacks]),
+    [
+      ['chat', 'openai', false, ['house']],
+      ['house', 'openai-compatible', true, ['last']],
+      ['last', 'ollama', true, []],
+      ['open', 'openai-compatible', true, ['last']],
+    ],
+  );
+  assert.match(notes.join('\n'), /^open: a server without an api_key is an agent of openai-compatible[^\n]*$/);
+  const { models } = JSON.parse(readFileSync('server/ai/prices/prices.json', 'utf8')) as { models: { provider: string; model: string }[] };
+  const priced = models.filter(({ provider }) => provider === 'openai').map(({ model: id }) => id);
+  assert.ok(priced.length > 50);
+  assert.deepEqual(
+    priced.filter((id) => !isOpenAiModel(id)),
+    [],
+  );
+  for (const id of ['gpt-oss-120b', 'qwen3', 'llama3.3', 'openhermes']) assert.equal(isOpenAiModel(id), false, id);
+});
+
+test('names that reach prototypes are no aliases, which is said', () => {
+  const names = ['__proto__', 'constructor', 'prototype'];
+  const { aliases, skipped, agents } = plan({
+    model_list: names.map((name) => model(name, { model: 'openai/gpt-5', ...key('OPENAI') })),
+    router_settings: { model_group_alias: { quick: 'constructor' } },
+  });
+  assert.deepEqual([aliases, agents.length], [{ quick: 'constructor' }, 1]);
+  for (const name of names) assert.ok(skipped.includes(`the alias ${name}: no alias can have this name; rename the model in the file`));
 });
 
 const WHOLE = {

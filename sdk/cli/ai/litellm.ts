@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import { CliError } from '../exit.ts';
 import { readKeys } from '../read-keys.ts';
-import { addFallbacks, type Groups, shareCalls } from './litellm-groups.ts';
+import { type Groups, importFallbacks, shareCalls } from './litellm-groups.ts';
 import type { Plan, PlannedAgent } from './litellm-plan.ts';
 import { needsKey, placeOf } from './litellm-providers.ts';
 import { type AgentSettings, numberOf, objectOf, routingPolicy, settingsOf } from './litellm-settings.ts';
@@ -18,23 +18,18 @@ export function planOf(text: string): Plan {
   const config = objectOf(file.value);
   const list = config.model_list;
   if (!Array.isArray(list)) throw new CliError('The file has no model_list: it is not a config of LiteLLM’s proxy.');
-  const plan: Plan = { agents: [], aliases: {}, skipped: [] };
+  const plan: Plan = { agents: [], aliases: {}, skipped: [], notes: [] };
   const [router, settings] = [objectOf(config.router_settings), objectOf(config.litellm_settings)];
-  const common = settingsOf(router, settings, plan.skipped);
+  const common = settingsOf(router, settings, plan);
   const groups: Groups = new Map();
   for (const entry of list) if (!addModel(plan, groups, objectOf(entry), [router, settings], common)) file.settle(entry);
   for (const [name, agents] of groups) shareCalls(plan, name, agents);
   // A share of one's own calls alone is none.
   for (const agent of plan.agents) if (Object.keys(agent.shares).length < 2) agent.shares = {};
-  for (const [where, value] of [
-    ['router_settings.fallbacks', router.fallbacks],
-    ['litellm_settings.fallbacks', settings.fallbacks],
-  ] as const)
-    for (const one of Array.isArray(value) ? value : [])
-      for (const [name, targets] of Object.entries(objectOf(one))) addFallbacks(plan, groups, name, targets, where);
+  importFallbacks(plan, groups, router, settings);
   for (const [alias, target] of Object.entries(objectOf(router.model_group_alias))) {
     const model = typeof target === 'string' ? target : objectOf(target).model;
-    if (typeof model === 'string') plan.aliases[alias] = plan.aliases[model] ?? model;
+    if (typeof model === 'string') addAlias(plan, alias, Object.hasOwn(plan.aliases, model) ? (plan.aliases[model] ?? model) : model);
   }
   // An alias of an alias is none of ours.
   for (const [alias, model] of Object.entries(plan.aliases)) if (alias === model) delete plan.aliases[alias];
@@ -49,7 +44,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^general_settings/, 'master keys and databases have no counterpart'],
   [/^environment_variables/, 'keys are read from the environment of this command'],
   [/_cost_per_\w+$/, 'set the price of the model instead: PUT /v1/ai-gateway/prices/{provider}/{model}'],
-  [/context_window_fallbacks|content_policy_fallbacks|default_fallbacks/, 'agents fall back when a call fails, whatever it says'],
+  [/context_window_fallbacks|content_policy_fallbacks/, 'agents fall back when a call fails, whatever it says'],
   [/callbacks?$/, 'events and log streams tell other systems about calls instead'],
 ];
 const reasonFor = (path: string): string => REASONS.find(([pattern]) => pattern.test(path))?.[1] ?? 'has no counterpart here';
@@ -71,7 +66,8 @@ function addModel(plan: Plan, groups: Groups, entry: Entry, places: readonly Ent
   const { provider, upstream, model } = place;
   const group = groups.get(name) ?? [];
   groups.set(name, group);
-  if (group.length === 0 && name !== model) plan.aliases[name] = model;
+  if (place.note !== undefined) plan.notes.push(`${name}: ${place.note}`);
+  if (group.length === 0 && name !== model) addAlias(plan, name, model);
   const key_from = keyOf(params.api_key);
   const isSame = (one: PlannedAgent) => one.provider === provider && one.upstream === upstream && one.model === model;
   const held = plan.agents.find((one) => isSame(one) && (one.key_from === key_from || (key_from !== null && group.includes(one))));
@@ -83,9 +79,7 @@ function addModel(plan: Plan, groups: Groups, entry: Entry, places: readonly Ent
       plan.skipped.push(`${name}: has more than ${MOST_KEYS} keys besides the first; ${key_from} is left out`);
     }
     if (group.includes(held))
-      plan.skipped.push(
-        `${name}: several deployments of ${model} at one place are the one agent ${held.slug}, with the limits of the first`,
-      );
+      plan.notes.push(`${name}: several deployments of ${model} at one place are the one agent ${held.slug}, with the limits of the first`);
     else group.push(held);
     return true;
   }
@@ -115,6 +109,13 @@ function addModel(plan: Plan, groups: Groups, entry: Entry, places: readonly Ent
   plan.agents.push(agent);
   group.push(agent);
   return true;
+}
+
+/** The gateway takes no alias of such a name: it would reach the prototype of objects. */
+function addAlias(plan: Plan, alias: string, model: string): void {
+  if (['__proto__', 'constructor', 'prototype'].includes(alias))
+    plan.skipped.push(`the alias ${alias}: no alias can have this name; rename the model in the file`);
+  else plan.aliases[alias] = model;
 }
 
 function budgetOf(params: Entry, name: string, plan: Plan): [daily: number | null, monthly: number | null] {

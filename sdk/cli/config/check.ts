@@ -1,4 +1,5 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { asDoubles, isExact } from '#server/kernel/lossless-json.ts';
 import schema from '../../generated/configuration.json' with { type: 'json' };
 import { CliError } from '../exit.ts';
 import { type Configuration, type Entry, emptyConfiguration, KIND_NAMES, type KindName, oneOf } from './document.ts';
@@ -43,7 +44,7 @@ function shapeProblems({ file, value, lineOf }: ParsedFile, validate: ValidateFu
   const secrets = secretValues(value as Record<string, unknown>);
   if (secrets.length > 0)
     return secrets.map((path) => `${where(path)}: a secret's value can't stand in a file. Write value_from: { env: NAME } instead.`);
-  if (validate(value)) return [];
+  if (validate(asDoubles(value))) return [];
   return mostTelling(validate.errors ?? []).map((error) => {
     const path = pathOf(error.instancePath);
     return `${where(path)}: ${inWords(error)}`;
@@ -120,7 +121,9 @@ function shown(root: unknown, path: readonly (string | number)[]): string {
 
 function merge(into: Configuration, { file, value, lineOf }: ParsedFile): string[] {
   const problems: string[] = [];
-  const root = value as { space?: 'live' | 'test'; _delete?: Partial<Record<KindName, string[]>> } & Partial<Record<KindName, Entry[]>>;
+  const root = mapTyped(value) as { space?: 'live' | 'test'; _delete?: Partial<Record<KindName, string[]>> } & Partial<
+    Record<KindName, Entry[]>
+  >;
   if (root.space !== undefined && into.space !== undefined && root.space !== into.space)
     problems.push(`${file} is for the space ${root.space}, another file for ${into.space}.`);
   into.space ??= root.space;
@@ -141,6 +144,17 @@ function merge(into: Configuration, { file, value, lineOf }: ParsedFile): string
       if (into.resources[kind].some(({ entry }) => entry.name === name))
         problems.push(`${place}: ${name} is described as well as deleted.`);
   return problems;
+}
+
+/** Members that take any JSON: their numbers keep their digits. */
+const ANY_JSON = new Set(['inject_body_json', 'ip_notes', 'extra_claims']);
+
+/** Numbers of all other members are doubles, as the service reads them: 300.0 is 300. */
+function mapTyped(value: unknown): unknown {
+  if (isExact(value)) return Number(value) || 0;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(mapTyped);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, ANY_JSON.has(name) ? one : mapTyped(one)]));
 }
 
 const sameKey = (kind: KindName, a: Entry, b: Entry): boolean =>

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
-import { stringify } from 'yaml';
 import { jsonOf } from '../output.ts';
 import { plain, type Terminal } from '../terminal.ts';
+import { toYaml } from '../yaml.ts';
 
 /** A configuration as YAML, or as JSON with `--json` or a file name that ends so. `comments` stand above it; JSON has none. */
 export function writeDocument(
@@ -12,7 +12,7 @@ export function writeDocument(
 ): void {
   const isJson = json || output?.endsWith('.json');
   const head = comments.map((comment) => `# ${plain(comment)}\n`).join('');
-  const text = isJson ? `${jsonOf(document, 2)}\n` : head + stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
+  const text = isJson ? `${jsonOf(document, 2)}\n` : head + toYaml(document);
   if (output === undefined) terminal.print(text.trimEnd());
   else fs.writeFileSync(output, text);
 }

@@ -1,8 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { type Document, LineCounter, parseDocument } from 'yaml';
+import { isExact } from '#server/kernel/lossless-json.ts';
 import { CliError } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
+import { fromYaml } from '../yaml.ts';
 
 /** One parsed file. `lineOf` finds the line of a member, for messages. */
 export type ParsedFile = { file: string; value: unknown; lineOf: (path: readonly (string | number)[]) => number | undefined };
@@ -63,15 +65,17 @@ export function parseText(file: string, text: string): ParsedFile {
   let document: Document.Parsed;
   let value: unknown;
   try {
-    document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, stringKeys: true, logLevel: 'silent' });
+    const options = { prettyErrors: false, uniqueKeys: true, stringKeys: true, resolveKnownTags: false, logLevel: 'silent' } as const;
+    document = parseDocument(text, { ...options, lineCounter: lines });
     const problem = document.errors[0];
     if (problem) {
       const { line } = lines.linePos(problem.pos[0]);
       throw new CliError(`${file}:${line} is not valid YAML or JSON (${problem.code.toLowerCase().replaceAll('_', ' ')}).`);
     }
-    value = document.toJS({ maxAliasCount: 100 }) as unknown;
+    value = fromYaml(document);
   } catch (error) {
     if (error instanceof CliError) throw error;
+    if (error instanceof SyntaxError) throw new CliError(`${file} has a number that is none.`);
     // Nested too deeply for the parser, or aliases that multiply.
     const aliases = error instanceof ReferenceError;
     throw new CliError(`${file} ${aliases ? 'repeats its aliases too often, or names one that it has not' : 'is nested too deeply'}.`);
@@ -90,8 +94,7 @@ export function parseText(file: string, text: string): ParsedFile {
 function refuseHostile(file: string, root: unknown): void {
   const visit = (value: unknown, depth: number): void => {
     if (depth > MOST_DEPTH) throw new CliError(`${file} is nested deeper than ${MOST_DEPTH} levels.`);
-    if (typeof value === 'number' && !Number.isFinite(value)) throw new CliError(`${file} has a number that is none.`);
-    if (typeof value !== 'object' || value === null) return;
+    if (typeof value !== 'object' || value === null || isExact(value)) return;
     for (const [name, one] of Object.entries(value)) {
       if (NEVER_NAMES.has(name)) throw new CliError(`${file} has a member called ${name}, which no configuration has.`);
       visit(one, depth + 1);

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { copyJson, isExact } from '#server/kernel/lossless-json.ts';
 import type { Entry, KindName } from './document.ts';
 import type { Remote, Row } from './remote.ts';
 
@@ -45,7 +46,7 @@ export function changesBetween(from: Entry | undefined, to: Entry | undefined): 
 function flat(entry: Entry | undefined): Map<string, unknown> {
   const leaves = new Map<string, unknown>();
   const visit = (value: unknown, path: string) => {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value))
       for (const [name, one] of Object.entries(value)) visit(one, path === '' ? name : `${path}.${name}`);
     else if (value !== undefined) leaves.set(path, value);
   };
@@ -68,10 +69,18 @@ export const without = (entry: Entry, defaults: Record<string, unknown>): Entry 
 
 /** Every text of a value through `change`, on every level. */
 export function mapTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((one) => mapTexts(one, change));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, mapTexts(one, change)]));
+  return mapLeaves(value, '', (_, leaf) => (typeof leaf === 'string' ? change(leaf) : leaf));
+}
+
+/** A copy with every text, number, boolean and null through `change`, which is told the name it stands under. Numbers keep their digits, names their order. */
+export function mapLeaves(value: unknown, under: string, change: (name: string, leaf: unknown) => unknown): unknown {
+  const visit = (one: unknown, name: string): unknown => {
+    if (typeof one !== 'object' || one === null || isExact(one)) return change(name, one);
+    const members = one as Record<string, unknown>;
+    for (const key of Object.keys(members)) members[key] = visit(members[key], Array.isArray(one) ? name : key);
+    return one;
+  };
+  return visit(copyJson(value), under);
 }
 
 /** A name in place of an ID. What this credential can't see keeps its ID, which no other workspace knows: the note says so. */

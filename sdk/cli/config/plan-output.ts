@@ -1,7 +1,7 @@
 import { jsonOf } from '../output.ts';
 import { plain, type Terminal } from '../terminal.ts';
 import { oneOf } from './document.ts';
-import type { Change } from './kind.ts';
+import { type Change, mapLeaves } from './kind.ts';
 import { isLiteralCredential } from './literals.ts';
 import { type Plan, pending, type Step } from './plan.ts';
 
@@ -51,13 +51,7 @@ const summary = ({ kind, name, action, changes }: Step) => ({
 /** A credential that somebody wrote into a route by hand is not repeated. */
 function safe(field: string, value: unknown): unknown {
   if (!/(?:^|\.)inject_|^method_configs|\.method_configs/.test(field)) return value;
-  const hide = (name: string, one: unknown): unknown => {
-    if (isLiteralCredential(name, one)) return '(hidden)';
-    if (typeof one !== 'object' || one === null) return one;
-    if (Array.isArray(one)) return one.map((item) => hide(name, item));
-    return Object.fromEntries(Object.entries(one).map(([key, item]) => [key, hide(key, item)]));
-  };
-  return hide(field.split('.').at(-1) ?? '', value);
+  return mapLeaves(value, field.split('.').at(-1) ?? '', (name, leaf) => (isLiteralCredential(name, leaf) ? '(hidden)' : leaf));
 }
 
 const LONGEST = 200;

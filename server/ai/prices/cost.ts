@@ -32,8 +32,12 @@ export function costNano(usage: Usage, price: Price, { batch = false } = {}): bi
   // One micro-USD is a million thousandths of a nano-USD.
   const whole = thousandths + audio + each * 1_000_000n;
   const share = shareOf(price, batch ? 'batch' : usage.tier);
-  return (whole * share + 5_000_000n) / 10_000_000n;
+  const nano = (whole * share + 5_000_000n) / 10_000_000n;
+  return nano < MOST_NANO ? nano : MOST_NANO;
 }
+
+/** A million USD: what one call is charged at most, so that thousands of such calls fit into a counter of the database. */
+export const MOST_NANO = 1_000_000n * 1_000_000_000n;
 
 /** What one image costs beside tokens. Of a model that has prices by size and quality, the provider's count of tokens is charged instead where there is one. */
 function perImage(usage: Usage, price: Price): bigint {

@@ -1,9 +1,6 @@
 import { AUTO, type ImageKind } from '../usage/image-request.ts';
 import { outputTokens, type Usage } from '../usage/usage.ts';
-import type { Price } from './price.ts';
-
-/** The price of an image of a size and quality, in micro-USD; null stands for any. */
-export type ImagePrice = { readonly size: string | null; readonly quality: string | null; readonly micro: bigint };
+import type { ImagePrice, Price } from './price.ts';
 
 /**
  * What one image costs, in micro-USD; undefined for a size or quality that no row knows. Of the rows that fit, the first counts where the request names

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { ImagePrice } from './images.ts';
 import { RATES, type Rate } from './rates.ts';
 
 const rate = z.number().min(0).max(1_000_000);
@@ -31,6 +30,9 @@ const entry = z.strictObject({
 export const PriceFile = z.strictObject({ date: z.iso.date(), source: z.string().min(1), models: z.array(entry).max(20_000) });
 export type PriceFile = z.output<typeof PriceFile>;
 export type PriceEntry = PriceFile['models'][number];
+
+/** The price of an image of a size and quality, in micro-USD; null stands for any. */
+export type ImagePrice = { readonly size: string | null; readonly quality: string | null; readonly micro: bigint };
 
 /** A price that can be reckoned with: rates in micro-USD (per million tokens, or each), so that costs are whole numbers. */
 export type Price = {

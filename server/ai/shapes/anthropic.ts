@@ -254,8 +254,11 @@ function streamGrammar(): StreamGrammar {
       if (!now || !before) return now ?? before;
       // Counts are cumulative: what a later event leaves out stands as it was.
       const has = (member: string) => countAt(told, member) !== undefined;
+      const counted = { input: has('input_tokens'), output: has('output_tokens') };
+      const unread = [...new Set([...(before.unread ?? []).filter((side) => !counted[side]), ...(now.unread ?? [])])];
       return {
         ...before,
+        unread: unread.length > 0 ? unread : undefined,
         ...(has('input_tokens') && { input_uncached: now.input_uncached }),
         ...(has('cache_read_input_tokens') && { input_cached: now.input_cached }),
         ...(has('cache_creation_input_tokens') &&

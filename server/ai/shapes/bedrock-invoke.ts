@@ -69,9 +69,11 @@ export const bedrockInvoke: Adapter = plainAdapter('bedrock-invoke', {
 /** Usage of an answer by the headers `x-amzn-bedrock-*-token-count`, for models whose bodies hold none. */
 export const usageOfHeaders = (headers: Readonly<Record<string, string | readonly string[] | undefined>>) =>
   invocationUsage({
-    inputTokenCount: Number(headers['x-amzn-bedrock-input-token-count'] ?? Number.NaN),
-    outputTokenCount: Number(headers['x-amzn-bedrock-output-token-count'] ?? Number.NaN),
+    inputTokenCount: numberIn(headers['x-amzn-bedrock-input-token-count']),
+    outputTokenCount: numberIn(headers['x-amzn-bedrock-output-token-count']),
   });
+
+const numberIn = (header: unknown) => (header === undefined ? undefined : Number(header));
 
 /** The event that a chunk `{"bytes": base64}` carries: one of Anthropic's stream, or of another model's. */
 function carried(event: StreamEvent): StreamEvent | undefined {

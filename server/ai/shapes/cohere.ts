@@ -1,7 +1,6 @@
 import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, table, textAt } from '../json.ts';
 import { changed, jsonOf, made, mentions, type StreamEvent } from '../stream/event.ts';
 import { cohereUsage } from '../usage/provider-counts.ts';
-import { noUsage } from '../usage/usage.ts';
 import { type Adapter, blockedTool, type Delta, type FinishReason, type StreamGrammar, type TextRef } from './adapter.ts';
 import { clampMembers } from './common-body.ts';
 import { openAiChat } from './openai-chat.ts';
@@ -142,7 +141,7 @@ function streamGrammar(): StreamGrammar {
     },
     usage(event, before) {
       if (!mentions(event, 'message-end')) return before;
-      return cohereUsage(objectOf(objectOf(jsonOf(event)).delta).usage) ?? before ?? { ...noUsage, source: 'estimated' };
+      return cohereUsage(objectOf(objectOf(jsonOf(event)).delta).usage) ?? before;
     },
     textMembers: ['"text"', '"arguments"', '"thinking"', '"tool_plan"'],
     finish: (event) => (mentions(event, 'message-end') ? finishOf(objectOf(objectOf(jsonOf(event)).delta).finish_reason) : undefined),

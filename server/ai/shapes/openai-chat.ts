@@ -2,6 +2,7 @@ import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, table,
 import { changed, DONE, dataOf, jsonOf, made, mentions, type StreamEvent } from '../stream/event.ts';
 import { openAiUsage } from '../usage/provider-counts.ts';
 import { withTier } from '../usage/tier.ts';
+import type { Usage } from '../usage/usage.ts';
 import {
   type Adapter,
   blockedTool,
@@ -12,6 +13,7 @@ import {
   type TextRole,
   type ToolGrammar,
 } from './adapter.ts';
+import { type ContentPlace, contentPlaces, contentText } from './chat-content.ts';
 import { clampMembers, timesAt, withNothing } from './common-body.ts';
 import { numberedCalls } from './numbered-calls.ts';
 import { finishedChoices, mayHold } from './openai-chunk.ts';
@@ -120,11 +122,10 @@ export const openAiChat: Adapter = {
   },
   tools,
 
-  usage: (answer) => withTier(openAiUsage(objectOf(answer).usage), answer),
+  usage: usageOf,
   answerTexts: (answer) => choicesOf(answer).flatMap(({ message }) => (isObject(message) ? outputTexts(message) : [])),
   answerText(answer) {
-    const message = objectOf(choicesOf(answer)[0]?.message);
-    return typeof message.content === 'string' ? message.content : '';
+    return contentText(objectOf(choicesOf(answer)[0]?.message), 'content', 'text');
   },
   finish: (answer) => finishOf(choicesOf(answer)[0]?.finish_reason),
   toolCalls: (answer) => choicesOf(answer).flatMap(({ message }) => calledNames(objectOf(message))),
@@ -136,14 +137,20 @@ export const openAiChat: Adapter = {
       message.tool_calls = objectsOf(message.tool_calls).filter((call) => allowed(toolName(call)));
       if (listOf(message.tool_calls).length === 0) delete message.tool_calls;
       if (!allowed(textAt(message.function_call, 'name') ?? '')) delete message.function_call;
-      const said = typeof message.content === 'string' ? [message.content] : [];
-      message.content = [...said, ...blocked.map(blockedTool)].join('\n');
+      const said = contentText(message, 'content', 'text');
+      message.content = [...(said === '' ? [] : [said]), ...blocked.map(blockedTool)].join('\n');
       choice.finish_reason = 'stop';
       return blocked;
     });
   },
   stream: streamGrammar(),
 };
+
+/** Of an answer or a chunk; Groq has a place of its own for it. */
+function usageOf(answer: unknown): Usage | undefined {
+  const { usage, x_groq } = objectOf(answer);
+  return withTier(openAiUsage(usage) ?? openAiUsage(objectOf(x_groq).usage), answer);
+}
 
 /**
  * Has the provider report usage in the stream (spec/51 §9.2). False when the caller had not asked for it, so that the report must be taken out again.
@@ -169,17 +176,9 @@ function messageTexts(message: JsonObject): TextRef[] {
   ];
 }
 
-/** A content: a string, or parts that hold a text each. Lenient servers also take strings among the parts, or one part bare. */
-export function contentTexts(role: TextRole, holder: JsonObject, member: string): TextRef[] {
-  const content = holder[member];
-  if (typeof content === 'string') return textIn(role, holder, member);
-  const parts: unknown[] = isObject(content) ? [content] : listOf(content);
-  return parts.flatMap((part, index) =>
-    isObject(part)
-      ? [...textIn(role, part, 'text'), ...textIn(role, part, 'refusal')]
-      : textIn(role, parts as unknown as JsonObject, String(index)),
-  );
-}
+/** A content: a string, or parts that hold texts. */
+export const contentTexts = (role: TextRole, holder: JsonObject, member: string): TextRef[] =>
+  contentPlaces(holder, member).flatMap((place) => textIn(place.kind === 'reasoning' ? 'reasoning' : role, place.holder, place.member));
 
 function outputTexts(message: JsonObject): TextRef[] {
   return [
@@ -215,15 +214,15 @@ const REASONS = table<FinishReason>({
 
 const finishOf = (reason: unknown): FinishReason | undefined => (typeof reason === 'string' ? (REASONS.get(reason) ?? 'other') : undefined);
 
-/** Texts of a delta, each with the rest of its channel's name and the member that holds it. */
+/** Texts of a delta besides its content, each with the rest of its channel's name and the member that holds it. */
 const TEXT_MEMBERS = [
-  ['content', 'text'],
   ['refusal', 'text'],
   ['reasoning_content', 'reasoning'],
   ['reasoning', 'reasoning'],
 ] as const;
 
-type Place = Delta & { readonly holder: JsonObject; readonly member: string; readonly choice: JsonObject };
+/** `more` are further places of the same channel in one event, which were read as one text. */
+type Place = Delta & { readonly holder: JsonObject; readonly member: string; readonly choice: JsonObject; readonly more: ContentPlace[] };
 
 /** Channels: `0.content` of choice 0, `0.tool.1` the arguments of its second tool call. Runs for every frame, hence the plain loops. */
 function placesIn(event: StreamEvent): Place[] {
@@ -233,9 +232,20 @@ function placesIn(event: StreamEvent): Place[] {
     const index = countAt(choice, 'index') ?? 0;
     const note = (channel: string, kind: Delta['kind'], holder: JsonObject, member: string) => {
       const text = holder[member];
-      if (typeof text === 'string') places.push({ channel: `${index}.${channel}`, kind, text, holder, member, choice });
+      if (typeof text === 'string') places.push({ channel: `${index}.${channel}`, kind, text, holder, member, choice, more: [] });
     };
+    if (typeof delta.content === 'string') note('content', 'text', delta, 'content');
+    else
+      for (const { channel, kind, places: parts } of contentChannels(delta)) {
+        const [{ holder, member }, ...more] = parts as [ContentPlace, ...ContentPlace[]];
+        const text = parts.map((part) => String(part.holder[part.member])).join('');
+        places.push({ channel: `${index}.${channel}`, kind, text, holder, member, choice, more });
+      }
     for (const [member, kind] of TEXT_MEMBERS) note(member, kind, delta, member);
+    if (delta.audio !== undefined) note('audio', 'text', objectOf(delta.audio), 'transcript');
+    if (delta.reasoning_details !== undefined)
+      for (const [i, detail] of objectsOf(delta.reasoning_details).entries())
+        for (const member of ['text', 'summary']) note(`details.${countAt(detail, 'index') ?? i}.${member}`, 'reasoning', detail, member);
     if (delta.tool_calls !== undefined)
       for (const call of objectsOf(delta.tool_calls)) {
         const channel = `tool.${countAt(call, 'index') ?? 0}`;
@@ -247,7 +257,22 @@ function placesIn(event: StreamEvent): Place[] {
   return places;
 }
 
+/** A content in parts: its text is the channel of a content in one string, since providers mix the two. */
+const contentChannels = (delta: JsonObject): { channel: string; kind: Delta['kind']; places: ContentPlace[] }[] => {
+  const places = contentPlaces(delta, 'content');
+  return [
+    { channel: 'thinking', kind: 'reasoning' as const, places: places.filter(({ kind }) => kind === 'reasoning') },
+    { channel: 'content', kind: 'text' as const, places: places.filter(({ kind }) => kind === 'text') },
+  ].filter((one) => one.places.length > 0);
+};
+
 function deltaOf(channel: string, text: string): JsonObject {
+  if (channel === 'audio') return { audio: { transcript: text } };
+  if (channel.startsWith('details.')) {
+    const [, index, member = 'text'] = channel.split('.');
+    return { reasoning_details: [{ type: `reasoning.${member}`, index: Number(index), [member]: text }] };
+  }
+  if (channel === 'thinking') return { content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }] };
   if (channel === 'call') return { function_call: { arguments: text } };
   if (!channel.startsWith('tool.')) return { [channel]: text };
   return { tool_calls: [{ index: Number(channel.slice('tool.'.length)), function: { arguments: text } }] };
@@ -269,6 +294,7 @@ function streamGrammar(): StreamGrammar {
       for (const place of placesIn(event)) {
         if (place.channel !== channel || place.text === text) continue;
         place.holder[place.member] = text;
+        for (const { holder, member } of place.more) holder[member] = '';
         // Log probabilities spell the text out once more.
         delete place.choice.logprobs;
         changed(event);
@@ -291,8 +317,7 @@ function streamGrammar(): StreamGrammar {
     texts: () => [],
     usage(event, before) {
       if (!mayHold(event, '"usage"')) return before;
-      const chunk = objectOf(jsonOf(event));
-      return withTier(openAiUsage(chunk.usage) ?? openAiUsage(objectOf(chunk.x_groq).usage), chunk) ?? before;
+      return usageOf(jsonOf(event)) ?? before;
     },
     textMembers: ['"content"', '"arguments"', '"reasoning_content"'],
     finish(event) {

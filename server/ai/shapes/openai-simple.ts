@@ -1,8 +1,7 @@
-import { isNumber } from '#server/kernel/lossless-json.ts';
 import { countAt, isObject, type JsonObject, listOf, objectOf, objectsOf, textAt } from '../json.ts';
 import { changed, DONE, dataOf, jsonOf, made, mentions, type StreamEvent } from '../stream/event.ts';
 import { kindOf } from '../usage/image-request.ts';
-import { imagesUsage, openAiUsage, responsesUsage } from '../usage/provider-counts.ts';
+import { imagesUsage, openAiUsage, responsesUsage, transcriptionUsage } from '../usage/provider-counts.ts';
 import { noUsage } from '../usage/usage.ts';
 import type { StreamGrammar, TextRef, TextRole } from './adapter.ts';
 import { clampMembers } from './common-body.ts';
@@ -113,12 +112,7 @@ export const openAiImages = plainAdapter('openai-images', {
 export const openAiAudio = plainAdapter('openai-audio', {
   wantsStream: (body) => body.stream === true || body.stream_format === 'sse',
   texts: (body) => [...textIn('user', body, 'input'), ...textIn('system', body, 'instructions'), ...textIn('user', body, 'prompt')],
-  usage(answer) {
-    const { usage, duration } = objectOf(answer);
-    const seconds = countAt(usage, 'seconds') ?? (isNumber(duration) ? Math.ceil(Number(duration)) : 0);
-    const counted = responsesUsage(usage);
-    return counted || seconds > 0 ? { ...(counted ?? noUsage), seconds_audio: seconds } : undefined;
-  },
+  usage: (answer) => transcriptionUsage(objectOf(answer)),
   answerTexts: (answer) =>
     isObject(answer)
       ? [...textIn('assistant', answer, 'text'), ...objectsOf(answer.segments).flatMap((one) => textIn('assistant', one, 'text'))]

@@ -1,5 +1,5 @@
 import type { StreamGrammar } from '../shapes/adapter.ts';
-import { estimatedUsage, noUsage, type Sent, type Usage } from '../usage/usage.ts';
+import { chargeable, noUsage, outputTokens, type Sent, type Usage } from '../usage/usage.ts';
 import type { StreamEvent } from './event.ts';
 
 /** Counts a stream while it runs. It looks at the provider's events, before anything changes them. */
@@ -34,9 +34,8 @@ export function usageMeter(grammar: StreamGrammar, answers = 1): UsageMeter {
       // A failed call without a count costs nothing (interface rule 51 §9.3).
       if (failed && usage === undefined && textBytes === 0) return noUsage;
       // A stream that broke off before the provider's count of its output knows its input only.
-      if (usage && (complete || usage.output_text + usage.reasoning >= Math.ceil(textBytes / 4))) return usage;
-      const estimate = estimatedUsage(sent, textBytes);
-      return usage ? { ...usage, output_text: Math.max(usage.output_text, estimate.output_text), source: 'estimated' } : estimate;
+      const isShort = usage && !complete && outputTokens(usage) < Math.ceil(textBytes / 4);
+      return chargeable(usage && isShort ? { ...usage, unread: [...(usage.unread ?? []), 'output'] } : usage, sent, textBytes);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { countAt, isObject, type JsonObject, objectOf, objectsOf, textAt } from '../json.ts';
+import { contentText } from '../shapes/chat-content.ts';
 import { numberedCalls } from '../shapes/numbered-calls.ts';
 import { openAiChat } from '../shapes/openai-chat.ts';
 import { jsonOf, type StreamEvent } from '../stream/event.ts';
@@ -7,7 +8,7 @@ import type { Block, Piece, Turn } from './turn.ts';
 export function turnOfChat(answer: unknown): Turn {
   const body = objectOf(answer);
   const message = objectOf(objectsOf(body.choices)[0]?.message);
-  const text = textAt(message, 'content') ?? textAt(message, 'refusal') ?? '';
+  const text = contentText(message, 'content', 'text') || (textAt(message, 'refusal') ?? '');
   const reasoning = reasoningIn(message);
   return {
     id: textAt(body, 'id') ?? '',
@@ -29,7 +30,8 @@ export function turnOfChat(answer: unknown): Turn {
   };
 }
 
-const reasoningIn = (holder: JsonObject): string => textAt(holder, 'reasoning_content') ?? textAt(holder, 'reasoning') ?? '';
+const reasoningIn = (holder: JsonObject): string =>
+  textAt(holder, 'reasoning_content') ?? textAt(holder, 'reasoning') ?? contentText(holder, 'content', 'reasoning');
 
 /** Reads the chunks of one stream into pieces. */
 export function piecesOfChat(): (event: StreamEvent) => readonly Piece[] {
@@ -47,7 +49,7 @@ export function piecesOfChat(): (event: StreamEvent) => readonly Piece[] {
     const delta = objectOf(choice.delta);
     const add = (kind: 'text' | 'reasoning', text: string) => text !== '' && pieces.push({ kind, text });
     add('reasoning', reasoningIn(delta));
-    add('text', textAt(delta, 'content') ?? textAt(delta, 'refusal') ?? '');
+    add('text', contentText(delta, 'content', 'text') || (textAt(delta, 'refusal') ?? ''));
     for (const call of objectsOf(delta.tool_calls)) {
       const key = String(countAt(call, 'index') ?? 0);
       const { function: called } = call;

@@ -174,3 +174,45 @@ test('reasoning effort makes no thinking for a conversation whose calls came wit
   assert.ok('body' in later);
   assert.deepEqual([later.body.thinking, later.body.max_tokens, later.warnings], [undefined, 100, ['thinking_removed']]);
 });
+
+const THINKING = { type: 'thinking', thinking: [{ type: 'text', text: 'Hmm.' }] };
+
+test('an answer whose content is a list keeps its text and its thinking, streamed and whole', () => {
+  const content = [THINKING, { type: 'text', text: 'The ' }, { type: 'reference', reference_ids: [1] }, { type: 'text', text: 'answer.' }];
+  const whole = { id: 'c1', model: 'm', choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] };
+  const frames = [
+    chunk({ content: [THINKING] }),
+    chunk({ content: 'The ' }),
+    chunk({ content: [{ type: 'text', text: 'answer.' }] }, 'stop'),
+  ];
+  for (const from of ['anthropic', 'openai-responses'] as const) {
+    const made = translation(from, 'openai-chat', context);
+    made.request(from === 'anthropic' ? { max_tokens: 9, messages: [], thinking: { type: 'enabled' } } : { input: 'x', reasoning: {} });
+    const answer = JSON.stringify(made.answer(whole));
+    assert.match(answer, /The (?:"[^A-Z]*"text":")?answer\./, answer);
+    assert.match(answer, /Hmm\./, answer);
+    const stream = JSON.stringify(streamed(from, 'openai-chat', frames));
+    // The fixture asks for no reasoning, which the writer of Responses then leaves out.
+    for (const text of from === 'anthropic' ? ['Hmm.', 'The ', 'answer.'] : ['The ', 'answer.']) assert.ok(stream.includes(text), stream);
+  }
+  const { answerText, answerTexts } = adapterOf('openai-chat');
+  assert.equal(answerText(whole), 'The answer.');
+  assert.deepEqual(
+    answerTexts(whole).map(({ role, text }) => [role, text]),
+    [
+      ['reasoning', 'Hmm.'],
+      ['assistant', 'The '],
+      ['assistant', 'answer.'],
+    ],
+  );
+});
+
+test('JSON without a message is no answer to translate', () => {
+  for (const to of ['openai-chat', 'anthropic', 'bedrock-converse'] as const) {
+    const made = translation(to === 'anthropic' ? 'openai-chat' : 'anthropic', to, context);
+    for (const answer of [null, [], 7, 'x', {}, { choices: [{ message: null }] }]) {
+      assert.equal(made.answers(answer), false, `${to} ${JSON.stringify(answer)}`);
+      assert.throws(() => made.answer(answer));
+    }
+  }
+});

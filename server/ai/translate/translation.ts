@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf } from '../json.ts';
 import type { Stage, StreamEvent } from '../stream/event.ts';
 import { settledConversation } from './anthropic-conversation.ts';
 import { anthropicToChat } from './anthropic-to-chat.ts';
@@ -42,6 +42,9 @@ export type TranslationContext = {
 /** One attempt of one call, translated: first its request, then its answer, its stream or its error. */
 export type Translation = {
   request: (body: JsonObject) => TranslatedRequest | RefusedRequest;
+  /** Whether the provider's JSON is an answer at all: its shape says where the text and the tool calls would be. */
+  answers: (answer: unknown) => boolean;
+  /** Throws for what is no answer. */
   answer: (answer: unknown) => JsonObject;
   /** Events of the provider in, events of the caller's shape out. */
   stream: () => Stage;
@@ -81,7 +84,9 @@ export function translationOf(plan: TranslationPlan): Translation {
         throw error;
       }
     },
+    answers: (answer) => isAnswer(to, answer),
     answer(answer) {
+      if (!isAnswer(to, answer)) throw new Error('The answer has no message.');
       const turn: Turn =
         to === 'anthropic' ? turnOfAnthropic(answer) : to === 'openai-chat' ? turnOfChat(answer) : turnOfConverse(answer, names);
       if (from === 'anthropic') return anthropicOfTurn(turn, notes);
@@ -111,6 +116,13 @@ export function translationOf(plan: TranslationPlan): Translation {
     error: (status, answer) => translatedError(from, status, answer),
     plan,
   };
+}
+
+function isAnswer(shape: UpstreamShape, answer: unknown): boolean {
+  const body = objectOf(answer);
+  if (shape === 'anthropic') return Array.isArray(body.content);
+  const message = shape === 'openai-chat' ? objectsOf(body.choices)[0]?.message : objectOf(body.output).message;
+  return isObject(message);
 }
 
 const NONE: Fates = new Map();

@@ -23,7 +23,11 @@ export type Usage = {
   tier?: ServiceTier;
   /** Size and quality of the images, as the answer or else the request says; they decide the price. */
   image?: ImageKind;
+  /** What the provider reported with a number that can't be true: `chargeable` estimates it. */
+  unread?: readonly Side[];
 };
+
+export type Side = 'input' | 'output';
 
 export const SERVICE_TIERS = ['default', 'flex', 'priority'] as const;
 export type ServiceTier = (typeof SERVICE_TIERS)[number];
@@ -89,6 +93,25 @@ export function estimatedUsage(sent: Sent, receivedBytes: number): Usage {
     input_uncached: estimatedInput(sent),
     // What was spoken or drawn comes back as audio and images, whose bytes are no tokens.
     output_text: sent.characters === undefined && sent.makes === undefined ? Math.ceil(receivedBytes / BYTES_PER_TOKEN) : 0,
+    source: 'estimated',
+  };
+}
+
+/** What a call is charged with: what the provider counted, with an estimate of what it didn't, or of what can't be read. */
+export function chargeable(counted: Usage | undefined, sent: Sent, receivedBytes: number): Usage {
+  if (counted !== undefined && counted.unread === undefined) return counted;
+  const estimate = estimatedUsage(sent, receivedBytes);
+  if (counted === undefined) return estimate;
+  const { unread = [], ...known } = counted;
+  return {
+    ...known,
+    ...(unread.includes('input') && {
+      input_uncached: known.input_uncached + Math.max(0, estimate.input_uncached - inputTokens(known)),
+      seconds_audio: Math.max(known.seconds_audio, estimate.seconds_audio),
+    }),
+    ...(unread.includes('output') && {
+      output_text: known.output_text + Math.max(0, estimate.output_text - outputTokens(known)),
+    }),
     source: 'estimated',
   };
 }

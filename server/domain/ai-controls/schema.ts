@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { atLeastOne, label, pathId, text, time, uuid } from '#server/kernel/fields.ts';
+import { atLeastOne, atMostDecimals, label, pathId, text, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 
 export const PII_ACTIONS = ['redact', 'tokenize', 'whitelist', 'warn'] as const;
@@ -122,7 +122,11 @@ const recognizerName = () => z.string().regex(/^[a-z0-9_]{2,64}$/, 'must be 2 to
 const recognizerSettings = {
   pattern: z.string().min(1).max(LONGEST_WORD_LIST),
   context_words: z.array(label(64)).max(50).transform(unique),
-  confidence: z.number().min(0).max(1),
+  confidence: z
+    .number()
+    .min(0)
+    .max(1)
+    .refine(...atMostDecimals(3)),
   action: z.enum(PII_ACTIONS),
   format: z.enum(TOKEN_FORMATS).nullable(),
   enabled: z.boolean(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { atLeastOne, baseUrl, label, pathId, text, time, uuid } from '#server/kernel/fields.ts';
+import { atLeastOne, atMostDecimals, baseUrl, label, pathId, text, time, uuid } from '#server/kernel/fields.ts';
 import { anyObject, columnObject, storedJson } from '#server/kernel/json-fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 import { alertThresholds, BudgetBoost, budgetBoost, model, modelMap, models, STATUSES, slug, tags, unique, usd } from './values.schema.ts';
@@ -20,13 +20,20 @@ export const RETRY_REASONS = ['429', '5xx', 'timeout'] as const;
 
 const MOST_SCHEMA_BYTES = 65_536;
 
+/** Any size, as it is clamped to its bounds; a fraction would be cut. */
+const whole = () =>
+  z
+    .number()
+    .refine(...atMostDecimals(0))
+    .meta({ type: 'integer' });
+
 /** When a route that keeps failing is left out (interface rule 50 §14.1). Numbers out of range are clamped too. */
 export const CircuitPolicy = z
   .strictObject({
-    failure_threshold: z.number().nullable(),
+    failure_threshold: whole().nullable(),
     failure_rate: z.number().nullable(),
-    min_requests: z.number(),
-    cooldown_ms: z.number(),
+    min_requests: whole(),
+    cooldown_ms: whole(),
     failure_codes: z.array(z.int().min(400).max(599)).max(50),
   })
   .partial()
@@ -35,16 +42,16 @@ export const CircuitPolicy = z
 /** How calls of an agent are repeated and spread (interface rule 50 §5.4). Numbers out of range are clamped whenever they are read. */
 export const RoutingPolicy = z
   .strictObject({
-    max_attempts: z.number(),
+    max_attempts: whole(),
     retry_on: z.array(z.enum(RETRY_REASONS)).max(10),
-    backoff_ms: z.number(),
+    backoff_ms: whole(),
     backoff_multiplier: z.number(),
-    max_backoff_ms: z.number(),
+    max_backoff_ms: whole(),
     jitter: z.boolean(),
     respect_retry_after: z.boolean(),
-    max_retry_after_ms: z.number(),
-    route_weights: z.record(uuid(), z.number()).refine((weights) => Object.keys(weights).length <= 6, 'must have at most 6 entries'),
-    attempt_timeout_ms: z.number(),
+    max_retry_after_ms: whole(),
+    route_weights: z.record(uuid(), whole()).refine((weights) => Object.keys(weights).length <= 6, 'must have at most 6 entries'),
+    attempt_timeout_ms: whole(),
     circuit: CircuitPolicy.nullable(),
   })
   .partial()

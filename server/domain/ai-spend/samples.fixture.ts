@@ -38,11 +38,10 @@ export const samples: Record<string, Sample> = {
 /** Every space may have a price of its own for the same model. */
 export const byName = ['ai_spend.prices.put'];
 
-/** How two days lie to each other, what a query needs besides, and how many decimals a number has isn't in a schema. */
+/** How two days lie to each other, and what a query needs besides isn't in a schema. */
 export const dependsOnState = [
   /must not be after|days before 'to'|can't be combined with from/,
   /^group_by: is required/,
-  /at most \d decimals/,
   /^match\.model: |^group_by/,
 ];
 

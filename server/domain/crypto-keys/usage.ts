@@ -11,7 +11,7 @@ export async function usersOf(tx: Tx, ctx: Ctx, keyId: string): Promise<string[]
   const routes = await tx.$queryRaw<{ name: string }[]>`
     select r.name from crypto_keys k join routes r on r.tenant_id = k.tenant_id and r.sandbox = k.sandbox
     where k.id = ${keyId}::uuid and k.tenant_id = ${ctx.tenant_id}::uuid and k.sandbox = ${ctx.sandbox} and (
-      exists (select from route_environment_configs c where c.route_id = r.id and c.upstream_auth->>'key_name' = k.name)
+      exists (select from route_environment_configs c where c.route_id = r.id and (c.upstream_auth #>> '{}')::json->>'key_name' = k.name)
       or exists (select from route_field_actions a
         where a.route_id = r.id and a.action in ('encrypt', 'decrypt', 'sign') and a.key_name in (k.name, k.id::text)))
     order by r.name`;

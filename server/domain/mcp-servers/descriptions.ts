@@ -76,7 +76,7 @@ export const descriptions: Descriptions = {
     description: 'What the server is for. Clients get it as instructions for the model.',
     server_type: '`upstream` is a remote server, `collection` is made of routes, `toolset` is a selection of tools of other servers.',
     transport: '`streamable_http`, or `sse` for servers of 2024-11-05.',
-    upstream_url: 'Address of the remote server. It must be public.',
+    upstream_url: 'Address of the remote server. It must be public, or one that the operator has opened.',
     auth: 'How calls authenticate at the upstream. It is not encrypted and holds references only.',
     'McpAuth.headers': 'Headers that are sent to the upstream, at most 10. Each value must contain a reference `{{secret_id:<uuid>}}`.',
     'McpAuth.environment_name': 'Environment whose secret values are sent. Defaults to the default environment.',

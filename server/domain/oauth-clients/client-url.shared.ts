@@ -4,6 +4,8 @@ import { characterProblem, dotSegmentProblem, indexOfAny, isCanonicalHost, parse
 // Clients that are known by the address of a document about themselves (interface rule 21 §12, draft-ietf-oauth-client-id-metadata-document). Isomorphic.
 
 export const MAX_CLIENT_URL_LENGTH = 512;
+/** RFC 6761 §6.3, and names that are only found inside a network. */
+const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|localdomain)$/;
 
 /** Whether a client ID is such an address, well formed or not: no ID of ours has a colon. */
 export const isClientUrl = (clientId: string): boolean => /^https?:/i.test(clientId);
@@ -28,7 +30,7 @@ export function clientUrlProblem(clientId: string): string | null {
   const authority = parseAuthority(text);
   if (typeof authority === 'string') return authority;
   const { host, port } = authority;
-  if (host.startsWith('[') || !isCanonicalHost(host) || isAddress(host) || !host.includes('.'))
+  if (host.startsWith('[') || !isCanonicalHost(host) || isAddress(host) || !host.includes('.') || LOCAL_NAME.test(host))
     return 'The host of the address must be a public domain name.';
   if (!clientId.startsWith(SCHEME + host)) return 'The scheme and host of the address must be in lower case.';
   if (port === '443') return 'The address must leave out :443, the default port of https.';

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { freePorts } from '#scripts/ports.ts';
 import { clientUrlProblem } from '#server/domain/oauth-clients/client-url.shared.ts';
+import { egress, publicEgress } from '#server/platform/egress.ts';
+import { checkAddress } from '#server/platform/http-out/guard.ts';
 import { createResolver } from '#server/platform/http-out/resolver.ts';
 import { egressSettings } from '#server/platform/http-out/settings.ts';
+import { testDatabase } from '#server/testing/database.ts';
 import { HOST, startDocuments } from './client-documents.fixture.ts';
 import { createDocumentSource, DocumentFault, readDocument } from './client-documents.ts';
 
+await testDatabase({ UPSTREAM_PRIVATE_ALLOWLIST: '127.0.0.1/32,10.0.0.0/8', DEMO_UPSTREAM: 'https://demo.example.org' });
 const start = new Date();
 const later = (seconds: number) => new Date(start.getTime() + seconds * 1000);
 const problemOf = (promise: Promise<unknown>): Promise<string> =>
@@ -13,6 +18,10 @@ const problemOf = (promise: Promise<unknown>): Promise<string> =>
     () => 'accepted',
     (error: unknown) => (error instanceof DocumentFault ? error.message : `not a DocumentFault: ${error}`),
   );
+
+/** Nothing of it says what the host did. */
+const NO_DOCUMENT =
+  /^[\w.:-]+ gave no document that can be used\. It must answer with status 200 and a JSON object of at most 10 KiB, within 5 seconds, /;
 
 test('only the canonical https address of a path on a public name can be a client ID', () => {
   const good = [
@@ -73,6 +82,9 @@ test('only the canonical https address of a path on a public name can be a clien
     ['https://[2606:4700::1111]:8443/c', /domain name/],
     ['https://127.0.0.1./c', /host/],
     ['https://localhost/c', /domain name/],
+    ...['localhost.', 'foo.localhost', 'foo.localhost.:26443', 'printer.local', 'db.internal', 'intranet.'].map(
+      (host): [string, RegExp] => [`https://${host}/c`, /domain name|dot/],
+    ),
     [`https://app.example.org/${'x'.repeat(512)}`, /512 characters/],
   ];
   for (const [url, problem] of bad) assert.match(clientUrlProblem(url) ?? 'accepted', problem, url);
@@ -147,15 +159,15 @@ test('what a host answers but the document itself is refused with its reason', a
   const documents = source();
   for (const path of ['/good', '/exact']) assert.equal((await documents.documentOf(`${origin}${path}`, start)).name, 'Example app', path);
   const bad: [path: string, problem: RegExp][] = [
-    ['/redirect', /HTTP 302/],
-    ['/html', /JSON/],
-    ['/long', /10 KiB/],
-    ['/endless', /10 KiB/],
-    ['/list', /not a JSON object/],
-    ['/broken', /not a JSON object/],
-    ['/gzip', /not a JSON object/],
-    ['/gone', /HTTP 410/],
-    ['/cut', /didn't answer/],
+    ['/redirect', NO_DOCUMENT],
+    ['/html', NO_DOCUMENT],
+    ['/long', NO_DOCUMENT],
+    ['/endless', NO_DOCUMENT],
+    ['/list', NO_DOCUMENT],
+    ['/broken', NO_DOCUMENT],
+    ['/gzip', NO_DOCUMENT],
+    ['/gone', NO_DOCUMENT],
+    ['/cut', NO_DOCUMENT],
     ['/other', /another client_id/],
   ];
   for (const [path, problem] of bad) assert.match(await problemOf(documents.documentOf(`${origin}${path}`, start)), problem, path);
@@ -171,7 +183,7 @@ test('no address inside is called, not even when its name moves there after it w
   for (address of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '100.64.0.1', '0.0.0.0'])
     assert.match(
       await problemOf(guarded.documentOf(`https://h${address.replaceAll('.', '-')}.example.org/c.json`, start)),
-      /must have a public address/,
+      NO_DOCUMENT,
       address,
     );
   address = '127.0.0.1';
@@ -180,8 +192,24 @@ test('no address inside is called, not even when its name moves there after it w
   const moving = source();
   await moving.documentOf(`${origin}/c.json`, start);
   address = '169.254.169.254';
-  assert.match(await problemOf(moving.documentOf(`${origin}/c.json`, later(301))), /must have a public address/);
+  assert.match(await problemOf(moving.documentOf(`${origin}/c.json`, later(301))), NO_DOCUMENT);
   assert.equal(asked.length, 1);
+});
+
+test('what the operator opened for upstreams is not opened for documents', () => {
+  for (const address of ['127.0.0.1', '10.0.0.1']) {
+    assert.equal(checkAddress(address, 443, egress().settings).ok, true, address);
+    assert.equal(checkAddress(address, 443, publicEgress().settings).ok, false, address);
+  }
+  assert.deepEqual([egress().settings.operatorOrigins.size, publicEgress().settings.operatorOrigins.size], [1, 0]);
+});
+
+test('a closed port, a refused address and any answer that is no document read the same', async () => {
+  const [closed = 0] = await freePorts(1);
+  const { origin, source } = await startDocuments((_, res) => void res.writeHead(500).end());
+  const documents = source();
+  const at = (address: string) => problemOf(documents.documentOf(address, start)).then((text) => text.replace(/^\S+/, ''));
+  assert.equal(await at(`${origin}/c`), await at(`https://${HOST}:${closed}/c`));
 });
 
 test('a document is kept as long as it says, a day at most, and a failure for ten seconds', async () => {
@@ -231,7 +259,7 @@ test('a slow host is given up, and only so many are looked up at once', async (t
   const shared = problemOf(documents.documentOf(`${origin}/0`, start));
   assert.match(await problemOf(documents.documentOf(`${origin}/one-more`, start)), /Too many applications/);
   t.mock.timers.tick(5_000);
-  for (const problem of await Promise.all([...looks, shared])) assert.match(problem, /didn't answer/);
+  for (const problem of await Promise.all([...looks, shared])) assert.match(problem, NO_DOCUMENT);
   assert.ok(asked.length <= 20);
   assert.equal(new URL(origin).hostname, HOST);
 });

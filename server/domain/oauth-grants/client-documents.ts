@@ -6,7 +6,7 @@ import { grouped, sizeText } from '#server/kernel/numbers.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { openHttp } from '#server/platform/connect/http.ts';
 import { documentIn } from '#server/platform/connect/json-document.ts';
-import { egress } from '#server/platform/egress.ts';
+import { publicEgress } from '#server/platform/egress.ts';
 import type { TlsMaterial } from '#server/platform/http-out/connector.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { Resolver } from '#server/platform/http-out/resolver.ts';
@@ -41,7 +41,7 @@ type Entry = { until: number; document?: ClientDocument; fault?: DocumentFault }
 
 /** The source of this process. */
 export function documentSource(): DocumentSource {
-  held.source ??= createDocumentSource(egress());
+  held.source ??= createDocumentSource(publicEgress());
   return held.source;
 }
 export const held = processState('client-documents', (): { source?: DocumentSource } => ({}));
@@ -72,7 +72,7 @@ export function createDocumentSource(resolver: Resolver, { tls }: { tls?: TlsMat
             return document;
           },
           (error: unknown) => {
-            const fault = error instanceof DocumentFault ? error : new DocumentFault(`${hostOf(clientId)} can't be reached.`);
+            const fault = error instanceof DocumentFault ? error : noDocument(clientId);
             keep(clientId, { fault, until: now.getTime() + FAILED_MS });
             throw fault;
           },
@@ -94,27 +94,28 @@ export function createDocumentSource(resolver: Resolver, { tls }: { tls?: TlsMat
 /** Connections are opened for one look and closed after it. No redirect is followed: the address itself must have the document. */
 async function fetchDocument(resolver: Resolver, url: string, tls?: TlsMaterial): Promise<{ document: ClientDocument; seconds: number }> {
   const http = openHttp({ resolver, connections: 1, connectTimeoutMs: TIMEOUT_MS });
-  const host = hostOf(url);
   try {
     const { status, headers, body } = await http.request({
       ...{ url, tls, tenant: 'client-documents', space: '-', headers: { accept: 'application/json' } },
       ...{ timeoutMs: TIMEOUT_MS, maxBytes: MOST_BYTES },
     });
-    if (status !== 200) throw new DocumentFault(`${host} answered with HTTP ${status} instead of the document.`);
     const type = one(headers['content-type']).split(';', 1)[0]?.trim().toLowerCase() ?? '';
-    if (!/^application\/(?:[\w.+-]+\+)?json$/.test(type)) throw new DocumentFault(`${host} didn't answer with JSON.`);
-    const value = documentIn(body);
-    if (!value) throw new DocumentFault(`The document of ${host} is not a JSON object.`);
+    const isJson = status === 200 && /^application\/(?:[\w.+-]+\+)?json$/.test(type);
+    const value = isJson ? documentIn(body) : undefined;
+    if (!value) throw noDocument(url);
     return { document: readDocument(value, url), seconds: freshSeconds(one(headers['cache-control'])) };
   } catch (error) {
-    if (!(error instanceof UpstreamFault)) throw error;
-    if (error.type === 'upstream_not_allowed') throw new DocumentFault(`${host} can't be called from here: it must have a public address.`);
-    if (error.type === 'upstream_response_too_large') throw new DocumentFault(`The document of ${host} exceeds ${sizeText(MOST_BYTES)}.`);
-    throw new DocumentFault(`${host} didn't answer.`);
+    throw error instanceof UpstreamFault ? noDocument(url) : error;
   } finally {
     await http.close();
   }
 }
+
+/** One answer for all that a server may do: the caller isn't signed in, and must not learn which hosts, ports and paths answer. */
+const noDocument = (url: string): DocumentFault =>
+  new DocumentFault(
+    `${hostOf(url)} gave no document that can be used. It must answer with status 200 and a JSON object of at most ${sizeText(MOST_BYTES)}, within ${TIMEOUT_MS / 1000} seconds, without a redirect and from a public address.`,
+  );
 
 /** What a document must say of a public client. @throws DocumentFault */
 export function readDocument(value: Readonly<Record<string, unknown>>, url: string): ClientDocument {

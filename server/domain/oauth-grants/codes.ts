@@ -7,7 +7,7 @@ import { sql } from '#server/platform/sql.ts';
 import type { OAuthClient } from './client.ts';
 import { stillAuthenticated } from './client-lock.ts';
 import { type Issued, issueTokens } from './issue.ts';
-import { isSameMcpResource } from './mcp-resources.ts';
+import { isSameResource } from './mcp-resources.ts';
 import { grantedNow, STANDING, type Standing, standingOf } from './person.ts';
 import { endStolenFamily } from './theft.ts';
 
@@ -17,8 +17,8 @@ export type Redemption = {
   code_verifier: string;
   redirect_uri: string;
   jkt: string | null;
-  /** The MCP server that the client says it is for. */
-  server?: string | undefined;
+  /** The resource that the client says it is for: one of `askedResource`. */
+  resource?: string | undefined;
   caller: { request_id: string; ip: string | null; user_agent: string | null };
   now: Date;
 };
@@ -39,9 +39,9 @@ type Code = Standing & {
 
 /**
  * Exchanges an authorization code for tokens (interface rule 21 §4.3). Whoever presents a code uses it up, also when the rest of the request is wrong. A
- * second use ends everything that the first one gave. Null: refused, whatever the reason.
+ * second use ends everything that the first one gave. Null: refused, whatever the reason; `target`: its login was for another resource.
  */
-export async function redeemCode({ client, code, jkt, server, caller, now, ...shown }: Redemption): Promise<Issued | null> {
+export async function redeemCode({ client, code, jkt, resource, caller, now, ...shown }: Redemption): Promise<Issued | 'target' | null> {
   const { rows } = await sql().query<Code>({ name: 'oauth-code', text: FIND, values: [digest(code)] });
   const row = rows[0];
   if (!row) return null;
@@ -53,7 +53,7 @@ export async function redeemCode({ client, code, jkt, server, caller, now, ...sh
       where digest = ${new Uint8Array(digest(code))} and used_at is null and expires_at > ${now}::timestamptz`;
     if (used === 0) return 'gone';
     if (!isFor(row, client, shown, jkt) || row.role === null) return null;
-    if (server !== undefined && !isSameMcpResource(row.resource, server, client)) return null;
+    if (resource !== undefined && !isSameResource(row.resource, resource, client)) return 'target';
     return issueTokens(tx, {
       client,
       subject: { kind: 'user', user_id: row.user_id },

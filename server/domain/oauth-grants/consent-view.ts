@@ -28,6 +28,7 @@ export async function consentPage(ctx: SignedInCtx, handle: string, { workspace,
       fixed: fixedWorkspace(request),
       confirmed,
       of: () => placeOf(ctx, request, workspace),
+      resource: request.resource,
     },
   );
   const redirect = redirectPlace(request.redirect_uri);
@@ -48,7 +49,12 @@ export async function consentPage(ctx: SignedInCtx, handle: string, { workspace,
 export async function placeView(
   ctx: SignedInCtx,
   wanted: Wanted,
-  { fixed, confirmed, of }: { fixed: string | null; confirmed: ReadonlySet<string>; of: () => Promise<WorkspaceRow> },
+  {
+    fixed,
+    confirmed,
+    of,
+    resource = null,
+  }: { fixed: string | null; confirmed: ReadonlySet<string>; of: () => Promise<WorkspaceRow>; resource?: string | null },
 ): Promise<PlaceView> {
   const memberships = (await workspacesOf(ctx.db, ctx.user.id)).filter(({ id, slug }) => fixed === null || id === fixed || slug === fixed);
   const workspaces = memberships.map(shown);
@@ -58,7 +64,7 @@ export async function placeView(
     return {
       workspaces,
       chosen: shown(place),
-      offer: offerView(offer, confirmed),
+      offer: offerView(offer, confirmed, resource),
       problem: null,
       beyond: offer.denied ? beyondRole(offer) : null,
       proof: await consentProof(ctx, offer),
@@ -73,9 +79,11 @@ export async function placeView(
 }
 
 /** Scopes as the person reads them. */
-const offerView = ({ scopes, missing, step_up }: Offer, confirmed: ReadonlySet<string>): OfferView => ({
+const offerView = ({ scopes, missing, step_up }: Offer, confirmed: ReadonlySet<string>, resource: string | null): OfferView => ({
   scopes: scopes.map((name) => {
-    const { title = name, sentence = '', risk = 'high' } = SCOPE_CATALOGUE[name] ?? {};
+    const { title = name, sentence: general = '', risk = 'high' } = SCOPE_CATALOGUE[name] ?? {};
+    // The person must see which server it is.
+    const sentence = name === 'mcp:tools' && resource !== null ? `Call the tools of ${resource}.` : general;
     return { name, title, sentence, sensitive: risk === 'high', second_factor: step_up.includes(name), confirmed: confirmed.has(name) };
   }),
   missing,

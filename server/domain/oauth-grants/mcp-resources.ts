@@ -17,10 +17,10 @@ export async function isMcpResource(resource: string, client: Client): Promise<b
   return address.slug === null || (await ownRows(client, SERVER, address.slug)).length > 0;
 }
 
-/** Whether two resources name the same; null and absent are the Management API. */
-export function isSameMcpResource(granted: string | null, asked: string, client: Client): boolean {
+/** Whether two resources name the same MCP server; null, and any other address, is the Management API. */
+export function isSameResource(granted: string | null, asked: string, client: Client): boolean {
   const [one, other] = [granted === null ? undefined : addressFor(granted, client), addressFor(asked, client)];
-  return one !== undefined && other !== undefined && one.slug === other.slug;
+  return (one === undefined) === (other === undefined) && one?.slug === other?.slug;
 }
 
 const SERVER = ownQuery(

@@ -9,7 +9,7 @@ import type { OAuthClient } from './client.ts';
 import { stillAuthenticated } from './client-lock.ts';
 import { endFamilies } from './families.ts';
 import { type Issued, issueTokens } from './issue.ts';
-import { isSameMcpResource } from './mcp-resources.ts';
+import { isSameResource } from './mcp-resources.ts';
 import { grantedNow, STANDING, type Standing, standingOf } from './person.ts';
 import { narrowedScopes } from './scopes.ts';
 import { endStolenFamily } from './theft.ts';
@@ -20,8 +20,8 @@ export type Refresh = {
   /** Null: the whole grant. */
   scopes: readonly string[] | null;
   jkt: string | null;
-  /** The MCP server that the client says it is for. */
-  server?: string | undefined;
+  /** The resource that the client says it is for: one of `askedResource`. */
+  resource?: string | undefined;
   caller: { request_id: string; ip: string | null; user_agent: string | null };
   now: Date;
 };
@@ -44,8 +44,8 @@ type Row = Standing & {
   family_revoked_at: Date | null;
 };
 
-/** What became of a refresh. `refused` says no more: the client asks for a new login. `scope` names what was asked for and isn't in the grant. */
-export type Refreshed = { issued: Issued } | { problem: 'refused' } | { problem: 'scope'; message: string };
+/** What became of a refresh. `refused` says no more: the client asks for a new login. `target`: the login was for another resource. `scope` names what was asked for and isn't in the grant. */
+export type Refreshed = { issued: Issued } | { problem: 'refused' } | { problem: 'target' } | { problem: 'scope'; message: string };
 const refused = { problem: 'refused' } as const;
 
 /**
@@ -59,7 +59,7 @@ export async function refreshTokens(refresh: Refresh): Promise<Refreshed> {
   if (!row || row.client_row_id !== client.id || row.family_revoked_at !== null || row.revoked_at !== null) return refused;
   if (row.consumed_at !== null) return stolen(row, refresh);
   if (row.expires_at <= now || (row.jkt !== null && row.jkt !== jkt)) return refused;
-  if (refresh.server !== undefined && !isSameMcpResource(row.resource, refresh.server, client)) return refused;
+  if (refresh.resource !== undefined && !isSameResource(row.resource, refresh.resource, client)) return { problem: 'target' };
   if (row.role === null) return ended(row, refresh);
   const asked = narrowedScopes(refresh.scopes, row.scopes);
   if ('problem' in asked) return { problem: 'scope', message: asked.problem };

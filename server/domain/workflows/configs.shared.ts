@@ -129,7 +129,7 @@ function rules(config: Config, say: Say, structure: Structure, at = '') {
     try {
       for (const reference of referencesOf(parseCondition(written))) assertKnown(reference, structure, `${at}expression`, say);
     } catch (error) {
-      say(`${at}expression can't be read: ${messageOf(error)}`);
+      say(`${at}expression can't be read: ${messageOf(error)}${written.includes('{{') ? '. Write it without {{ }}' : ''}`);
     }
     return;
   }
@@ -282,7 +282,7 @@ const TRIGGERS: Record<(typeof TRIGGER_TYPES)[number], Check> = {
       if (!isRecord(every)) return say('every must be an object with minutes');
       return whole(every, 'minutes', 1, 44_640, (m) => say(`every.${m}`), true);
     }
-    if (typeof cron !== 'string' || cron === '') return say('cron or every is required');
+    if (typeof cron !== 'string' || cron === '') return say('cron or every is required, beside triggerType in config');
     const read = parseCron(cron);
     if (typeof read === 'string') say(`cron ${read}`);
   },

@@ -31,7 +31,7 @@ export function parseCron(text: string): Cron | string {
   for (const [i, part] of parts.entries()) {
     if (patternOf(part, i)) continue;
     const item = part.split(',').find((one) => !patternOf(one, i)) ?? part;
-    return `has a ${FIELDS[i]?.name} that can't be read: ${item.slice(0, 20)} (${FIELDS[i]?.range})`;
+    return `has ${FIELDS[i]?.name === 'hour' ? 'an' : 'a'} ${FIELDS[i]?.name} that can't be read: ${item.slice(0, 20)} (${FIELDS[i]?.range})`;
   }
   const { minute, hour, day, month } = new CronPattern(parts.join(' '), 'UTC', OPTIONS);
   const first = day.indexOf(1);

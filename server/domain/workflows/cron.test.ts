@@ -122,6 +122,7 @@ test('a step of hours names every nth hour, and only an asterisk leaves a field 
 
 test('what a field holds wrongly is named with what it may hold', () => {
   assert.equal(parseCron('5,61 * * * *'), "has a minute that can't be read: 61 (0 to 59)");
+  assert.equal(parseCron('0 25 * * *'), "has an hour that can't be read: 25 (0 to 23)");
   assert.equal(parseCron('0 0 * * fri#2'), "has a day of the week that can't be read: fri#2 (0 to 7 or sun to sat)");
   assert.equal(parseCron('0 0 31 4 *'), 'never comes: no such day exists');
   assert.equal(parseCron('@daily'), 'must have five fields: minute, hour, day, month, weekday');

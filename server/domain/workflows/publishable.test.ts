@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { type Definition, hardProblem, withTriggerConfig } from './definition.shared.ts';
 import { definitionOf } from './engine/running.fixture.ts';
@@ -84,6 +85,10 @@ test('every type says what its config lacks', () => {
     [
       one('condition', { mode: 'expression', expression: 'trigger.data ==' }),
       'node "n": expression can\'t be read: === or !== expected at character 14 of "trigger.data =="',
+    ],
+    [
+      one('condition', { expression: '{{trigger.data.n}} == 1' }),
+      'node "n": expression can\'t be read: the id of a node expected at character 1 of "{{trigger.data.n}} == 1". Write it without {{ }}',
     ],
     [one('router', { routes: [] }), 'node "n": routes is required'],
     [one('loop', { items: '{{trigger.data}}' }), 'node "n": needs a body: an edge from its handle body'],
@@ -183,4 +188,15 @@ test('a literal that looks like a credential is warned of, and one that is a sec
     problemsOf(one('http_request', { ...request, ...config }), around).filter(({ message }) => message.includes('keep it as a secret'));
   assert.equal(warnings({ headers: { Authorization: 'Bearer abcdefghijklmnop' } }).length, 1);
   assert.equal(warnings({ headers: { Authorization: 'Bearer {{secret:TOKEN}}' } }).length, 0);
+});
+
+test('the examples of a schedule and a condition in the documentation are publishable', () => {
+  const page = readFileSync('docs/workflows.md', 'utf8');
+  const nodes = [...page.matchAll(/^\{"id": .*\}$/gm)].map(([line]) => JSON.parse(line));
+  assert.deepEqual(
+    nodes.map(({ type }) => type),
+    ['trigger', 'condition'],
+  );
+  const definition = { nodes, edges: [{ source: 'trigger-node', target: 'many' }] };
+  assert.ok(isPublishable(problemsOf(definition, around)), JSON.stringify(problemsOf(definition, around)));
 });

@@ -68,11 +68,12 @@ test('a route that failed too often is left out, and used again when a person cl
 
 test('without another route the call is refused at once, and told when to come back', async () => {
   const { upstream, ask } = await setUp({ failure_threshold: 1, cooldown_ms: 1 }, false);
+  const began = Date.now();
   assert.equal((await ask()).status, 503);
   const refused = await ask();
   assert.deepEqual([refused.status, refused.json().code, upstream.seen.length], [502, 'upstream_error', 1], refused.body);
   const wait = Number(refused.headers['retry-after']);
-  assert.ok(wait > 25 && wait <= 30, String(wait));
+  assert.ok(wait <= 30 && wait * 1_000 >= 30_000 - (Date.now() - began), String(wait));
 });
 
 test('a half open circuit lets one call try the route: its success closes it, its failure opens it anew', async () => {
@@ -110,12 +111,15 @@ test('a half open circuit lets one call try the route: its success closes it, it
 });
 
 /** How a provider can fail one call, by how its circuit names it. A URL: nothing answers there. */
-const FAILURES: Readonly<Record<string, { cause: string; at?: string; answer?: (req: IncomingMessage, res: ServerResponse) => void }>> = {
+const FAILURES: Readonly<
+  Record<string, { cause: string; at?: string; answer?: (req: IncomingMessage, res: ServerResponse) => void; withinMs?: number }>
+> = {
   'a refused connection': { cause: 'upstream_unreachable', at: 'http://127.0.0.1:9' },
   'a name that does not resolve': { cause: 'upstream_unreachable', at: 'http://nowhere.invalid' },
   'no TLS': { cause: 'upstream_tls_error', answer: (_, res) => res.end('plain') },
   'a reset': { cause: 'upstream_unreachable', answer: (req) => req.socket.destroy() },
-  silence: { cause: 'upstream_timeout', answer: () => undefined },
+  // Only here: the others would be late themselves on a busy machine.
+  silence: { cause: 'upstream_timeout', answer: () => undefined, withinMs: 1_000 },
   'something that is not HTTP': { cause: 'upstream_protocol_error', answer: (req) => req.socket.end('nonsense\r\n\r\n') },
   'an answer that breaks off': {
     cause: 'upstream_unreachable',
@@ -127,15 +131,14 @@ const FAILURES: Readonly<Record<string, { cause: string; at?: string; answer?: (
   'a status': { cause: '503', answer: (_, res) => res.writeHead(503, { 'content-type': 'application/json' }).end('{}') },
 };
 
-const attempt_timeout_ms = 1_000;
-
-for (const [name, { cause, at, answer }] of Object.entries(FAILURES))
+for (const [name, { cause, at, answer, withinMs }] of Object.entries(FAILURES))
   test(`${name} opens a closed circuit, and opens a half-open one anew`, async () => {
     const { url } = at === undefined ? await startUpstream(answer) : { url: at };
     const to = { url: name === 'no TLS' ? url.replace('http:', 'https:') : url };
     for (const half of [false, true]) {
       const w = await workspace();
-      const made = await makeAgent(w, to, { routing_policy: { circuit: { failure_threshold: 1 }, attempt_timeout_ms } });
+      const routing_policy = { circuit: { failure_threshold: 1 }, ...(withinMs !== undefined && { attempt_timeout_ms: withinMs }) };
+      const made = await makeAgent(w, to, { routing_policy });
       const { text } = await makeToken(w, made);
       const place = { tenant_id: w.tenant.id, sandbox: false, agent_id: made.agent.id, route_id: made.route.id };
       if (half) await halfOpen(place);

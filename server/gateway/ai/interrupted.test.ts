@@ -108,11 +108,15 @@ test('a caller who goes away in the middle of a whole answer pays for what was s
 });
 
 const BROKEN: Readonly<Record<string, { provider: Provider; stream?: boolean; output?: number; routing?: object; attempts?: number }>> = {
-  'a timeout': { provider: HELD },
+  'a timeout': { provider: HELD, routing: { attempt_timeout_ms: 1_000 } },
   'a reset before the head': { provider: RESET },
   'a reset in the middle of a whole answer': { provider: cut(PART), output: 1_000 },
   'a reset in the middle of a stream': { provider: cut(STREAM), stream: true, output: 40 },
-  'timeouts of three attempts': { provider: HELD, routing: { max_attempts: 3, retry_on: ['timeout'] }, attempts: 3 },
+  'timeouts of three attempts': {
+    provider: HELD,
+    routing: { attempt_timeout_ms: 1_000, max_attempts: 3, retry_on: ['timeout'] },
+    attempts: 3,
+  },
   'resets of three attempts': { provider: RESET, routing: { max_attempts: 3, retry_on: ['5xx'] }, attempts: 3 },
   'a compressed answer': {
     provider: (_, res) => void res.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'application/json' }).end('x'),
@@ -121,7 +125,7 @@ const BROKEN: Readonly<Record<string, { provider: Provider; stream?: boolean; ou
 
 for (const [name, { provider, stream = false, output = 0, routing = {}, attempts = 1 }] of Object.entries(BROKEN))
   test(`a call that ends by ${name} is charged with what was sent and seen`, async () => {
-    const routing_policy = { attempt_timeout_ms: 1_000, backoff_ms: 1, ...routing };
+    const routing_policy = { backoff_ms: 1, ...routing };
     const made = await setUp(provider, { routing_policy });
     await askAgent(running, made.w, made.made.agent, made.text, bodyOf(stream));
     const [row] = await made.rows();

@@ -271,10 +271,12 @@ test('an access token of a person is good at the server that it was made for, an
   const token = await login(['mcp:tools'], resource);
   assert.equal(textOf(await at('/v1/mcp/vendor', token)), 'You said: me');
   const foreign = await at('/v1/mcp/other', token);
-  assert.deepEqual([foreign.status, foreign.rpc.error as unknown], [403, 'invalid_target']);
+  // RFC 6750 §3.1: invalid_token is 401, so that its client signs in again.
+  assert.deepEqual([foreign.status, foreign.rpc.error as unknown], [401, 'invalid_target']);
+  assert.match(foreign.headers['www-authenticate'] ?? '', /error="invalid_token", error_description="token is bound to another resource"/);
   assert.deepEqual((await at('/v1/mcp', token)).rpc.error as unknown, 'invalid_target');
   const plain = await at('/v1/mcp/vendor', await login(['routes:read'], null));
-  assert.deepEqual([plain.status, plain.rpc.error as unknown], [403, 'invalid_target']);
+  assert.deepEqual([plain.status, plain.rpc.error as unknown], [401, 'invalid_target']);
   const narrow = await at('/v1/mcp/vendor', await login(['routes:read'], resource));
   assert.deepEqual([narrow.status, narrow.rpc.error as unknown], [403, 'insufficient_scope']);
   const unknown = await at('/v1/mcp/vendor', `svc_live_${'x'.repeat(43)}`);

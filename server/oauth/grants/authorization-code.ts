@@ -2,7 +2,7 @@ import { classifyCredential } from '#server/crypto/tokens.ts';
 import { redeemCode } from '#server/domain/oauth-grants/codes.ts';
 import { required } from '../form.ts';
 import { OAuthProblem } from '../problem.ts';
-import { askedServer, clientOf, type TokenAnswer, type TokenCall, UNUSABLE } from '../token-call.ts';
+import { ANOTHER_RESOURCE, askedResource, clientOf, type TokenAnswer, type TokenCall, UNUSABLE } from '../token-call.ts';
 
 /** RFC 7636 §4.1 */
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
@@ -14,9 +14,10 @@ export async function authorizationCode(call: TokenCall): Promise<TokenAnswer> {
   if (!VERIFIER.test(code_verifier))
     throw new OAuthProblem('invalid_request', 'code_verifier must be 43 to 128 characters of A-Z a-z 0-9 - . _ ~.');
   const client = clientOf(call);
-  const server = askedServer(form, client);
+  const resource = askedResource(form, client);
   if (classifyCredential(code).kind !== 'authorization_code') throw new OAuthProblem('invalid_grant', UNUSABLE);
-  const issued = await redeemCode({ client, code, code_verifier, redirect_uri, jkt: proof?.jkt ?? null, server, caller: edge, now });
+  const issued = await redeemCode({ client, code, code_verifier, redirect_uri, jkt: proof?.jkt ?? null, resource, caller: edge, now });
+  if (issued === 'target') throw new OAuthProblem('invalid_target', ANOTHER_RESOURCE);
   if (!issued) throw new OAuthProblem('invalid_grant', UNUSABLE);
   return issued;
 }

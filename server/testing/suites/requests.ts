@@ -16,6 +16,8 @@ const DEPENDS_ON_STATE = [
   /must not be null|is given twice|is a reserved word|must not look like an id/i,
   /before to|after to/,
   /: a stored credential isn't sent to another place/,
+  // A scale of doubles is no rule of JSON Schema.
+  /at most \d decimals/,
   /can't be changed once|only one entry per|requires rate_limit_requests/i,
 ];
 

@@ -8,7 +8,7 @@ export const credential: Entity = {
   title: 'Key, token or password',
   group: 'credential',
   about:
-    'Keys and tokens of this service and of well-known providers, private keys, JWTs, `Authorization` values, and random values after words such as secret or password. Expressions of source code and placeholders, such as `process.env.TOKEN` and `your-password`, are ignored.',
+    'Keys and tokens of this service and of well-known providers, private keys, JWTs, `Authorization` values, and random values after words such as secret or password. Expressions of source code and placeholders, such as `settings.TOKEN` and `your-password`, are ignored.',
   example: 'AWS key AKIAIOSFODNN7EXAMPLQ',
   format: 'generic',
   confidence: 1,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { flag, label, pathId, time } from '#server/kernel/fields.ts';
+import { atMostDecimals, flag, label, pathId, time } from '#server/kernel/fields.ts';
 import { pageQuery } from '#server/kernel/page.ts';
 
 const usd = z
   .number()
   .min(0)
   .max(1_000_000)
-  .refine((given) => Math.abs(given * 1e6 - Math.round(given * 1e6)) < 1e-3, 'must have at most 6 decimals');
+  .refine(...atMostDecimals(6));
 const rate = usd.nullable();
 /** Those of `server/ai/prices/rates.ts`. */
 const rates = {
@@ -35,7 +35,7 @@ const share = (most: number) =>
     .number()
     .min(0)
     .max(most)
-    .refine((given) => Math.abs(given * 1e4 - Math.round(given * 1e4)) < 1e-3, 'must have at most 4 decimals')
+    .refine(...atMostDecimals(4))
     .nullable();
 
 const MOST_IMAGE_PRICES = 100;

@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { isObject, numberAt } from '#server/ai/json.ts';
+import { noUsage, type Usage } from '#server/ai/usage/usage.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '#server/crypto/cursor.ts';
 import { cursorKeys } from '#server/crypto/derive.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
@@ -97,7 +99,7 @@ const shownRow = <Extra extends object>({ cost_nano, ...row }: Row, extra: Extra
   status: row.status as 'ok',
   tags: row.tags as Record<string, string>,
   pii: row.pii as Record<string, number>,
-  usage: row.usage as never,
+  usage: storedUsage(row.usage),
   input_tokens: Number(row.input_tokens),
   output_tokens: Number(row.output_tokens),
   request_bytes: row.request_bytes === null ? null : Number(row.request_bytes),
@@ -105,6 +107,18 @@ const shownRow = <Extra extends object>({ cost_nano, ...row }: Row, extra: Extra
   cost_usd: cost_nano === null ? null : Number(cost_nano) / 1e9,
   ...extra,
 });
+
+/** The usage of a row, whoever wrote it: a count that it lacks, or that is no number, is 0. */
+function storedUsage(value: unknown): Usage | null {
+  if (!isObject(value)) return null;
+  const counts = Object.keys(noUsage).map((name) => [name, finiteAt(value, name)]);
+  return { ...(Object.fromEntries(counts) as Usage), source: value.source === 'provider' ? 'provider' : 'estimated' };
+}
+
+const finiteAt = (value: object, name: string): number => {
+  const number = numberAt(value, name);
+  return number !== undefined && Number.isFinite(number) ? number : 0;
+};
 
 const keys = () => cursorKeys(rootKeys());
 const scopeOf = (ctx: Ctx, filters: CursorScope['filters']): CursorScope => ({

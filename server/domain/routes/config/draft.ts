@@ -126,9 +126,9 @@ export function columnsOf(draft: Draft, environment: string) {
     is_base: isBase,
     enabled: local.enabled ?? null,
     target_base_url: local.target_base_url ?? null,
-    inject_headers_json: json(local.inject_headers_json),
+    inject_headers_json: texts(local.inject_headers_json),
     inject_body_json: json(local.inject_body_json),
-    inject_query_json: json(local.inject_query_json),
+    inject_query_json: texts(local.inject_query_json),
     require_signature: local.require_signature ?? null,
     signature_tolerance_sec: local.signature_tolerance_sec ?? null,
     signature_require_nonce: local.signature_require_nonce ?? null,
@@ -220,4 +220,6 @@ function put(local: Local, field: ConfigField, value: unknown): void {
 
 const pick = (values: EffectiveConfig, fields: readonly ConfigField[]): Local => Object.fromEntries(fields.map((f) => [f, values[f]]));
 
+/** Sent in an order of their own, so that none has to be kept. */
+const texts = (map: Record<string, string | null> | undefined) => map ?? Prisma.DbNull;
 const json = (value: unknown) => (value === undefined || value === null ? Prisma.DbNull : (columnJson(value) as Prisma.InputJsonValue));

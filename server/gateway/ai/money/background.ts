@@ -63,16 +63,17 @@ export async function settleBackground(call: AiCall, answer: unknown, counted: U
   }
 }
 
-/** What an answer used in the end; undefined while it goes on, and for one that was canceled without a count. */
+/** What an answer used in the end; undefined while it goes on, for one that was canceled without a count, and for counts that can't be read. */
 function usageOf(answer: JsonObject, counted: Usage | undefined): Usage | undefined {
   const status = textAt(answer, 'status');
   if (status !== 'completed' && status !== 'incomplete' && status !== 'failed' && status !== 'cancelled') return undefined;
+  if (counted?.unread !== undefined) return undefined;
   // A failed call without a count costs nothing (interface rule 51 §9.3).
   return counted ?? (status === 'failed' ? noUsage : undefined);
 }
 
 function difference(now: Usage, before: Usage): Usage {
-  const counts = Object.keys(noUsage).filter((name) => name !== 'source') as Exclude<keyof Usage, 'source' | 'tier' | 'image'>[];
+  const counts = Object.keys(noUsage).filter((name) => name !== 'source') as Exclude<keyof Usage, 'source' | 'tier' | 'image' | 'unread'>[];
   const changed = Object.fromEntries(counts.map((name) => [name, now[name] - (before[name] ?? 0)]));
   return { ...noUsage, ...changed, source: now.source };
 }

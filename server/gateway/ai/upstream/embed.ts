@@ -2,7 +2,7 @@ import { isObject, listOf, objectsOf, parsedJson } from '#server/ai/json.ts';
 import { wayTo } from '#server/ai/providers/serve.ts';
 import { adapterOf } from '#server/ai/shapes/adapters.ts';
 import { type Detected, detect } from '#server/ai/shapes/detect.ts';
-import { estimatedUsage } from '#server/ai/usage/usage.ts';
+import { chargeable } from '#server/ai/usage/usage.ts';
 import { asDoubles } from '#server/kernel/lossless-json.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import { log } from '#server/platform/log.ts';
@@ -56,7 +56,7 @@ export async function embed(call: AiCall, runtime: Runtime, caller: CallerGone, 
       return null;
     }
     const answer = parsedJson((await attempt.collect(LARGEST, (held) => runtime.bodies.hold(call, call.requestBytes + held))).toString());
-    charge(call, candidate.provider, model, adapterOf('openai-embeddings')?.usage(answer) ?? estimatedUsage(sent, 0));
+    charge(call, candidate.provider, model, chargeable(adapterOf('openai-embeddings')?.usage(answer), sent, 0));
     return vectorIn(asDoubles(answer));
   } catch (error) {
     if (!(error instanceof UpstreamFault || error instanceof AnswerTooLarge)) throw error;

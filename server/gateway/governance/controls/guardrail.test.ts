@@ -64,7 +64,7 @@ async function asked(
         slug: 'copilot',
         guardrail_webhook_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/check`,
         guardrail_webhook_secret_id: more.secret ?? SECRET_ID,
-        guardrail_webhook_timeout_ms: more.timeout ?? 2_000,
+        guardrail_webhook_timeout_ms: more.timeout ?? 60_000,
       },
       question(),
     );

@@ -4,6 +4,7 @@ import { ownSql } from '#server/platform/sql.ts';
 import { type Alert, raiseAlerts } from '../alerts.ts';
 import type { Reserved } from '../ledger/ledger.ts';
 import { touchUsers } from '../users.ts';
+import { acceptable } from './acceptable.ts';
 import { type Entry, entryOf, type FinishedCall } from './entry.ts';
 import { type CallJournal, createCallJournal } from './journal.ts';
 
@@ -143,13 +144,35 @@ async function writeSpace(entries: Entry[]): Promise<Entry[]> {
         log.warn({ err: error, waiting: state.waiting.length + entries.length - at }, 'cannot write calls of the AI gateway; trying again');
         return entries.slice(at);
       }
-      // One row that the database refuses must not take along its neighbours.
-      for (const entry of part)
-        await settle([entry]).catch((cause: unknown) =>
-          log.error({ err: cause, request_id: entry.row.request_id }, 'the database rejected a call of the AI gateway'),
-        );
+      const left = await settleEach(part);
+      if (left.length > 0) {
+        state.journal?.drop(part.slice(0, part.length - left.length));
+        return [...left, ...entries.slice(at + part.length)];
+      }
     }
     state.journal?.drop(part);
+  }
+  return [];
+}
+
+/** One row that the database refuses must not take along its neighbours, nor its own charge. @returns what must be tried again */
+async function settleEach(entries: readonly Entry[]): Promise<readonly Entry[]> {
+  for (const [n, entry] of entries.entries()) {
+    let refusal: unknown;
+    for (const tried of acceptable(entry)) {
+      refusal = await settle([tried]).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (refusal === undefined) break;
+      log.error(
+        { err: refusal, request_id: entry.row.request_id, cost_nano: entry.row.cost_nano },
+        'the database rejected a call of the AI gateway',
+      );
+      if (isDataFault(refusal)) continue;
+      state.failure = refusal;
+      return entries.slice(n);
+    }
   }
   return [];
 }

@@ -37,6 +37,10 @@ export function authenticatePerson(call: McpCall, runtime: Runtime, presented: P
 
 const FLOOD = 'Too many failed authentication attempts from this address. Try again later.';
 const UNDECIDED = aiRefusal('dependency_unavailable', "The gateway can't check the access token. Try again shortly.");
+/** RFC 6750 §3.1: to a resource that it wasn't made for, a token is an invalid one, so its client signs in again. */
+const OTHER_RESOURCE = aiRefusal('invalid_target', 'This access token was made for another resource. Sign in again at this server.', {
+  status: 401,
+});
 const INVALID = aiRefusal('invalid_token', 'This access token is not valid. Sign in again.');
 
 function judge(call: McpCall, token: AccessToken | null | Busy): PhaseResult | Promise<PhaseResult> {
@@ -63,8 +67,7 @@ function admit(call: McpCall, token: AccessToken): PhaseResult | Promise<PhaseRe
   const { serversBySlug } = call.snapshot.mcp;
   const exists = place.kind === 'aggregate' || (place.kind === 'server' && serversBySlug.has(place.slug));
   // The guard answers for a server that doesn't exist; the order of its rows is normative.
-  if (exists && (token.aud === null || !isResource(token.aud, tenant.slug, space, place)))
-    return refuse(call, aiRefusal('invalid_target', 'This access token was made for another resource.'));
+  if (exists && (token.aud === null || !isResource(token.aud, tenant.slug, space, place))) return refuse(call, OTHER_RESOURCE);
   if (!currentScopes(token, new Date(call.receivedAt)).includes('mcp:tools'))
     return refuse(call, aiRefusal('insufficient_scope', 'This access token lacks the scope mcp:tools.'));
   if (facts?.allows && !facts.allows(call.sourceAddress))
