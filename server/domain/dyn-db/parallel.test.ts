@@ -42,6 +42,28 @@ test('work that read the password of the admin before a rotation logs in with th
   await assert.rejects(whoami({ ...access, only: true }), { type: 'database_error' });
 });
 
+test('eight rotations at once succeed one after the other, and eight renewals and revocations of one lease', async () => {
+  const { w, connections } = await arranged();
+  const [{ connection }] = connections as [(typeof connections)[number]];
+  const each = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: AT_ONCE }, work));
+  await server.query(
+    "create role busiest login createrole in role broker password 'first-password'; grant connect on database shop to busiest",
+  );
+  await made(w.live, 'dyn_db.update', { connection, admin_username: 'busiest', admin_password: 'first-password' });
+  await each(() => made(w.ctx('live'), 'dyn_db.rotate_root', { connection }));
+  assert.equal(await db().dyn_db_passwords.count({ where: { tenant_id: w.tenant.id, sandbox: false } }), 1);
+  const entries = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id, resource_type: 'dyn_db_connection' } });
+  const rotations = entries.filter(({ details }) => (details as { outcome?: string }).outcome === 'rotated');
+  assert.equal(rotations.length, AT_ONCE);
+
+  await made(w.live, 'dyn_db.update', { connection, admin_username: server.admin.username, admin_password: server.admin.password });
+  const { lease_id } = await made(w.ctx('live'), 'dyn_db.mint', { connection, role: 'writer', ttl_seconds: 60 });
+  const id = String(lease_id);
+  const renewed = await each(() => made(w.ctx('live'), 'dyn_db.renew', { id, ttl_seconds: 3_600 }));
+  assert.ok(renewed.every(({ status }) => status === 'active'));
+  assert.deepEqual(await each(() => made(w.ctx('live'), 'dyn_db.revoke', { id })), Array(AT_ONCE).fill({ revoked: lease_id }));
+});
+
 async function inRounds({ w, connections }: Awaited<ReturnType<typeof arranged>>, users: Names): Promise<void> {
   const before = await users();
   for (let round = 1; round <= 3; round++) {

@@ -10,16 +10,17 @@ import { assertFree } from './revocation.ts';
 import { type Access, accessOf, withDatabase } from './sessions.ts';
 import { connectionById, type LeaseRow, lockedLease } from './store.ts';
 import { effectiveTtl } from './ttl.shared.ts';
+import { whenFree } from './waiting.ts';
 
 type Input = { id: string; ttl_seconds?: number | undefined };
 
 /**
  * Moves the end of a lease, at most to what its longest life was when it was minted. One that would not move forward keeps its end.
- * @throws Refusal not_found, not_renewable, conflict for a lease that ended or is being worked on, connection_disabled, what `withDatabase` throws
+ * @throws Refusal not_found, not_renewable, conflict for a lease that ended or is being worked on for long, connection_disabled, what `withDatabase` throws
  */
 export async function renewLease(ctx: Ctx, { id, ttl_seconds }: Input): Promise<ShownLease> {
   const claim = newId();
-  const { row, access, until } = await mutate<Taken>(ctx, async (tx) => {
+  const take = async (tx: Tx) => {
     const row = await lockedLease(tx, ctx, id);
     assertRenewable(row, ctx.now);
     const connection = await connectionById(tx, ctx, row.connection_id);
@@ -41,7 +42,8 @@ export async function renewLease(ctx: Ctx, { id, ttl_seconds }: Input): Promise<
     });
     const entry = entryOf('update', row, { outcome: 'renewed', from: row.expires_at.toISOString(), to: until.toISOString() });
     return audited({ row, access: await accessOf(tx, ctx, connection), until }, entry);
-  });
+  };
+  const { row, access, until } = await whenFree(ctx, () => mutate<Taken>(ctx, take));
   if (!access) return shownLease(row);
   try {
     // Only PostgreSQL keeps the end itself; the others have it from the lease alone.

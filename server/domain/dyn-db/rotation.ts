@@ -12,6 +12,7 @@ import { accessOf, readAccess, withDatabase } from './sessions.ts';
 import { assertSshKey } from './ssh-keys.ts';
 import { type ConnectionRow, connectionByName, lockedConnection } from './store.ts';
 import { mintedPassword } from './usernames.ts';
+import { whenFree } from './waiting.ts';
 
 /**
  * Logs in with the new key before it is stored. Another fingerprint than the pinned one may be another jump host, which the admin's password would reach in
@@ -68,15 +69,17 @@ const UNDER_WAY_MS = 120_000;
 export async function rotateRoot(ctx: Ctx, { connection }: { connection: string }) {
   const row = await read(ctx, (tx) => connectionByName(tx, ctx, connection));
   if (row.execution_mode === 'iam') throw new Refusal('conflict', 'A connection with execution_mode iam has no admin password.');
-  await settlePending(ctx, row);
   const password = mintedPassword();
   const sealed = await sealPassword(ctx, password);
-  const access = await mutate(ctx, async (tx) => {
-    const locked = await lockedConnection(tx, ctx, connection);
-    const current = await accessOf(tx, ctx, locked);
-    if (current.passwords.length > 1) throw underWay();
-    await insertPassword(tx, ctx, locked.id, sealed, 'pending');
-    return audited(current, entryOf('update', locked, { details: { admin_password: 'rotated' } }));
+  const access = await whenFree(ctx, async () => {
+    await settlePending(ctx, row);
+    return mutate(ctx, async (tx) => {
+      const locked = await lockedConnection(tx, ctx, connection);
+      const current = await accessOf(tx, ctx, locked);
+      if (current.passwords.length > 1) throw underWay();
+      await insertPassword(tx, ctx, locked.id, sealed, 'pending');
+      return audited(current, entryOf('update', locked, { details: { outcome: 'rotated' } }));
+    });
   });
   try {
     await withDatabase(ctx, access, (session) => session.setOwnPassword(password));
