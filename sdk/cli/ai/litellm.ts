@@ -2,9 +2,9 @@ import { parse } from 'yaml';
 import { CliError } from '../exit.ts';
 import { readKeys } from '../read-keys.ts';
 import { type Groups, importFallbacks, shareCalls } from './litellm-groups.ts';
-import type { Plan, PlannedAgent } from './litellm-plan.ts';
+import type { AgentSettings, Plan, PlannedAgent } from './litellm-plan.ts';
 import { needsKey, placeOf } from './litellm-providers.ts';
-import { type AgentSettings, numberOf, objectOf, routingPolicy, settingsOf } from './litellm-settings.ts';
+import { numberOf, objectOf, routingPolicy, settingsOf } from './litellm-settings.ts';
 
 // A LiteLLM proxy's config.yaml as gateways and agents of ours. Nothing is sent here; a literal key is neither read nor kept: only that it is one.
 
