@@ -17,6 +17,8 @@ import { type ContentPlace, contentPlaces, contentText } from './chat-content.ts
 import { clampMembers, timesAt, withNothing } from './common-body.ts';
 import { numberedCalls } from './numbered-calls.ts';
 import { finishedChoices, mayHold } from './openai-chunk.ts';
+import { textsOfEvent } from './plain.ts';
+import { withRest } from './rest.ts';
 import { argumentTexts, leaves, textIn } from './texts.ts';
 
 // OpenAI chat completions, and whoever speaks like them.
@@ -168,12 +170,12 @@ const choicesOf = (answer: unknown): JsonObject[] => objectsOf(objectOf(answer).
 
 function messageTexts(message: JsonObject): TextRef[] {
   const role = ROLES.get(textAt(message, 'role') ?? '') ?? 'user';
-  return [
+  return withRest(role, message, [
     ...contentTexts(role, message, 'content'),
     ...(role === 'assistant' ? [...textIn('reasoning', message, 'reasoning_content'), ...textIn('assistant', message, 'refusal')] : []),
     ...objectsOf(message.tool_calls).flatMap(callTexts),
     ...(isObject(message.function_call) ? argumentTexts(message.function_call, 'arguments') : []),
-  ];
+  ]);
 }
 
 /** A content: a string, or parts that hold texts. */
@@ -181,7 +183,7 @@ export const contentTexts = (role: TextRole, holder: JsonObject, member: string)
   contentPlaces(holder, member).flatMap((place) => textIn(place.kind === 'reasoning' ? 'reasoning' : role, place.holder, place.member));
 
 function outputTexts(message: JsonObject): TextRef[] {
-  return [
+  return withRest('assistant', message, [
     ...contentTexts('assistant', message, 'content'),
     ...textIn('assistant', message, 'refusal'),
     ...textIn('reasoning', message, 'reasoning_content'),
@@ -189,7 +191,7 @@ function outputTexts(message: JsonObject): TextRef[] {
     ...objectsOf(message.tool_calls).flatMap(callTexts),
     ...(isObject(message.function_call) ? argumentTexts(message.function_call, 'arguments') : []),
     ...(isObject(message.audio) ? textIn('assistant', message.audio, 'transcript') : []),
-  ];
+  ]);
 }
 
 function callTexts({ function: called, custom }: JsonObject): TextRef[] {
@@ -220,6 +222,9 @@ const TEXT_MEMBERS = [
   ['reasoning_content', 'reasoning'],
   ['reasoning', 'reasoning'],
 ] as const;
+
+/** Members of most deltas, whose texts are channels. */
+const PLAIN_MEMBERS: ReadonlySet<string> = new Set(['role', 'refusal', 'reasoning_content', 'reasoning', 'function_call']);
 
 /** `more` are further places of the same channel in one event, which were read as one text. */
 type Place = Delta & { readonly holder: JsonObject; readonly member: string; readonly choice: JsonObject; readonly more: ContentPlace[] };
@@ -314,7 +319,22 @@ function streamGrammar(): StreamGrammar {
       const finished = objectsOf(objectOf(jsonOf(event)).choices).filter(({ finish_reason }) => typeof finish_reason === 'string');
       return [...open].filter((channel) => finished.some((choice) => channel.startsWith(`${countAt(choice, 'index') ?? 0}.`)));
     },
-    texts: () => [],
+    texts(event) {
+      const choices = objectsOf(objectOf(jsonOf(event)).choices);
+      if (
+        !choices.some(
+          ({ delta }) =>
+            isObject(delta) &&
+            Object.entries(delta).some(([name, value]) => !PLAIN_MEMBERS.has(name) && !(name === 'content' && typeof value === 'string')),
+        )
+      )
+        return [];
+      const known = placesIn(event).flatMap(({ holder, member, more }) =>
+        [{ holder, member }, ...more].flatMap((place) => textIn('assistant', place.holder, place.member)),
+      );
+      const found = choices.flatMap(({ delta }) => withRest('assistant', delta, known).slice(known.length));
+      return textsOfEvent(event, found);
+    },
     usage(event, before) {
       if (!mayHold(event, '"usage"')) return before;
       return usageOf(jsonOf(event)) ?? before;
