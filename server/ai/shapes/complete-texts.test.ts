@@ -103,7 +103,11 @@ const requests: Partial<Record<Shape, () => JsonObject>> = {
 
 const answers: Partial<Record<Shape, () => JsonObject>> = {
   'openai-chat': () => ({
-    choices: [{ message: (requests['openai-chat'] as () => { messages: JsonObject[] })().messages[1] }, { message: unknown() }],
+    choices: [
+      { message: (requests['openai-chat'] as () => { messages: JsonObject[] })().messages[1] },
+      { message: unknown(), of_tomorrow: mail },
+    ],
+    search_results: [{ title: mail }],
   }),
   anthropic: () => ({ content: (requests.anthropic as () => { messages: JsonObject[] })().messages[1]?.content }),
   'openai-responses': () => ({ output: (requests['openai-responses'] as () => { input: JsonObject[] })().input.slice(1) }),
@@ -171,6 +175,7 @@ const events: [Shape, string, JsonObject][] = [
   ['openai-chat', 'details of reasoning', { choices: [{ delta: { reasoning_details: [{ text: mail, summary: mail }] } }] }],
   ['openai-chat', 'transcript', { choices: [{ delta: { audio: { transcript: mail } } }] }],
   ['openai-chat', 'unknown members', { choices: [{ delta: { content: mail, of_tomorrow: unknown(), annotations: [{ title: mail }] } }] }],
+  ['openai-chat', 'results of a search', { choices: [], search_results: [{ title: mail }] }],
   ['anthropic', 'content_block_start', { type: 'content_block_start', index: 0, content_block: unknown() }],
   [
     'anthropic',

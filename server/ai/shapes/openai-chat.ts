@@ -125,7 +125,12 @@ export const openAiChat: Adapter = {
   tools,
 
   usage: usageOf,
-  answerTexts: (answer) => choicesOf(answer).flatMap(({ message }) => (isObject(message) ? outputTexts(message) : [])),
+  answerTexts: (answer) =>
+    withRest(
+      'assistant',
+      answer,
+      choicesOf(answer).flatMap(({ message }) => (isObject(message) ? outputTexts(message) : [])),
+    ),
   answerText(answer) {
     return contentText(objectOf(choicesOf(answer)[0]?.message), 'content', 'text');
   },
@@ -183,7 +188,7 @@ export const contentTexts = (role: TextRole, holder: JsonObject, member: string)
   contentPlaces(holder, member).flatMap((place) => textIn(place.kind === 'reasoning' ? 'reasoning' : role, place.holder, place.member));
 
 function outputTexts(message: JsonObject): TextRef[] {
-  return withRest('assistant', message, [
+  return [
     ...contentTexts('assistant', message, 'content'),
     ...textIn('assistant', message, 'refusal'),
     ...textIn('reasoning', message, 'reasoning_content'),
@@ -191,7 +196,7 @@ function outputTexts(message: JsonObject): TextRef[] {
     ...objectsOf(message.tool_calls).flatMap(callTexts),
     ...(isObject(message.function_call) ? argumentTexts(message.function_call, 'arguments') : []),
     ...(isObject(message.audio) ? textIn('assistant', message.audio, 'transcript') : []),
-  ]);
+  ];
 }
 
 function callTexts({ function: called, custom }: JsonObject): TextRef[] {
@@ -223,8 +228,25 @@ const TEXT_MEMBERS = [
   ['reasoning', 'reasoning'],
 ] as const;
 
-/** Members of most deltas, whose texts are channels. */
-const PLAIN_MEMBERS: ReadonlySet<string> = new Set(['role', 'refusal', 'reasoning_content', 'reasoning', 'function_call']);
+/** Members of most chunks and deltas, which hold no text or are channels. */
+const PLAIN_CHUNK: ReadonlySet<string> = new Set([
+  'id',
+  'object',
+  'created',
+  'model',
+  'choices',
+  'usage',
+  'system_fingerprint',
+  'service_tier',
+]);
+const PLAIN_DELTA: ReadonlySet<string> = new Set(['role', 'refusal', 'reasoning_content', 'reasoning']);
+
+/** Most chunks have no text besides their channels, and are not walked. */
+const isPlain = (chunk: JsonObject): boolean =>
+  Object.keys(chunk).every((name) => PLAIN_CHUNK.has(name)) &&
+  objectsOf(chunk.choices).every(({ delta }) =>
+    Object.entries(objectOf(delta)).every(([name, value]) => PLAIN_DELTA.has(name) || (name === 'content' && typeof value === 'string')),
+  );
 
 /** `more` are further places of the same channel in one event, which were read as one text. */
 type Place = Delta & { readonly holder: JsonObject; readonly member: string; readonly choice: JsonObject; readonly more: ContentPlace[] };
@@ -320,20 +342,12 @@ function streamGrammar(): StreamGrammar {
       return [...open].filter((channel) => finished.some((choice) => channel.startsWith(`${countAt(choice, 'index') ?? 0}.`)));
     },
     texts(event) {
-      const choices = objectsOf(objectOf(jsonOf(event)).choices);
-      if (
-        !choices.some(
-          ({ delta }) =>
-            isObject(delta) &&
-            Object.entries(delta).some(([name, value]) => !PLAIN_MEMBERS.has(name) && !(name === 'content' && typeof value === 'string')),
-        )
-      )
-        return [];
+      const chunk = jsonOf(event);
+      if (isPlain(objectOf(chunk))) return [];
       const known = placesIn(event).flatMap(({ holder, member, more }) =>
         [{ holder, member }, ...more].flatMap((place) => textIn('assistant', place.holder, place.member)),
       );
-      const found = choices.flatMap(({ delta }) => withRest('assistant', delta, known).slice(known.length));
-      return textsOfEvent(event, found);
+      return textsOfEvent(event, withRest('assistant', chunk, known).slice(known.length));
     },
     usage(event, before) {
       if (!mayHold(event, '"usage"')) return before;

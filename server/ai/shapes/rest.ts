@@ -5,16 +5,30 @@ import { argumentTexts, leaves, textIn } from './texts.ts';
 /** Members that hold no free text, by the reason why nothing replaces them. Everything else in a message is searched, whatever its type. */
 export const OPAQUE_MEMBERS = {
   'a fixed word of the interface': [
-    ...['type', 'role', 'status', 'object', 'detail', 'format', 'model', 'finish_reason', 'finishReason'],
+    ...[
+      'type',
+      'role',
+      'status',
+      'object',
+      'detail',
+      'format',
+      'model',
+      'finish_reason',
+      'finishReason',
+      'service_tier',
+      'system_fingerprint',
+      'provider',
+    ],
     ...['media_type', 'mediaType', 'mime_type', 'mimeType'],
   ],
   'the provider made it, and refuses it when it is changed': [
     ...['signature', 'thoughtSignature', 'thought_signature', 'encrypted_content', 'encrypted_index', 'redactedContent', 'obfuscation'],
   ],
   'somebody fetches it, and another address leads elsewhere': [...['url', 'uri', 'image_url', 'file_url', 'fileUri', 'file_uri']],
+  'base64 data': ['inlineData', 'inline_data'],
   'it says which tool is meant': ['tool_name', 'server_name', 'server_label'],
   'settings and definitions, which are not part of the conversation': [
-    ...['cache_control', 'cachePoint', 's3Location', 'logprobs', 'logprobsResult', 'tools', 'definition', 'input_schema'],
+    ...['cache_control', 'cachePoint', 's3Location', 'usage', 'logprobs', 'logprobsResult', 'tools', 'definition', 'input_schema'],
   ],
 } as const;
 
