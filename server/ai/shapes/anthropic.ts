@@ -251,11 +251,8 @@ function streamGrammar(): StreamGrammar {
       const { content_block, delta } = objectOf(jsonOf(event));
       const [member] = DELTAS.get(textAt(delta, 'type') ?? '') ?? [];
       const known = member === undefined || !isObject(delta) ? [] : textIn('assistant', delta, member);
-      const refs = [
-        ...(isObject(content_block) ? outputTexts(content_block) : []),
-        ...withRest('assistant', delta, known).slice(known.length),
-      ];
-      return textsOfEvent(event, refs);
+      const block = isObject(content_block) ? outputTexts(content_block) : [];
+      return textsOfEvent(event, withRest('assistant', jsonOf(event), [...known, ...block]).slice(known.length));
     },
     usage(event, before) {
       if (!mentions(event, '"usage"')) return before;

@@ -190,10 +190,9 @@ function streamGrammar(): StreamGrammar {
       return [...open].filter((channel) => channel.startsWith(of));
     },
     texts(event) {
-      const { delta, start } = objectOf(jsonOf(event));
       const place = placeIn(event);
       const known = place ? textIn('assistant', place.holder, place.member) : [];
-      return textsOfEvent(event, [...withRest('assistant', delta, known).slice(known.length), ...withRest('assistant', start, [])]);
+      return textsOfEvent(event, withRest('assistant', jsonOf(event), known).slice(known.length));
     },
     usage: (event, before) =>
       nameOf(event) === 'metadata' ? (withTier(converseUsage(objectOf(jsonOf(event)).usage), jsonOf(event)) ?? before) : before,

@@ -138,7 +138,7 @@ function streamGrammar(): StreamGrammar {
     texts(event) {
       const place = placeIn(event);
       const known = place ? textIn('assistant', place.holder, place.member) : [];
-      return textsOfEvent(event, withRest('assistant', objectOf(objectOf(jsonOf(event)).delta).message, known).slice(known.length));
+      return textsOfEvent(event, withRest('assistant', jsonOf(event), known).slice(known.length));
     },
     usage(event, before) {
       if (!mentions(event, 'message-end')) return before;

@@ -15,6 +15,8 @@ export const OPAQUE_MEMBERS = {
       'model',
       'finish_reason',
       'finishReason',
+      'stop_reason',
+      'stopReason',
       'service_tier',
       'system_fingerprint',
       'provider',
