@@ -1,9 +1,10 @@
+import { FIELD_NAME } from '../shapes/texts.ts';
 import type { Rewriting } from './rewrite.ts';
 import { HeldTooLong, type JsonState, type TextState, type TextStream, textStream } from './text-stream.ts';
 
 /**
- * JSON text that arrives in parts, such as the arguments of a tool call: values of strings are judged as decoded text and written as JSON again; keys and structure
- * pass. A bare number is judged as a whole; a placeholder in its place is written as a string. Text that isn't JSON is judged word by word.
+ * JSON text that arrives in parts, such as the arguments of a tool call: strings are judged as decoded text and written as JSON again, and so are names of members
+ * which aren't plain words; structure passes. A bare number is judged as a whole; a placeholder in its place is written as a string. Text that isn't JSON is judged word by word.
  */
 export function jsonStream(
   rewriting: Rewriting,
@@ -38,6 +39,12 @@ export function jsonStream(
     }
     return ESCAPES[text] ?? text;
   };
+  const rewrittenName = ({ decoded, raw }: NonNullable<typeof open>): string => {
+    if (decoded === '' || FIELD_NAME.test(decoded)) return raw;
+    const stream = textStream(rewriting, { before: '' });
+    const name = stream.push(decoded) + stream.flush();
+    return name === decoded ? raw : escaped(name);
+  };
   const inString = (current: NonNullable<typeof open>, character: string): string => {
     if (escapeText !== '' || character === '\\') {
       current.decoded += decodedOf(character) ?? '';
@@ -52,7 +59,7 @@ export function jsonStream(
     open = undefined;
     if (!current.stream) {
       key = current.decoded.slice(-KEY_KEPT);
-      return `${current.raw}"`;
+      return `${rewrittenName(current)}"`;
     }
     return `${escaped(current.stream.push(current.decoded) + current.stream.flush())}"`;
   };
@@ -96,7 +103,7 @@ export function jsonStream(
     flush() {
       let result = buffered === '' ? '' : step(buffered);
       buffered = '';
-      if (open) result += open.stream ? escaped(open.stream.push(open.decoded) + open.stream.flush()) + escapeText : open.raw;
+      if (open) result += open.stream ? escaped(open.stream.push(open.decoded) + open.stream.flush()) + escapeText : rewrittenName(open);
       else result += endBare();
       open = undefined;
       escapeText = '';

@@ -52,7 +52,7 @@ test('arguments of a tool call are the same however they are cut, also inside of
     to: 'jane@example.com',
     ssn: '😀 <US_SSN>\n"ok"',
     n: '<CREDIT_CARD>',
-    'svc-d4w415k6et@pii.invalid': [true, null, 'jane@example.com'],
+    'jane@example.com': [true, null, 'jane@example.com'],
   };
   const whole = streamed([text], 'json');
   assert.deepEqual(JSON.parse(whole), expected);

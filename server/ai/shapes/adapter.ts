@@ -6,8 +6,13 @@ import type { Shape } from './shape.ts';
 /** Who a text of a request or answer comes from. `metadata` labels the call, like an end user's id. */
 export type TextRole = 'system' | 'user' | 'assistant' | 'tool_result' | 'tool_args' | 'reasoning' | 'metadata';
 
-/** A text in a body, in its place: what is set stands in the body. */
-export type TextRef = { readonly role: TextRole; readonly text: string; set: (text: string) => void };
+/** A text in a body, in its place: what is set stands in the body. `at` is the member of the body that holds it. */
+export type TextRef = {
+  readonly role: TextRole;
+  readonly text: string;
+  readonly at?: { readonly holder: object; readonly member: string };
+  set: (text: string) => void;
+};
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'other';
 

@@ -13,6 +13,7 @@ import {
 } from './adapter.ts';
 import { clampMembers, withNothing } from './common-body.ts';
 import { textsOfEvent } from './plain.ts';
+import { textsOfItems, withRest } from './rest.ts';
 import { leaves, textIn } from './texts.ts';
 
 // Anthropic messages.
@@ -99,9 +100,9 @@ export const anthropic: Adapter = {
     return { ...clamped, warnings: ['thinking_removed'] };
   },
   texts: (body) => [
-    ...blockTexts('system', body, 'system'),
+    ...contentTexts('system', body, 'system'),
     ...objectsOf(body.messages).flatMap((message) =>
-      blockTexts(message.role === 'assistant' || message.role === 'system' ? message.role : 'user', message, 'content'),
+      contentTexts(message.role === 'assistant' || message.role === 'system' ? message.role : 'user', message, 'content'),
     ),
     ...(isObject(body.metadata) ? textIn('metadata', body.metadata, 'user_id') : []),
   ],
@@ -148,7 +149,14 @@ export const anthropic: Adapter = {
 
 const isCall = ({ type }: JsonObject) => type === 'tool_use';
 
-/** A content: a string, or blocks. Thinking is signed by the provider, so its text is left alone. */
+/**
+ * A content: a string, or blocks. Thinking too: its values were restored in the answer, so that what replaces them here is what the provider signed.
+ */
+function contentTexts(role: TextRole, holder: JsonObject, member: string): TextRef[] {
+  if (typeof holder[member] === 'string') return textIn(role, holder, member);
+  return textsOfItems(role, holder[member], (block) => withRest(role, block, blockTexts(role, { content: [block] }, 'content')));
+}
+
 function blockTexts(role: TextRole, holder: JsonObject, member: string): TextRef[] {
   if (typeof holder[member] === 'string') return textIn(role, holder, member);
   return objectsOf(holder[member]).flatMap((block): TextRef[] => {
@@ -176,9 +184,11 @@ function blockTexts(role: TextRole, holder: JsonObject, member: string): TextRef
 }
 
 function outputTexts(block: JsonObject): TextRef[] {
-  if (block.type === 'thinking') return textIn('reasoning', block, 'thinking');
-  if (isObject(block.input)) return leaves('tool_args', block.input);
-  return [...textIn('assistant', block, 'text'), ...objectsOf(block.citations).flatMap((one) => textIn('assistant', one, 'cited_text'))];
+  return withRest('assistant', block, [
+    ...textIn('reasoning', block, 'thinking'),
+    ...(isObject(block.input) ? leaves('tool_args', block.input) : []),
+    ...textIn('assistant', block, 'text'),
+  ]);
 }
 
 const REASONS = table<FinishReason>({
@@ -238,13 +248,11 @@ function streamGrammar(): StreamGrammar {
       return [...open].filter((channel) => channel.startsWith(of));
     },
     texts(event) {
-      if (!mentions(event, 'content_block_start') && !mentions(event, 'citations_delta')) return [];
       const { content_block, delta } = objectOf(jsonOf(event));
-      const refs = [
-        ...(isObject(content_block) ? outputTexts(content_block) : []),
-        ...(isObject(objectOf(delta).citation) ? textIn('assistant', objectOf(delta).citation as JsonObject, 'cited_text') : []),
-      ];
-      return textsOfEvent(event, refs);
+      const [member] = DELTAS.get(textAt(delta, 'type') ?? '') ?? [];
+      const known = member === undefined || !isObject(delta) ? [] : textIn('assistant', delta, member);
+      const block = isObject(content_block) ? outputTexts(content_block) : [];
+      return textsOfEvent(event, withRest('assistant', jsonOf(event), [...known, ...block]).slice(known.length));
     },
     usage(event, before) {
       if (!mentions(event, '"usage"')) return before;

@@ -15,6 +15,7 @@ import {
 } from './adapter.ts';
 import { clampMembers, withNothing } from './common-body.ts';
 import { plainAdapter, textsOfEvent } from './plain.ts';
+import { textsOfItems, withRest } from './rest.ts';
 import { leaves, textIn } from './texts.ts';
 
 // Amazon Bedrock's Converse and ConverseStream.
@@ -64,8 +65,8 @@ export const bedrockConverse: Adapter = plainAdapter('bedrock-converse', {
     return { ...clamped, warnings: ['thinking_removed'] };
   },
   texts: (body) => [
-    ...blockTexts('system', body.system),
-    ...objectsOf(body.messages).flatMap(({ role, content }) => blockTexts(role === 'assistant' ? 'assistant' : 'user', content)),
+    ...contentTexts('system', body.system),
+    ...objectsOf(body.messages).flatMap(({ role, content }) => contentTexts(role === 'assistant' ? 'assistant' : 'user', content)),
     ...(isObject(body.promptVariables) ? leaves('user', body.promptVariables) : []),
     ...(isObject(body.requestMetadata) ? leaves('metadata', body.requestMetadata) : []),
   ],
@@ -88,7 +89,7 @@ export const bedrockConverse: Adapter = plainAdapter('bedrock-converse', {
   tools,
 
   usage: (answer) => withTier(converseUsage(objectOf(answer).usage), answer),
-  answerTexts: (answer) => blockTexts('assistant', contentOf(answer), true),
+  answerTexts: (answer) => contentTexts('assistant', contentOf(answer)),
   answerText: (answer) =>
     contentOf(answer)
       .map((block) => textAt(block, 'text') ?? '')
@@ -110,8 +111,11 @@ export const bedrockConverse: Adapter = plainAdapter('bedrock-converse', {
 
 const contentOf = (answer: unknown): JsonObject[] => objectsOf(objectOf(objectOf(objectOf(answer).output).message).content);
 
-/** Texts of content blocks. Reasoning is signed, so it is left alone in requests. */
-function blockTexts(role: TextRole, blocks: unknown, withReasoning = false): TextRef[] {
+/** All texts of content blocks. Reasoning too: its values were restored in the answer, so that what replaces them in a request is what was signed. */
+const contentTexts = (role: TextRole, blocks: unknown): TextRef[] =>
+  textsOfItems(role, blocks, (block) => withRest(role, block, blockTexts(role, [block])));
+
+function blockTexts(role: TextRole, blocks: unknown): TextRef[] {
   return objectsOf(blocks).flatMap((block) => [
     ...textIn(role, block, 'text'),
     ...(isObject(block.guardContent) && isObject(block.guardContent.text) ? textIn(role, block.guardContent.text, 'text') : []),
@@ -121,9 +125,7 @@ function blockTexts(role: TextRole, blocks: unknown, withReasoning = false): Tex
     ...(isObject(block.document)
       ? [...textIn('tool_result', block.document, 'name'), ...textIn('tool_result', objectOf(block.document.source), 'text')]
       : []),
-    ...(withReasoning && isObject(block.reasoningContent)
-      ? textIn('reasoning', objectOf(block.reasoningContent.reasoningText), 'text')
-      : []),
+    ...(isObject(block.reasoningContent) ? textIn('reasoning', objectOf(block.reasoningContent.reasoningText), 'text') : []),
   ]);
 }
 
@@ -187,7 +189,11 @@ function streamGrammar(): StreamGrammar {
       const of = `${Number(objectOf(jsonOf(event)).contentBlockIndex ?? 0)}.`;
       return [...open].filter((channel) => channel.startsWith(of));
     },
-    texts: (event) => textsOfEvent(event, []),
+    texts(event) {
+      const place = placeIn(event);
+      const known = place ? textIn('assistant', place.holder, place.member) : [];
+      return textsOfEvent(event, withRest('assistant', jsonOf(event), known).slice(known.length));
+    },
     usage: (event, before) =>
       nameOf(event) === 'metadata' ? (withTier(converseUsage(objectOf(jsonOf(event)).usage), jsonOf(event)) ?? before) : before,
     textMembers: ['"text"', '"input"'],

@@ -6,6 +6,7 @@ import { clampMembers } from './common-body.ts';
 import { openAiChat } from './openai-chat.ts';
 import { textOrTexts } from './openai-simple.ts';
 import { plainAdapter, textsOfEvent } from './plain.ts';
+import { withRest } from './rest.ts';
 import { argumentTexts, leaves, textIn } from './texts.ts';
 
 // Cohere's v2 chat, embed and rerank. Requests of chat are much like OpenAI's.
@@ -63,12 +64,12 @@ function documentTexts(body: JsonObject): TextRef[] {
 }
 
 function messageTexts(message: JsonObject): TextRef[] {
-  return [
+  return withRest('assistant', message, [
     ...objectsOf(message.content).flatMap((part) => [...textIn('assistant', part, 'text'), ...textIn('reasoning', part, 'thinking')]),
     ...textIn('reasoning', message, 'tool_plan'),
     ...objectsOf(message.tool_calls).flatMap(({ function: called }) => (isObject(called) ? argumentTexts(called, 'arguments') : [])),
     ...objectsOf(message.citations).flatMap((one) => textIn('assistant', one, 'text')),
-  ];
+  ]);
 }
 
 type Place = Delta & { readonly holder: JsonObject; readonly member: string };
@@ -135,9 +136,9 @@ function streamGrammar(): StreamGrammar {
       return json.type === 'tool-call-start' ? [...open].filter((channel) => channel.endsWith('.plan')) : [];
     },
     texts(event) {
-      if (!mentions(event, 'citation')) return [];
-      const { citations } = objectOf(objectOf(objectOf(jsonOf(event)).delta).message);
-      return isObject(citations) ? textsOfEvent(event, textIn('assistant', citations, 'text')) : [];
+      const place = placeIn(event);
+      const known = place ? textIn('assistant', place.holder, place.member) : [];
+      return textsOfEvent(event, withRest('assistant', jsonOf(event), known).slice(known.length));
     },
     usage(event, before) {
       if (!mentions(event, 'message-end')) return before;

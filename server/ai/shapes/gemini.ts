@@ -13,6 +13,7 @@ import {
 } from './adapter.ts';
 import { clampMembers, timesAt, withNothing } from './common-body.ts';
 import { failureIn, plainAdapter, textsOfEvent } from './plain.ts';
+import { withRest } from './rest.ts';
 import { leaves, textIn } from './texts.ts';
 
 // Google's generateContent, countTokens and embedContent.
@@ -96,9 +97,9 @@ export const gemini: Adapter = plainAdapter('gemini', {
   },
   texts: (body) =>
     requestsOf(body).flatMap((request) => [
-      ...partTexts('system', request.systemInstruction),
-      ...objectsOf(request.contents).flatMap((content) => partTexts(content.role === 'model' ? 'assistant' : 'user', content)),
-      ...partTexts('user', request.content),
+      ...contentTexts('system', request.systemInstruction),
+      ...objectsOf(request.contents).flatMap((content) => contentTexts(content.role === 'model' ? 'assistant' : 'user', content)),
+      ...contentTexts('user', request.content),
       ...textIn('user', request, 'title'),
       ...(isObject(request.labels) ? leaves('metadata', request.labels) : []),
     ]),
@@ -129,7 +130,7 @@ export const gemini: Adapter = plainAdapter('gemini', {
   tools,
 
   usage: (answer) => withTier(geminiUsage(objectOf(answer).usageMetadata), answer),
-  answerTexts: (answer) => candidatesOf(answer).flatMap(({ content }) => partTexts('assistant', content)),
+  answerTexts: (answer) => candidatesOf(answer).flatMap((one) => withRest('assistant', one, partTexts('assistant', one.content))),
   answerText: (answer) =>
     partsOf(candidatesOf(answer)[0]?.content)
       .map((part) => (part.thought === true ? '' : (textAt(part, 'text') ?? '')))
@@ -153,6 +154,8 @@ export const gemini: Adapter = plainAdapter('gemini', {
 
 const calledNames = (content: unknown): string[] =>
   partsOf(content).flatMap(({ functionCall }) => (isObject(functionCall) ? [String(functionCall.name)] : []));
+
+const contentTexts = (role: TextRole, content: unknown): TextRef[] => withRest(role, content, partTexts(role, content));
 
 function partTexts(role: TextRole, content: unknown): TextRef[] {
   return partsOf(content).flatMap((part) => [
@@ -226,14 +229,15 @@ function streamGrammar(): StreamGrammar {
       return [...open].filter((channel) => finished.some((candidate) => channel.startsWith(`${countAt(candidate, 'index') ?? 0}.`)));
     },
     texts: (event) =>
-      mentions(event, '"functionCall"') || mentions(event, '"executableCode"') || mentions(event, '"codeExecutionResult"')
-        ? textsOfEvent(
-            event,
-            candidatesOf(jsonOf(event))
-              .flatMap(({ content }) => partTexts('assistant', content))
-              .filter(({ role }) => role.startsWith('tool')),
-          )
-        : [],
+      textsOfEvent(
+        event,
+        candidatesOf(jsonOf(event)).flatMap((one) => {
+          const pieces = new Set<unknown>(partsOf(one.content).filter(({ text }) => typeof text === 'string'));
+          return withRest('assistant', one, partTexts('assistant', one.content)).filter(
+            ({ at }) => !(at && at.member === 'text' && pieces.has(at.holder)),
+          );
+        }),
+      ),
     usage: (event, before) =>
       mentions(event, '"usageMetadata"') ? (withTier(geminiUsage(objectOf(jsonOf(event)).usageMetadata), jsonOf(event)) ?? before) : before,
     textMembers: ['"text"'],

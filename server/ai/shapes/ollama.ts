@@ -6,6 +6,7 @@ import { clampMembers } from './common-body.ts';
 import { openAiChat } from './openai-chat.ts';
 import { textOrTexts } from './openai-simple.ts';
 import { failureIn, plainAdapter, textsOfEvent } from './plain.ts';
+import { withRest } from './rest.ts';
 import { leaves, textIn } from './texts.ts';
 
 // Ollama's own chat, generate and embed: NDJSON when streamed, which is the default.
@@ -24,7 +25,9 @@ export const ollama: Adapter = plainAdapter('ollama', {
     return clampMembers(body.options as JsonObject, ['num_predict'], 'num_predict', ceiling);
   },
   texts: (body) => [
-    ...objectsOf(body.messages).flatMap((message) => [...textIn(roleOf(message), message, 'content'), ...callTexts(message)]),
+    ...objectsOf(body.messages).flatMap((message) =>
+      withRest(roleOf(message), message, [...textIn(roleOf(message), message, 'content'), ...callTexts(message)]),
+    ),
     ...textIn('system', body, 'system'),
     ...textIn('user', body, 'prompt'),
     ...textIn('user', body, 'suffix'),
@@ -78,9 +81,11 @@ function callTexts(message: JsonObject): TextRef[] {
 function answerTexts(answer: JsonObject): TextRef[] {
   const message = objectOf(answer.message);
   return [
-    ...textIn('assistant', message, 'content'),
-    ...textIn('reasoning', message, 'thinking'),
-    ...callTexts(message),
+    ...withRest('assistant', message, [
+      ...textIn('assistant', message, 'content'),
+      ...textIn('reasoning', message, 'thinking'),
+      ...callTexts(message),
+    ]),
     ...textIn('assistant', answer, 'response'),
     ...textIn('reasoning', answer, 'thinking'),
   ];
@@ -133,7 +138,10 @@ function streamGrammar(): StreamGrammar {
       return made('ndjson', { model, created_at, ...piece, done: false });
     },
     closes: (event, open) => (objectOf(jsonOf(event)).done === true ? [...open] : []),
-    texts: (event) => (mentions(event, '"tool_calls"') ? textsOfEvent(event, callTexts(objectOf(objectOf(jsonOf(event)).message))) : []),
+    texts(event) {
+      const known = placesIn(event).flatMap(({ holder, member }) => textIn('assistant', holder, member));
+      return textsOfEvent(event, withRest('assistant', objectOf(jsonOf(event)).message, known).slice(known.length));
+    },
     usage: (event, before) => (mentions(event, '_count"') ? (ollamaUsage(objectOf(jsonOf(event))) ?? before) : before),
     textMembers: ['"content"', '"response"', '"thinking"'],
     finish: (event) => (mentions(event, '"done"') ? finishIn(jsonOf(event)) : undefined),

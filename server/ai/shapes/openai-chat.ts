@@ -17,6 +17,8 @@ import { type ContentPlace, contentPlaces, contentText } from './chat-content.ts
 import { clampMembers, timesAt, withNothing } from './common-body.ts';
 import { numberedCalls } from './numbered-calls.ts';
 import { finishedChoices, mayHold } from './openai-chunk.ts';
+import { textsOfEvent } from './plain.ts';
+import { withRest } from './rest.ts';
 import { argumentTexts, leaves, textIn } from './texts.ts';
 
 // OpenAI chat completions, and whoever speaks like them.
@@ -123,7 +125,12 @@ export const openAiChat: Adapter = {
   tools,
 
   usage: usageOf,
-  answerTexts: (answer) => choicesOf(answer).flatMap(({ message }) => (isObject(message) ? outputTexts(message) : [])),
+  answerTexts: (answer) =>
+    withRest(
+      'assistant',
+      answer,
+      choicesOf(answer).flatMap(({ message }) => (isObject(message) ? outputTexts(message) : [])),
+    ),
   answerText(answer) {
     return contentText(objectOf(choicesOf(answer)[0]?.message), 'content', 'text');
   },
@@ -168,12 +175,12 @@ const choicesOf = (answer: unknown): JsonObject[] => objectsOf(objectOf(answer).
 
 function messageTexts(message: JsonObject): TextRef[] {
   const role = ROLES.get(textAt(message, 'role') ?? '') ?? 'user';
-  return [
+  return withRest(role, message, [
     ...contentTexts(role, message, 'content'),
     ...(role === 'assistant' ? [...textIn('reasoning', message, 'reasoning_content'), ...textIn('assistant', message, 'refusal')] : []),
     ...objectsOf(message.tool_calls).flatMap(callTexts),
     ...(isObject(message.function_call) ? argumentTexts(message.function_call, 'arguments') : []),
-  ];
+  ]);
 }
 
 /** A content: a string, or parts that hold texts. */
@@ -220,6 +227,26 @@ const TEXT_MEMBERS = [
   ['reasoning_content', 'reasoning'],
   ['reasoning', 'reasoning'],
 ] as const;
+
+/** Members of most chunks and deltas, which hold no text or are channels. */
+const PLAIN_CHUNK: ReadonlySet<string> = new Set([
+  'id',
+  'object',
+  'created',
+  'model',
+  'choices',
+  'usage',
+  'system_fingerprint',
+  'service_tier',
+]);
+const PLAIN_DELTA: ReadonlySet<string> = new Set(['role', 'refusal', 'reasoning_content', 'reasoning']);
+
+/** Most chunks have no text besides their channels, and are not walked. */
+const isPlain = (chunk: JsonObject): boolean =>
+  Object.keys(chunk).every((name) => PLAIN_CHUNK.has(name)) &&
+  objectsOf(chunk.choices).every(({ delta }) =>
+    Object.entries(objectOf(delta)).every(([name, value]) => PLAIN_DELTA.has(name) || (name === 'content' && typeof value === 'string')),
+  );
 
 /** `more` are further places of the same channel in one event, which were read as one text. */
 type Place = Delta & { readonly holder: JsonObject; readonly member: string; readonly choice: JsonObject; readonly more: ContentPlace[] };
@@ -314,7 +341,14 @@ function streamGrammar(): StreamGrammar {
       const finished = objectsOf(objectOf(jsonOf(event)).choices).filter(({ finish_reason }) => typeof finish_reason === 'string');
       return [...open].filter((channel) => finished.some((choice) => channel.startsWith(`${countAt(choice, 'index') ?? 0}.`)));
     },
-    texts: () => [],
+    texts(event) {
+      const chunk = jsonOf(event);
+      if (isPlain(objectOf(chunk))) return [];
+      const known = placesIn(event).flatMap(({ holder, member, more }) =>
+        [{ holder, member }, ...more].flatMap((place) => textIn('assistant', place.holder, place.member)),
+      );
+      return textsOfEvent(event, withRest('assistant', chunk, known).slice(known.length));
+    },
     usage(event, before) {
       if (!mayHold(event, '"usage"')) return before;
       return usageOf(jsonOf(event)) ?? before;

@@ -6,6 +6,7 @@ import type { Usage } from '../usage/usage.ts';
 import { type Adapter, blockedTool, type Delta, type FinishReason, type StreamGrammar, type TextRef, type ToolGrammar } from './adapter.ts';
 import { clampMembers, withNothing } from './common-body.ts';
 import { plainAdapter, textsOfEvent } from './plain.ts';
+import { textsOfItems, withRest } from './rest.ts';
 import { argumentTexts, leaves, textIn } from './texts.ts';
 
 // OpenAI's Responses.
@@ -36,7 +37,7 @@ export const openAiResponses: Adapter = plainAdapter('openai-responses', {
   clamp: (body, ceiling) => clampMembers(body, ['max_output_tokens'], 'max_output_tokens', ceiling),
   texts: (body) => [
     ...textIn('system', body, 'instructions'),
-    ...(Array.isArray(body.input) ? objectsOf(body.input).flatMap(itemTexts) : textIn('user', body, 'input')),
+    ...(Array.isArray(body.input) ? textsOfItems('user', body.input, wholeItem) : textIn('user', body, 'input')),
     ...(isObject(objectOf(body.prompt).variables) ? leaves('user', objectOf(body.prompt).variables as JsonObject) : []),
     ...textIn('metadata', body, 'user'),
     ...(isObject(body.metadata) ? leaves('metadata', body.metadata) : []),
@@ -62,7 +63,7 @@ export const openAiResponses: Adapter = plainAdapter('openai-responses', {
   tools,
 
   usage: usageOf,
-  answerTexts: (answer) => itemsOf(answer).flatMap(itemTexts),
+  answerTexts: (answer) => itemsOf(answer).flatMap(wholeItem),
   answerText: (answer) =>
     itemsOf(answer)
       .filter(({ type }) => type === 'message')
@@ -95,7 +96,15 @@ const itemsOf = (answer: unknown): JsonObject[] => objectsOf(objectOf(answer).ou
 
 const isCall = ({ type }: JsonObject) => type === 'function_call' || type === 'custom_tool_call';
 
-/** Texts of an item of the input or output. */
+/** All texts of an item of the input or output. */
+function wholeItem(item: unknown): TextRef[] {
+  const role = textAt(item, 'role');
+  const type = textAt(item, 'type') ?? '';
+  const whose = role === 'system' || role === 'developer' ? 'system' : role === 'user' || type.endsWith('_output') ? 'user' : 'assistant';
+  return withRest(type === 'reasoning' ? 'reasoning' : whose, item, isObject(item) ? itemTexts(item) : []);
+}
+
+/** Texts of an item that are known by its type. */
 function itemTexts(item: JsonObject): TextRef[] {
   switch (item.type) {
     case 'function_call':
@@ -162,6 +171,9 @@ const TEXTS = table<readonly [member: string, kind: Delta['kind']]>({
   reasoning_summary_text: ['text', 'reasoning'],
 });
 
+/** Sound; the deltas of all other types are texts, also of those that come to be. */
+const BASE64_DELTAS: ReadonlySet<string> = new Set(['audio', 'output_audio']);
+
 const TERMINAL_TYPES = ['response.completed', 'response.incomplete', 'response.failed'];
 const TERMINAL: ReadonlySet<string> = new Set(TERMINAL_TYPES);
 
@@ -172,8 +184,12 @@ function textOf(event: StreamEvent, ending: 'delta' | 'done'): { channel: string
   if (!type.startsWith('response.') || !type.endsWith(`.${ending}`)) return undefined;
   const of = type.slice('response.'.length, -ending.length - 1);
   const [member, kind] = TEXTS.get(of) ?? [];
-  if (member === undefined || kind === undefined) return undefined;
-  return { channel: `${Number(json.output_index ?? 0)}.${Number(json.content_index ?? json.summary_index ?? 0)}.${of}`, member, kind };
+  if (BASE64_DELTAS.has(of) || (member === undefined && ending === 'done')) return undefined;
+  return {
+    channel: `${Number(json.output_index ?? 0)}.${Number(json.content_index ?? json.summary_index ?? 0)}.${of}`,
+    member: member ?? 'text',
+    kind: kind ?? 'text',
+  };
 }
 
 function streamGrammar(): StreamGrammar {
@@ -217,11 +233,13 @@ function streamGrammar(): StreamGrammar {
           ? argumentTexts(json, at.member)
           : textIn(at.kind === 'tool_args' ? 'tool_args' : at.kind === 'reasoning' ? 'reasoning' : 'assistant', json, at.member)
         : [
-            ...(isObject(json.part) ? partTexts('assistant', [json.part]) : []),
-            ...(isObject(json.item) ? itemTexts(json.item) : []),
-            ...itemsOf(json.response).flatMap(itemTexts),
+            ...(isObject(json.part) ? withRest('assistant', json.part, partTexts('assistant', [json.part])) : []),
+            ...(isObject(json.item) ? wholeItem(json.item) : []),
+            ...itemsOf(json.response).flatMap(wholeItem),
           ];
-      return textsOfEvent(event, refs);
+      if (json.response !== undefined) return textsOfEvent(event, refs);
+      const piece = textIn('assistant', json, 'delta');
+      return textsOfEvent(event, withRest('assistant', json, [...piece, ...refs]).slice(piece.length));
     },
     usage: (event, before) => (isTerminal(event) ? (usageOf(objectOf(jsonOf(event)).response) ?? before) : before),
     textMembers: ['"delta"'],
