@@ -101,3 +101,15 @@ test('parts of a conversation are refused whatever the agent says', () => {
     'input.content.input_file.file_id',
   ]);
 });
+
+test('a web search beside other tools is dropped with a warning, and refused where it is all there is or the choice names it', () => {
+  const search = { type: 'web_search', external_web_access: true };
+  const other = { type: 'function', name: 'now', parameters: { type: 'object' } };
+  for (const [from, to] of pairs.filter(([one]) => one === 'openai-responses')) {
+    const beside = request(from, to, { tools: [search, other], tool_choice: 'auto' }, 'refuse');
+    assert.deepEqual('refuse' in beside ? beside : beside.warnings, ['dropped:tools.web_search'], to);
+    assert.deepEqual(refusal(request(from, to, { tools: [search] }, 'refuse')), ['unsupported_option', 'tools.web_search'], to);
+    const named = request(from, to, { tools: [search, other], tool_choice: { type: 'web_search' } }, 'refuse');
+    assert.deepEqual(refusal(named), ['unsupported_option', 'tool_choice.web_search'], to);
+  }
+});

@@ -4,7 +4,14 @@ import type { Notes, ToolName } from './turn.ts';
 
 /** Tools of a Responses request as functions of a chat completion; notes which of them the answer has to name otherwise. */
 export function chatTools(tools: unknown, notes: Notes, report: Report): JsonObject[] {
-  return objectsOf(tools).flatMap((tool) => {
+  const listed = objectsOf(tools);
+  const others = listed.some(({ type }) => type !== 'web_search');
+  return listed.flatMap((tool) => {
+    // Clients list the search unasked: beside other tools, a model without it does what it can. A choice that names it is refused.
+    if (tool.type === 'web_search' && (others || tool.external_web_access === false)) {
+      report.dropped('tools.web_search');
+      return [];
+    }
     if (tool.type !== 'namespace') return chatTool(tool, undefined, notes, report);
     const namespace = textAt(tool, 'name') ?? '';
     return objectsOf(tool.tools).flatMap((one) => chatTool(one, namespace, notes, report));
@@ -29,9 +36,7 @@ function chatTool(tool: JsonObject, namespace: string | undefined, notes: Notes,
     note(notes, name, { namespace, name: own, custom: true });
     return [{ type: 'function', function: { name, ...said, parameters: FREE_TEXT } }];
   }
-  // A search that may not reach the web offers nothing that an answer depends on.
-  if (tool.type === 'web_search' && tool.external_web_access === false) report.dropped('tools.web_search');
-  else report.unsupported(`tools.${String(tool.type)}`);
+  report.unsupported(`tools.${String(tool.type)}`);
   return [];
 }
 
