@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { asSameDoubles } from '#server/kernel/number-values.ts';
 import type { Format, Prepared } from './check.ts';
 import { type SchemaPattern, schemaPattern } from './patterns.ts';
 import { assertSchemaShape, InvalidSchema, type Shape } from './shape.ts';
@@ -12,7 +11,7 @@ export async function preparedSchema(
   schema: object,
   { strict, formats, depth }: { strict: boolean; formats: ReadonlyMap<string, Format>; depth?: number },
 ): Promise<Prepared> {
-  const { root, targets, patterns } = assertSchemaShape(asSameDoubles(schema), depth);
+  const { root, targets, patterns } = assertSchemaShape(schema, depth);
   return { root, targets, patterns: await compiled(patterns, strict), formats, scalars: new WeakMap() };
 }
 

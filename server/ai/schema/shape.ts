@@ -1,5 +1,5 @@
 import { isExact, isNumber } from '#server/kernel/lossless-json.ts';
-import { compareNumbers, isComparable, isWhole, LONGEST_NUMBER } from '#server/kernel/number-values.ts';
+import { asSameDoubles, compareNumbers, isComparable, isWhole, LONGEST_NUMBER } from '#server/kernel/number-values.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { IN_PLACE, isMembers, KEYWORDS, type Kind, type Members, referred, TYPES } from './keywords.ts';
 
@@ -27,8 +27,9 @@ export type Shape = { root: unknown; targets: ReadonlyMap<string, unknown>; patt
  * Checks a JSON Schema (2020-12) before anything of it runs: that its keywords have values that mean something, that it needs nothing from elsewhere, and
  * that it is no larger than a schema may be. Linear in the schema, in which `depth` may be narrower. @throws InvalidSchema
  */
-export function assertSchemaShape(root: unknown, depth: number = SCHEMA_LIMITS.depth): Shape {
-  assertSize(root, depth);
+export function assertSchemaShape(schema: unknown, depth: number = SCHEMA_LIMITS.depth): Shape {
+  assertSize(schema, depth);
+  const root = asSameDoubles(schema);
   const anchors = new Map<string, unknown>();
   const patterns: { pattern: string; path: string }[] = [];
   const references: { reference: string; path: string; from: Edge[] }[] = [];

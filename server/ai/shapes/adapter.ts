@@ -90,8 +90,8 @@ export type StreamGrammar = {
   setDelta: (event: StreamEvent, channel: string, text: string) => StreamEvent;
   /** An event that carries a piece of a channel, made after the last one that did. */
   delta: (channel: string, text: string, like: StreamEvent) => StreamEvent;
-  /** Channels that no later event writes to: what is held back must go out before this event. */
-  closes: (event: StreamEvent, open: Iterable<string>) => readonly string[];
+  /** Channels that no later event writes to, or that another part of the answer ends: what is held back must go out before this event. `begun` begin with it. */
+  closes: (event: StreamEvent, open: Iterable<string>, begun: readonly string[]) => readonly string[];
   /** Texts that an event repeats or sends whole. */
   texts: (event: StreamEvent) => readonly TextRef[];
   /** What an event says of usage; `sum` is what earlier events said. */

@@ -120,10 +120,10 @@ function streamGrammar(): StreamGrammar {
       const inner = GENERATED.includes(channel) ? { [channel]: text } : of.delta(channel, text, made('sse', {})).json;
       return made('event-stream', { bytes: Buffer.from(JSON.stringify(inner)).toString('base64') }, 'chunk');
     },
-    closes(event, open) {
+    closes(event, open, begun) {
       const inner = carried(event);
       if (!inner) return [];
-      return isObject(objectOf(inner.json)['amazon-bedrock-invocationMetrics']) ? [...open] : of.closes(inner, open);
+      return isObject(objectOf(inner.json)['amazon-bedrock-invocationMetrics']) ? [...open] : of.closes(inner, open, begun);
     },
     texts: () => [],
     usage(event, before) {

@@ -137,7 +137,12 @@ function streamGrammar(): StreamGrammar {
       const piece = parent === '' ? { [member]: text } : { [parent]: { role: 'assistant', [member]: text } };
       return made('ndjson', { model, created_at, ...piece, done: false });
     },
-    closes: (event, open) => (objectOf(jsonOf(event)).done === true ? [...open] : []),
+    closes(event, open, begun) {
+      const { done, message } = objectOf(jsonOf(event));
+      if (done === true || listOf(objectOf(message).tool_calls).length > 0) return [...open];
+      const isText = begun.some((channel) => channel === 'message.content' || channel === '.response');
+      return isText ? [...open].filter((channel) => channel.endsWith('.thinking')) : [];
+    },
     texts(event) {
       const known = placesIn(event).flatMap(({ holder, member }) => textIn('assistant', holder, member));
       return textsOfEvent(event, withRest('assistant', objectOf(jsonOf(event)).message, known).slice(known.length));

@@ -293,6 +293,11 @@ const contentChannels = (delta: JsonObject): { channel: string; kind: Delta['kin
   ].filter((one) => one.places.length > 0);
 };
 
+const beginsCall = (call: JsonObject): boolean =>
+  [call.function, call.custom].some((called) => (textAt(objectOf(called), 'name') ?? '') !== '');
+const isOfCall = (channel: string): boolean => /^\d+\.(?:tool\.|call$)/.test(channel);
+const isReasoning = (channel: string): boolean => /^\d+\.(?:reasoning|reasoning_content|thinking$|details\.)/.test(channel);
+
 function deltaOf(channel: string, text: string): JsonObject {
   if (channel === 'audio') return { audio: { transcript: text } };
   if (channel.startsWith('details.')) {
@@ -336,10 +341,18 @@ function streamGrammar(): StreamGrammar {
         choices: [{ index: Number(channel.slice(0, dot)), delta: deltaOf(channel.slice(dot + 1), text), finish_reason: null }],
       });
     },
-    closes(event, open) {
+    closes(event, open, begun) {
       if (dataOf(event).trim() === DONE) return [...open];
-      const finished = objectsOf(objectOf(jsonOf(event)).choices).filter(({ finish_reason }) => typeof finish_reason === 'string');
-      return [...open].filter((channel) => finished.some((choice) => channel.startsWith(`${countAt(choice, 'index') ?? 0}.`)));
+      const ending = objectsOf(objectOf(jsonOf(event)).choices).map((choice) => {
+        const of = `${countAt(choice, 'index') ?? 0}.`;
+        if (typeof choice.finish_reason === 'string') return (channel: string) => channel.startsWith(of);
+        // A call comes behind all text before it, and text behind the reasoning for it: otherwise clients show the end of a sentence after the next part.
+        if (objectsOf(objectOf(choice.delta).tool_calls).some(beginsCall))
+          return (channel: string) => channel.startsWith(of) && !isOfCall(channel);
+        if (begun.includes(`${of}content`)) return (channel: string) => channel.startsWith(of) && isReasoning(channel);
+        return () => false;
+      });
+      return ending.length === 0 ? [] : [...open].filter((channel) => ending.some((ends) => ends(channel)));
     },
     texts(event) {
       const chunk = jsonOf(event);

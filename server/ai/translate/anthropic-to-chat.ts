@@ -2,6 +2,7 @@ import { contentFingerprint } from '#server/crypto/canonical-json.ts';
 import { isNumber } from '#server/kernel/lossless-json.ts';
 import { countAt, isObject, type JsonObject, objectOf, objectsOf, textAt } from '../json.ts';
 import { textOfResultPart } from './anthropic-texts.ts';
+import { endUser, LONGEST_CHAT_USER } from './end-user.ts';
 import { Refusing, type Report, type RequestContext, unsupportedContent } from './options.ts';
 import type { Notes } from './turn.ts';
 
@@ -40,7 +41,7 @@ export function anthropicToChat(body: JsonObject, context: RequestContext, notes
   setTools(result, body, report);
   setOutput(result, body, context);
   const user = textAt(body.metadata, 'user_id');
-  if (user !== undefined) result.user = user;
+  if (user !== undefined) result.user = endUser(user, LONGEST_CHAT_USER);
   if (body.stream === true) {
     result.stream = true;
     result.stream_options = { include_usage: true };

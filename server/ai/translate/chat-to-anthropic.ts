@@ -1,4 +1,5 @@
 import { countAt, isObject, type JsonObject, listOf, numberAt, objectOf, objectsOf, parsedJson, table, textAt } from '../json.ts';
+import { endUser, LONGEST_MESSAGES_USER } from './end-user.ts';
 import { invalid, Refusing, type Report, type RequestContext, unsupportedContent } from './options.ts';
 import { JSON_TOOL, type Notes } from './turn.ts';
 
@@ -38,7 +39,7 @@ export function chatToAnthropic(body: JsonObject, context: RequestContext, notes
   setSampling(result, body, report);
   if (system.length > 0) result.system = system;
   const user = textAt(body, 'safety_identifier') ?? textAt(body, 'user');
-  if (user !== undefined) result.metadata = { user_id: user };
+  if (user !== undefined) result.metadata = { user_id: endUser(user, LONGEST_MESSAGES_USER) };
   if (body.stream === true) result.stream = true;
   notes.includeUsage = objectOf(body.stream_options).include_usage === true;
   return result;

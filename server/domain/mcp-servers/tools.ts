@@ -251,7 +251,7 @@ export async function checkTool(
 function checkInputSchema(schema: Decisions['input_schema']): void {
   if (!schema) return;
   try {
-    assertSchemaShape(asSameDoubles(jsonOfColumn(schema)));
+    assertSchemaShape(jsonOfColumn(schema));
   } catch (error) {
     if (error instanceof InvalidSchema)
       throw new Refusal('validation_error', `input_schema: must be a JSON Schema (2020-12): ${error.message}`);

@@ -1,6 +1,7 @@
 import type { LogRow } from '#server/gateway/core/log/row.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { aMinuteAgo } from './rows.fixture.ts';
 
 /** A call as the gateway's writer gets it, of a minute ago; one that came past the limits unless told otherwise. */
 export const call = (ctx: Ctx, over: Partial<LogRow> = {}): LogRow => ({
@@ -14,7 +15,7 @@ export const call = (ctx: Ctx, over: Partial<LogRow> = {}): LogRow => ({
   src_ip: '203.0.113.7',
   environment: 'production',
   sandbox: ctx.sandbox,
-  ts: new Date(Date.now() - 60_000).toISOString(),
+  ts: aMinuteAgo().toISOString(),
   path: '/x',
   latency_ms: 20,
   upstream_host: 'up.example',

@@ -18,13 +18,16 @@ export type Row = {
   user_agent: string | null;
 };
 
+/** Or since midnight, where that is less: figures of today have it. */
+export const aMinuteAgo = (): Date => new Date(Math.max(Date.now() - 60_000, new Date().setUTCHours(0, 0, 0, 0)));
+
 /** A call of a minute ago, unless told otherwise. */
 export const row = (tenant_id: string, over: Partial<Row> = {}): Row => ({
   request_id: randomUUID(),
   tenant_id,
   route_id: null,
   sandbox: false,
-  ts: new Date(Date.now() - 60_000),
+  ts: aMinuteAgo(),
   status_code: 200,
   method: 'GET',
   path: '/v1/things?q=1',

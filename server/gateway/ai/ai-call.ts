@@ -68,6 +68,8 @@ export type AiState = GovernedState &
     providerKey: string | null;
     /** The provider that was called last. */
     provider: string;
+    /** The model that it was asked for; null before a call. */
+    sentModel: string | null;
     /** How it stands with the cache, for `X-Svc-AI-Cache`; null for calls that have none. */
     cache: 'off' | 'hit' | 'semantic-hit' | 'miss' | 'bypass' | 'degraded' | null;
     /** Null: nothing is looked up or kept for this call. */
@@ -127,6 +129,7 @@ export const newAiState = (): AiState => ({
   stream: false,
   ceiling: null,
   providerKey: null,
+  sentModel: null,
   provider: '',
   cache: null,
   cachePlan: null,
@@ -151,3 +154,6 @@ export function detectedOf({ state: { detected } }: AiCall): Detected {
   if (detected === null || 'refuse' in detected) throw new Error('a phase ran before the path was judged');
   return detected;
 }
+
+/** The model that answered, or else the one that was chosen. */
+export const modelOf = ({ sentModel, model }: AiCall['state']): string | null => sentModel ?? model?.final ?? null;

@@ -3,6 +3,7 @@ import test from 'node:test';
 import { PROVIDERS, type Provider } from '#server/ai/providers/catalogue.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { until } from '#server/testing/until.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { served, startGateway, startUpstream } from '../gateway.fixture.ts';
 import { askAgent, makeAgent, makeToken } from './ai.fixture.ts';
@@ -60,8 +61,8 @@ for (const caller of CALLERS)
         const from = upstream.seen.length;
         const answer = await askAgent(running, w, first.agent, token, prompt, { path: caller.path });
         assert.deepEqual(
-          [answer.status, answer.headers['x-svc-ai-provider'], answer.headers['x-svc-ai-fallback']],
-          [200, to.id, 'route'],
+          [answer.status, answer.headers['x-svc-ai-provider'], answer.headers['x-svc-ai-model'], answer.headers['x-svc-ai-fallback']],
+          [200, to.id, `model-of-${to.id}`, 'route'],
           answer.body,
         );
         const seen = upstream.seen[from];
@@ -70,6 +71,12 @@ for (const caller of CALLERS)
         assert.ok(stream || answer.body.includes(TEXT), answer.body);
         assert.equal(answer.body.includes(caller.provider === 'anthropic' ? '"type":"text' : 'chat.completion'), true, answer.body);
       }
+      await until(async () => (await db().ai_request_logs.count({ where: { tenant_id: w.tenant.id } })) === 2);
+      const rows = await db().ai_request_logs.findMany({ where: { tenant_id: w.tenant.id } });
+      assert.deepEqual(
+        new Set(rows.map(({ provider, final_model }) => `${provider} ${final_model}`)),
+        new Set([`${to.id} model-of-${to.id}`]),
+      );
       const from = upstream.seen.length;
       const refused = await askAgent(
         running,

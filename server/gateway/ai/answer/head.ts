@@ -4,7 +4,7 @@ import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { ResponseHead } from '../../core/gateway-response.ts';
 import { blockLines } from '../../core/response-block.ts';
 import { isHopByHop } from '../../core/upstream-headers.ts';
-import type { AiCall } from '../ai-call.ts';
+import { type AiCall, modelOf } from '../ai-call.ts';
 import { headerText } from '../phases/choose-model.ts';
 
 /** Of an upstream's headers, besides those of its connection and our namespace: what tells of the account behind the key, and what is written anew. */
@@ -62,7 +62,8 @@ export function answerHead(call: AiCall, { contentType, length, headers }: Answe
 
 /** `X-Svc-AI-*`: what became of the call so far. */
 export function planeLines({ state, attempts }: AiCall): string {
-  let lines = state.lines;
+  const answered = modelOf(state);
+  let lines = answered === null ? state.lines : `X-Svc-AI-Model: ${headerText(answered)}\r\n${state.lines}`;
   if (attempts > 0) lines += `X-Svc-AI-Provider: ${headerText(state.provider)}\r\nX-Svc-AI-Attempts: ${attempts}\r\n`;
   if (state.cache !== null) lines += `X-Svc-AI-Cache: ${state.cache}\r\n`;
   if (state.fallback !== null) lines += `X-Svc-AI-Fallback: ${state.fallback}\r\n`;

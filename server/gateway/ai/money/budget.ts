@@ -12,7 +12,7 @@ import { limitSubjects } from '../../governance/ledger/limits.ts';
 import type { Subject } from '../../governance/ledger/subjects.ts';
 import { type FullLimit, type Refused as LedgerRefused, usd, utilization } from '../../governance/ledger/verdict.ts';
 import { type AiCall, detectedOf } from '../ai-call.ts';
-import { headerText, modelPolicy } from '../phases/choose-model.ts';
+import { modelPolicy } from '../phases/choose-model.ts';
 import { residency } from '../phases/judge-stream.ts';
 import { homeProvider } from '../upstream/candidates.ts';
 import { dearerTier, imagesOf, requestedTier, sentTo } from './sent.ts';
@@ -69,7 +69,6 @@ function useBackup(call: AiCall): boolean {
   }
   state.fallback = 'agent';
   state.model = { requested: model.requested, final: other.default_model };
-  state.lines = state.lines.replace(/^X-Svc-AI-Model: .*\r\n/m, `X-Svc-AI-Model: ${headerText(other.default_model)}\r\n`);
   return true;
 }
 
@@ -119,6 +118,8 @@ async function reserveFor(call: AiCall): Promise<AiRefused | BudgetRefused | und
  */
 export function judgeUnpriced(call: AiCall, provider: string, model: string): AiRefused | undefined {
   const { state } = call;
+  // What was said of a provider that failed isn't true of the next one.
+  state.warnings = state.warnings.filter((warning) => !warning.startsWith('unpriced_'));
   const known = priceOf(call, provider, model);
   const tier = requestedTier(call, provider, model);
   const images = imagesOf(call);

@@ -4,7 +4,7 @@ import { log } from '#server/platform/log.ts';
 import { isoInstant } from '../../core/iso-instant.ts';
 import { countTokens, leaveAgent } from '../../governance/limits.ts';
 import { recordCall } from '../../governance/log/writer.ts';
-import type { AiCall } from '../ai-call.ts';
+import { type AiCall, modelOf } from '../ai-call.ts';
 import { mostOutput, noteUnpricedUse, payersOf, priceOf } from './budget.ts';
 import { dearerTier, imagesOf, requestedTier } from './sent.ts';
 import { tagsOf } from './tags.ts';
@@ -37,6 +37,7 @@ export function settle(call: AiCall): void {
 async function recorded(call: AiCall): Promise<void> {
   const { state } = call;
   const { principal, agent, gateway, detected, model } = state;
+  const answered = modelOf(state);
   // A failed authentication is in the audit log, and nowhere else.
   if (principal === null) return;
   const used = state.charges.reduce((sum, { usage }) => sum + inputTokens(usage) + outputTokens(usage), 0);
@@ -66,7 +67,7 @@ async function recorded(call: AiCall): Promise<void> {
       shape: known?.shape ?? null,
       provider: state.provider || (agent?.provider ?? null),
       requested_model: model === null ? null : storable(model.requested),
-      final_model: model === null ? null : storable(model.final),
+      final_model: answered === null ? null : storable(answered),
       route_id: state.route?.id ?? null,
       attempts: call.attempts,
       fallback: state.fallback,

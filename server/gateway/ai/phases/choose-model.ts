@@ -25,7 +25,6 @@ export function chooseModel(call: AiCall): AiRefused | undefined {
   const further = body && adapter ? refusedFallback(policy, adapter.otherModels(body), provider) : undefined;
   if (further) return refused(further);
   state.model = chosen;
-  state.lines += `X-Svc-AI-Model: ${headerText(chosen.final)}\r\n`;
   if (scope.providers && !scope.providers.includes(provider))
     return aiRefusal('provider_not_allowed', "This token doesn't allow the provider of this agent.");
   return undefined;

@@ -167,6 +167,7 @@ async function once(
   const target = call.upstream;
   if (target === null) return aiRefusal('internal_error', 'The call has no target.');
   call.state.provider = candidate.provider;
+  call.state.sentModel = outgoing.model || null;
   call.attempts++;
   const attempt = new Attempt(target.host, routing.attempt_timeout_ms, STREAM_IDLE_MS, ({ type }) =>
     noteAttempt(call, candidate, { kind: 'fault', type }, { counted: true }),

@@ -31,8 +31,17 @@ export function channelStage({ grammar, open, whole }: ChannelStage): WaitingSta
 
   function* passed(event: StreamEvent): Steps<StreamEvent[]> {
     const deltas = grammar.deltas(event);
-    for (const { channel, kind } of deltas) if (!channels.has(channel)) channels.set(channel, { stream: open(kind), last: event });
-    const ending = channels.size === 0 ? [] : grammar.closes(event, channels.keys());
+    // Servers send an empty text with whatever else they send: it begins nothing.
+    const begun = deltas.filter(({ channel, text }) => text !== '' && !channels.has(channel));
+    for (const { channel, kind } of begun) channels.set(channel, { stream: open(kind), last: event });
+    const ending =
+      channels.size === 0
+        ? []
+        : grammar.closes(
+            event,
+            channels.keys(),
+            begun.map(({ channel }) => channel),
+          );
     const before = yield* flushed(ending.filter((channel) => !deltas.some((delta) => delta.channel === channel)));
     let current = event;
     for (const { channel, text } of deltas) {
