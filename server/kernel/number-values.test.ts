@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import { type AnyNumber, compareNumbers, isMultipleOf, isWhole, NumberTooLong } from './decimals.ts';
 import { parseExact } from './lossless-json.ts';
-import { type AnyNumber, asSameDoubles, compareNumbers, isMultipleOf, isWhole, NumberTooLong } from './number-values.ts';
+import { asSameDoubles } from './number-values.ts';
 
 const number = (text: string) => parseExact(text) as AnyNumber;
 

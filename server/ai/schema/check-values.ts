@@ -1,5 +1,6 @@
+import { type AnyNumber, compareNumbers, isMultipleOf, isWhole } from '#server/kernel/decimals.ts';
 import { isExact, isNumber, valueText } from '#server/kernel/lossless-json.ts';
-import { type AnyNumber, compareNumbers, isMultipleOf, isSameScalar, isWhole } from '#server/kernel/number-values.ts';
+import { isSameScalar } from '#server/kernel/number-values.ts';
 import { charge, DEEPEST, type Format, isScalar, type Part, type Run, say, TooMuchWork } from './check.ts';
 import { isMembers, type Members } from './keywords.ts';
 

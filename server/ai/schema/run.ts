@@ -1,5 +1,6 @@
+import { type AnyNumber, NumberTooLong } from '#server/kernel/decimals.ts';
 import { isNumber } from '#server/kernel/lossless-json.ts';
-import { type AnyNumber, asSameDoubles, NumberTooLong } from '#server/kernel/number-values.ts';
+import { asSameDoubles } from '#server/kernel/number-values.ts';
 import {
   add,
   charge,

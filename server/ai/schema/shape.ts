@@ -1,5 +1,6 @@
+import { compareNumbers, isComparable, isWhole, LONGEST_NUMBER } from '#server/kernel/decimals.ts';
 import { isExact, isNumber } from '#server/kernel/lossless-json.ts';
-import { asSameDoubles, compareNumbers, isComparable, isWhole, LONGEST_NUMBER } from '#server/kernel/number-values.ts';
+import { asSameDoubles } from '#server/kernel/number-values.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { IN_PLACE, isMembers, KEYWORDS, type Kind, type Members, referred, TYPES } from './keywords.ts';
 

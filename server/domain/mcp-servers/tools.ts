@@ -12,7 +12,6 @@ import { newId } from '#server/kernel/ids.ts';
 import { loosened } from '#server/kernel/loosening.ts';
 import { jsonOfColumn } from '#server/kernel/lossless-json.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
-import { asSameDoubles } from '#server/kernel/number-values.ts';
 import { grouped } from '#server/kernel/numbers.ts';
 import { assertRules, RuleProblem } from '#server/mcp/argument-rules.ts';
 import { parameterHeaderProblem, templateProblem } from '#server/mcp/tool-operation.ts';

@@ -1,4 +1,4 @@
-import { isExact, isNumber, type LosslessNumber } from '#server/kernel/lossless-json.ts';
+import { isExact, isNumber, type LosslessNumber } from '#server/kernel/lossless-number.ts';
 import { isRecord } from '../definition.shared.ts';
 import { asNumber, keysOf } from './filters.shared.ts';
 import { COST, charge, costOfMembers, type Meter } from './meter.shared.ts';

@@ -1,5 +1,5 @@
-import { isNumber, type LosslessNumber } from '#server/kernel/lossless-json.ts';
-import { LONGEST_NUMBER } from '#server/kernel/number-values.ts';
+import { LONGEST_NUMBER } from '#server/kernel/decimals.ts';
+import { isNumber, type LosslessNumber } from '#server/kernel/lossless-number.ts';
 import { isRecord } from '../definition.shared.ts';
 import { assertShort, COST, charge, chargeWhole, costOfMembers, type Meter } from './meter.shared.ts';
 import { numberIn } from './numbers.shared.ts';

@@ -1,4 +1,4 @@
-import { isExact } from '#server/kernel/lossless-json.ts';
+import { isExact } from '#server/kernel/lossless-number.ts';
 
 /** Something is larger, or takes more work, than it may. */
 export class TooLarge extends Error {

@@ -1,11 +1,5 @@
-import { isExact, LosslessNumber } from '#server/kernel/lossless-json.ts';
-import {
-  type AnyNumber,
-  compareNumbers as compareValues,
-  jsonDecimal,
-  LONGEST_NUMBER,
-  NumberTooLong,
-} from '#server/kernel/number-values.ts';
+import { type AnyNumber, compareNumbers as compareValues, jsonDecimal, LONGEST_NUMBER, NumberTooLong } from '#server/kernel/decimals.ts';
+import { isExact, LosslessNumber } from '#server/kernel/lossless-number.ts';
 import { TooLarge } from './meter.shared.ts';
 
 // What numbers that keep their digits are worth. Nothing is rounded: what can't be compared or made exactly is an error.

@@ -1,4 +1,4 @@
-import { isNumber } from '#server/kernel/lossless-json.ts';
+import { isNumber } from '#server/kernel/lossless-number.ts';
 import { isRecord } from '../definition.shared.ts';
 import { contains, ordered, sameJson } from './condition.shared.ts';
 import { asNumber, asText, keysOf } from './filters.shared.ts';
