@@ -90,6 +90,7 @@ const PLAIN_JSON: Readonly<Record<string, string>> = {
   'components/explorer/draft.ts': 'a link, which the form reads field by field',
   'components/explorer/use-explorer.ts': 'our own API document',
   'components/logs/use-tail.ts': 'rows of the log, which has no JSON of customers',
+  'components/ai-gateways/settings-fields.ts': 'judges whether a text is JSON; the form reads what it saves by parseExact',
   'components/mcp-servers/tool-sheet.tsx': 'argument rules, which compare doubles',
   'sdk/cli/config/state.ts': 'our own file of IDs and names',
   'sdk/cli/profiles.ts': 'our own file of credentials',

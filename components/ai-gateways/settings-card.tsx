@@ -1,5 +1,6 @@
 'use client';
 
+import { useEffect, useState } from 'react';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
@@ -25,6 +26,10 @@ type Props = {
   busy: boolean;
 };
 
+type Parse = (text: string) => unknown;
+/** Numbers of a JSON setting keep their digits; few forms have one. */
+const exactReader = (): Promise<Parse> => import('#server/kernel/lossless-json.ts').then(({ parseExact }) => parseExact);
+
 const asTheyAre = (changes: Record<string, unknown>) => changes;
 
 /** Settings of a gateway, agent or MCP server that belong together, saved together: only what was changed is sent. */
@@ -42,6 +47,11 @@ export function SettingsCard({ title, description, settings, row, of, body = asT
   const dirty = form.formState.isDirty;
   useUnsavedGuard(dirty);
   const values = form.watch() as SettingValues;
+  const [parse, setParse] = useState<Parse>();
+  const readsJson = dirty && settings.some(({ kind }) => kind === 'json');
+  useEffect(() => {
+    if (readsJson) void exactReader().then((reader) => setParse(() => reader));
+  }, [readsJson]);
   return (
     <SectionCard title={title} description={description}>
       <Form
@@ -50,7 +60,8 @@ export function SettingsCard({ title, description, settings, row, of, body = asT
         className="max-w-2xl"
         onSubmit={async (value) => {
           clear();
-          await save({ ...body(changesOf(settings, value, row)), expected_updated_at: started() }).catch(refuse);
+          const reader = readsJson ? await exactReader() : undefined;
+          await save({ ...body(changesOf(settings, value, row, reader)), expected_updated_at: started() }).catch(refuse);
         }}
       >
         {panel}
@@ -73,7 +84,7 @@ export function SettingsCard({ title, description, settings, row, of, body = asT
                 ? `/ai-gateway/agents/${row.id}`
                 : `/ai-gateway/mcp-servers/${row.id}`
           }
-          body={body(changesOf(settings, values, row))}
+          body={body(changesOf(settings, values, row, parse))}
         />
         <div>
           <Button

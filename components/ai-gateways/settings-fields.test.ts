@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 import { changesOf, problemOf, type Setting, valuesOf } from './settings-fields.ts';
 
 const settings: Setting[] = [
@@ -65,4 +66,10 @@ test('what no call could take is told on its field', () => {
   assert.equal(problemOf(tags, 'team'), '“team” must be written as name = value');
   assert.equal(problemOf(schema, '[]'), 'must be a JSON object');
   for (const setting of [usd, rpm, tags, schema]) assert.equal(problemOf(setting, ''), undefined);
+});
+
+test('a JSON setting keeps the digits that the form’s reader reads', () => {
+  const text = '{"maximum":9223372036854775807,"multipleOf":0.10}';
+  const changes = changesOf(settings, { ...valuesOf(settings, row), output_schema: text }, row, parseExact);
+  assert.equal(JSON.stringify(changes.output_schema), text);
 });

@@ -1,4 +1,3 @@
-import { parseExact } from '#server/kernel/lossless-json.ts';
 import type { AgentOptions } from './use-agent-options.ts';
 
 /** How a setting is typed: as text, in lines, from a list. What is empty is null, or no entry. */
@@ -78,8 +77,16 @@ export function problemOf(setting: Setting, value: SettingValues[string]): strin
   }
 }
 
-/** The members of a call that change what differs from before. */
-export function changesOf(settings: readonly Setting[], values: SettingValues, row: Row): Record<string, unknown> {
+/** Reads a JSON text. */
+type Parse = (text: string) => unknown;
+
+/** The members of a call that change what differs from before. What is saved is read by `parseExact`, which comes with a form that has such a text. */
+export function changesOf(
+  settings: readonly Setting[],
+  values: SettingValues,
+  row: Row,
+  parse: Parse = JSON.parse,
+): Record<string, unknown> {
   const before = valuesOf(settings, row);
   const changes: Record<string, unknown> = {};
   for (const setting of settings) {
@@ -87,11 +94,11 @@ export function changesOf(settings: readonly Setting[], values: SettingValues, r
     if (JSON.stringify(values[key]) === JSON.stringify(before[key])) continue;
     const [outer = '', inner] = setting.name.split('.');
     if (inner === undefined) {
-      changes[outer] = wire(setting, values[key]);
+      changes[outer] = wire(setting, values[key], parse);
       continue;
     }
     const whole: Record<string, unknown> = { ...((changes[outer] ?? row[outer]) as Row | undefined) };
-    const member = wire(setting, values[key]);
+    const member = wire(setting, values[key], parse);
     if (member === null) delete whole[inner];
     else whole[inner] = member;
     changes[outer] = whole;
@@ -99,7 +106,7 @@ export function changesOf(settings: readonly Setting[], values: SettingValues, r
   return changes;
 }
 
-function wire(setting: Setting, value: SettingValues[string] | undefined): unknown {
+function wire(setting: Setting, value: SettingValues[string] | undefined, parse: Parse): unknown {
   if (typeof value !== 'string') return value;
   const text = value.trim();
   switch (setting.kind) {
@@ -115,7 +122,7 @@ function wire(setting: Setting, value: SettingValues[string] | undefined): unkno
         }),
       );
     case 'json':
-      return text === '' ? null : parsedObject(text);
+      return text === '' ? null : parsedObject(text, parse);
     default:
       return text === '' ? null : text;
   }
@@ -133,9 +140,9 @@ function pairOf(line: string): [string, string] | undefined {
   return at > 0 && name && value ? [name, value] : undefined;
 }
 
-function parsedObject(text: string): Record<string, unknown> | undefined {
+function parsedObject(text: string, parse: Parse = JSON.parse): Record<string, unknown> | undefined {
   try {
-    const value = parseExact(text);
+    const value = parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
