@@ -1,7 +1,7 @@
 import { assertJsonShape, BODY_SHAPE } from '#server/kernel/bounded-text.ts';
+import { isComparable, isWhole } from '#server/kernel/decimals.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { asDoubles, isExact, type LosslessNumber, parseExact } from '#server/kernel/lossless-json.ts';
-import { isComparable, isWhole } from '#server/kernel/decimals.ts';
 import { asSameDoubles } from '#server/kernel/number-values.ts';
 import { fault, type RpcFault } from './errors.ts';
 

@@ -1,6 +1,6 @@
 import { parseDocument, visit } from 'yaml';
-import { parseExact } from '#server/kernel/lossless-json.ts';
 import { jsonDecimal } from '#server/kernel/decimals.ts';
+import { parseExact } from '#server/kernel/lossless-json.ts';
 
 // Aliases are counted: a few kilobytes may otherwise stand for gigabytes.
 const OPTIONS = { maxAliasCount: 100, logLevel: 'error', uniqueKeys: false, prettyErrors: false } as const;
