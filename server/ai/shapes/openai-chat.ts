@@ -251,7 +251,7 @@ const isPlain = (chunk: JsonObject): boolean =>
 /** `more` are further places of the same channel in one event, which were read as one text. */
 type Place = Delta & { readonly holder: JsonObject; readonly member: string; readonly choice: JsonObject; readonly more: ContentPlace[] };
 
-/** Channels: `0.content` of choice 0, `0.tool.1` the arguments of its second tool call. Runs for every frame, hence the plain loops. */
+/** Channels: `0.content` of choice 0, `0.tool.1` the arguments of its second tool call, `0.custom.1` the input of a custom one. Runs for every frame, hence the plain loops. */
 function placesIn(event: StreamEvent): Place[] {
   const places: Place[] = [];
   for (const choice of objectsOf(objectOf(jsonOf(event)).choices)) {
@@ -275,9 +275,9 @@ function placesIn(event: StreamEvent): Place[] {
         for (const member of ['text', 'summary']) note(`details.${countAt(detail, 'index') ?? i}.${member}`, 'reasoning', detail, member);
     if (delta.tool_calls !== undefined)
       for (const call of objectsOf(delta.tool_calls)) {
-        const channel = `tool.${countAt(call, 'index') ?? 0}`;
-        note(channel, 'tool_args', objectOf(call.function), 'arguments');
-        note(channel, 'tool_args', objectOf(call.custom), 'input');
+        const at = countAt(call, 'index') ?? 0;
+        note(`tool.${at}`, 'tool_args', objectOf(call.function), 'arguments');
+        note(`custom.${at}`, 'text', objectOf(call.custom), 'input');
       }
     if (delta.function_call !== undefined) note('call', 'tool_args', objectOf(delta.function_call), 'arguments');
   }
@@ -295,7 +295,7 @@ const contentChannels = (delta: JsonObject): { channel: string; kind: Delta['kin
 
 const beginsCall = (call: JsonObject): boolean =>
   [call.function, call.custom].some((called) => (textAt(objectOf(called), 'name') ?? '') !== '');
-const isOfCall = (channel: string): boolean => /^\d+\.(?:tool\.|call$)/.test(channel);
+const isOfCall = (channel: string): boolean => /^\d+\.(?:tool\.|custom\.|call$)/.test(channel);
 const isReasoning = (channel: string): boolean => /^\d+\.(?:reasoning|reasoning_content|thinking$|details\.)/.test(channel);
 
 function deltaOf(channel: string, text: string): JsonObject {
@@ -306,6 +306,7 @@ function deltaOf(channel: string, text: string): JsonObject {
   }
   if (channel === 'thinking') return { content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }] };
   if (channel === 'call') return { function_call: { arguments: text } };
+  if (channel.startsWith('custom.')) return { tool_calls: [{ index: Number(channel.slice('custom.'.length)), custom: { input: text } }] };
   if (!channel.startsWith('tool.')) return { [channel]: text };
   return { tool_calls: [{ index: Number(channel.slice('tool.'.length)), function: { arguments: text } }] };
 }

@@ -123,3 +123,23 @@ test('parallel calls under one index are told apart by their IDs, and a call wit
     assert.deepEqual([only?.name, only?.input], ['A', '{"n":1}']);
   }
 });
+
+test('the input of a custom tool stays one, with its call, whatever of it is held back', async () => {
+  const piece = (input: string, more: object = {}) =>
+    chunk({
+      tool_calls: [{ index: 0, type: 'custom', ...more, custom: { input, ...(Object.keys(more).length > 0 && { name: 'shell' }) } }],
+    });
+  for (const pieces of [['print(', '"jane@exam', 'ple.com", 1)'], ['jane@example.com']]) {
+    const body = await streamed('/v1/chat/completions', [
+      ...pieces.map((input, i) => piece(input, i === 0 ? { id: 'c1' } : {})),
+      chunk({}, 'tool_calls'),
+    ]);
+    const calls = dataOf(body).flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
+    assert.deepEqual(
+      calls.map(({ index, function: called }) => [index, called]).filter(([index, called]) => index !== 0 || called !== undefined),
+      [],
+    );
+    assert.deepEqual([calls[0]?.id, calls[0]?.custom.name], ['c1', 'shell']);
+    assert.equal(calls.map(({ custom }) => custom?.input ?? '').join(''), pieces.join('').replace('jane@example.com', '<EMAIL_ADDRESS>'));
+  }
+});
