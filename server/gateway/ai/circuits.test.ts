@@ -128,6 +128,23 @@ const FAILURES: Readonly<
       res.write('{"id":', () => res.destroy());
     },
   },
+  'HTML with 200': {
+    cause: 'upstream_protocol_error',
+    answer: (_, res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<html>oops</html>'),
+  },
+  'half of an answer': {
+    cause: 'upstream_protocol_error',
+    answer: (_, res) => res.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"c'),
+  },
+  'no object': {
+    cause: 'upstream_protocol_error',
+    answer: (_, res) => res.writeHead(200, { 'content-type': 'application/json' }).end('null'),
+  },
+  'a redirection': { cause: 'upstream_protocol_error', answer: (_, res) => res.writeHead(302, { location: '/x' }).end() },
+  'a compressed answer': {
+    cause: 'upstream_protocol_error',
+    answer: (_, res) => res.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end('x'),
+  },
   'a status': { cause: '503', answer: (_, res) => res.writeHead(503, { 'content-type': 'application/json' }).end('{}') },
 };
 

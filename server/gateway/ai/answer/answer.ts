@@ -18,39 +18,25 @@ import { type AiCall, detectedOf } from '../ai-call.ts';
 import { keep, recorder } from '../cache/keep.ts';
 import { charge } from '../money/record.ts';
 import { sentTo } from '../money/sent.ts';
-import { chargeUnanswered } from '../money/unanswered.ts';
 import { notingStage } from '../stored-objects.ts';
 import type { Answered } from '../upstream/ask.ts';
 import { AnswerTooLarge } from '../upstream/attempt.ts';
 import type { CallerGone } from '../upstream/caller.ts';
 import { refusalOfFault } from '../upstream/fault.ts';
-import { streams } from '../upstream/first-event.ts';
 import { ASK_AGAIN, type Judged, judged, schemaJudge } from './judge.ts';
 import { relay } from './stream.ts';
-import { whole } from './unstreamed.ts';
+import { sendAnswer } from './unstreamed.ts';
 import { sendWhole } from './whole.ts';
 
 const LARGEST_ERROR = 64 * 1024;
 
 /** Step 17: what the provider answered, on its way to the caller. Undefined when the answer was sent. */
 export async function answer(call: AiCall, runtime: Runtime, caller: CallerGone, found: Answered): Promise<Judged> {
-  const { attempt } = found;
-  const { status, headers } = attempt;
-  if (status >= 200 && status < 300 && status !== 204) {
-    const encoding = fieldOf(headers, 'content-encoding');
-    if (encoding !== undefined && encoding !== 'identity')
-      return unreadable(call, found, 'compressed its answer although it was asked not to');
-    return streams(call, attempt) ? streamed(call, runtime, caller, found) : whole(call, runtime, found);
-  }
+  const { status } = found.attempt;
+  if (found.whole) return sendAnswer(call, found, found.whole);
+  if (status < 300) return streamed(call, runtime, caller, found);
   if (status === 401 || status === 403) return authFailed(call, found);
-  if (status < 400 && status !== 204) return unreadable(call, found, 'answered with a redirection');
   return relayError(call, runtime, found);
-}
-
-function unreadable(call: AiCall, { attempt, candidate, outgoing }: Answered, problem: string): AiRefused {
-  attempt.abort();
-  if (attempt.status < 300) chargeUnanswered(call, { provider: candidate.provider, model: outgoing.model, attempt });
-  return aiRefusal('upstream_invalid_response', `The provider ${problem}.`, { upstreamStatus: attempt.status });
 }
 
 /** Its message may quote the key, so that only the log has it, masked. */
@@ -92,7 +78,6 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 async function streamed(call: AiCall, runtime: Runtime, caller: CallerGone, found: Answered): Promise<Judged> {
   const { attempt, outgoing, resolution, candidate } = found;
   const theirs = adapterOf(outgoing.way.shape);
-  if (!theirs) return unreadable(call, found, 'streamed an answer that nothing can read');
   const { wire } = theirs.stream;
   const meter = usageMeter(theirs.stream, timesAt(call.state.body ?? {}, 'n'));
   const recorded = recorder(call, outgoing.translation);

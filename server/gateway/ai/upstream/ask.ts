@@ -19,11 +19,10 @@ import type { CallerGone } from './caller.ts';
 import { type Candidate, candidatesOf, homeProvider, inOrder } from './candidates.ts';
 import { circuitAdmits, noteAttempt, openUntil } from './circuits.ts';
 import { refusalOfFault } from './fault.ts';
-import { judgeFirstEvent } from './first-event.ts';
 import { type Outgoing, outgoingFor } from './outgoing.ts';
 import { prepare } from './prepare.ts';
 import { takesAnotherKey } from './provider-keys.ts';
-import { judgeWholeAnswer } from './whole-failure.ts';
+import { readAnswer, type WholeAnswer } from './read-answer.ts';
 
 const STREAM_IDLE_MS = 120_000;
 /** Of an answer that is only looked at to decide whether to ask again. */
@@ -35,6 +34,8 @@ export type Answered = {
   readonly outgoing: Outgoing;
   readonly candidate: Candidate;
   readonly resolution: Resolution;
+  /** Null for a stream and for an error. */
+  readonly whole: WholeAnswer | null;
 };
 
 /**
@@ -169,9 +170,9 @@ async function once(
   call.state.provider = candidate.provider;
   call.state.sentModel = outgoing.model || null;
   call.attempts++;
-  const attempt = new Attempt(target.host, routing.attempt_timeout_ms, STREAM_IDLE_MS, ({ type }) =>
-    noteAttempt(call, candidate, { kind: 'fault', type }, { counted: true }),
-  );
+  let counted = false;
+  const noteBroken = ({ type }: UpstreamFault) => noteAttempt(call, candidate, { kind: 'fault', type }, { counted });
+  const attempt = new Attempt(target.host, routing.attempt_timeout_ms, STREAM_IDLE_MS, (fault) => counted && noteBroken(fault));
   caller.aborts(attempt);
   const began = performance.now();
   try {
@@ -182,16 +183,20 @@ async function once(
       body: call.body,
     };
     await attempt.send(poolOf(call, runtime, target), request, (next, sent) => scrubbedFor(call, runtime, next, sent));
-    await judgeFirstEvent(call, attempt, outgoing);
-    await judgeWholeAnswer(call, attempt);
+    const whole = await readAnswer(call, runtime, attempt, outgoing);
     call.upstreamStatus = attempt.status;
     noteAttempt(call, candidate, { kind: 'answered', status: attempt.status });
-    return { attempt, outgoing, candidate, resolution };
+    counted = true;
+    if (attempt.broken) noteBroken(attempt.broken);
+    return { attempt, outgoing, candidate, resolution, whole };
   } catch (error) {
     if (!(error instanceof UpstreamFault)) throw error;
     noteAttempt(call, candidate, caller.gone ? { kind: 'unsent' } : { kind: 'fault', type: error.type });
     chargeUnanswered(call, { provider: candidate.provider, model: outgoing.model, attempt, fault: error });
-    return refusalOfFault(error);
+    attempt.abort();
+    if (attempt.status === 0) return refusalOfFault(error);
+    call.upstreamStatus = attempt.status;
+    return { ...refusalOfFault(error), upstreamStatus: attempt.status };
   } finally {
     call.upstreamMs = Math.max(0, call.upstreamMs) + Math.round(performance.now() - began);
   }
@@ -201,10 +206,11 @@ const isServerFault = (status: number): boolean => status >= 500;
 
 /** Whether the same candidate is asked again. */
 function isRetried(found: Answered | AiRefused, { retry_on }: RoutingPolicy): boolean {
-  if (!('attempt' in found))
-    return found.code === 'upstream_timeout'
-      ? retry_on.includes('timeout')
-      : found.code === 'upstream_unreachable' && retry_on.includes('5xx');
+  if (!('attempt' in found)) {
+    if (found.code === 'upstream_timeout') return retry_on.includes('timeout');
+    const invalid = found.cause instanceof UpstreamFault && found.cause.type === 'upstream_protocol_error';
+    return (invalid || found.code === 'upstream_unreachable') && retry_on.includes('5xx');
+  }
   const { status } = found.attempt;
   return (status === 429 && retry_on.includes('429')) || (isServerFault(status) && retry_on.includes('5xx'));
 }

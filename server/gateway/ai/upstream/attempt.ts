@@ -165,6 +165,11 @@ export class Attempt implements UpstreamHandler {
     return this.#sent?.carried === true;
   }
 
+  /** What broke an answer off whose pieces nothing has taken yet. */
+  get broken(): UpstreamFault | undefined {
+    return this.#fault;
+  }
+
   onHead(status: number, headers: HeaderList): void {
     this.status = status;
     this.headers = headers;

@@ -79,3 +79,23 @@ test('an error after the first event stays in the stream, and a whole stream com
   assert.equal([...whole.body.matchAll(/"text_delta","text":"(.*?)"/g)].map(([, text]) => text).join(''), TEXT);
   assert.ok(whole.body.startsWith(anthropicFrames()[0] as string) && whole.body.endsWith(anthropicFrames().at(-1) as string));
 });
+
+test('a stream without an event, or with one that cannot be read, is retried, fails over, and opens a circuit', async () => {
+  const routing = { max_attempts: 2, retry_on: ['5xx'], backoff_ms: 1, jitter: false };
+  for (const failed of [[], [': hello\n\n'], ['data: {"choices":\n\n']]) {
+    const { w, agent, token } = await setUp([failed, frames()], { routing_policy: routing });
+    const answer = await askAgent(running, w, agent, token, stream);
+    assert.deepEqual([answer.status, answer.headers['x-svc-ai-attempts']], [200, '2'], answer.body);
+    const first = await setUp([failed], { routing_policy: { circuit: { failure_threshold: 1 } } });
+    const refused = await askAgent(running, first.w, first.agent, first.token, stream);
+    assert.deepEqual([refused.status, refused.json().code], [502, 'upstream_invalid_response'], refused.body);
+    const left = await askAgent(running, first.w, first.agent, first.token, stream);
+    assert.deepEqual([left.json().code, first.upstream.seen.length], ['upstream_error', 1], left.body);
+    const other = await setUp([failed]);
+    const spare = await makeAgent(other.w, (await setUp([frames()])).upstream);
+    await db().ai_agents.update({ where: { id: other.agent.id }, data: { fallback_route_ids: [spare.route.id] } });
+    await served(running, other.w);
+    const moved = await askAgent(running, other.w, other.agent, other.token, stream);
+    assert.deepEqual([moved.status, moved.headers['x-svc-ai-fallback']], [200, 'route'], moved.body);
+  }
+});

@@ -1,7 +1,8 @@
 import { adapterOf } from '#server/ai/shapes/adapters.ts';
-import { dataOf, MalformedFrame, type StreamEvent } from '#server/ai/stream/event.ts';
+import { DONE, dataOf, jsonOf, MalformedFrame, type StreamEvent } from '#server/ai/stream/event.ts';
 import { failureAnswer } from '#server/ai/stream/failure-answer.ts';
 import { streamReader } from '#server/ai/stream/reader.ts';
+import { UpstreamFault } from '#server/platform/http-out/faults.ts';
 import { fieldOf } from '../../core/upstream-response.ts';
 import type { AiCall } from '../ai-call.ts';
 import type { Attempt } from './attempt.ts';
@@ -19,37 +20,41 @@ export const streams = (call: AiCall, { headers }: Attempt): boolean =>
 
 /**
  * Waits for the first event of a stream, of which nothing has reached the caller yet. An error there makes the attempt the failure that it is, with its
- * status, so that retries, other routes and circuits see it.
+ * status; a stream that ends or can't be read before it is thrown as the provider's failure.
  */
-export async function judgeFirstEvent(call: AiCall, attempt: Attempt, { way }: Outgoing): Promise<void> {
-  if (attempt.status < 200 || attempt.status > 299 || !streams(call, attempt)) return;
+export async function judgeFirstEvent(attempt: Attempt, { way }: Outgoing): Promise<void> {
   const { wire, failure } = adapterOf(way.shape).stream;
   const reader = streamReader(wire === 'json-list' ? 'sse' : wire, MOST_BYTES);
-  let failed: StreamEvent | undefined;
-  let bytes = 0;
-  let idle = 0;
-  await attempt.inspect((piece) => {
-    bytes += piece.length;
-    try {
+  let [failed, seen, bytes, idle]: [StreamEvent | undefined, boolean, number, number] = [undefined, false, 0, 0];
+  /** Whether the event says what the answer is. */
+  const tells = (event: StreamEvent): boolean => {
+    if (failure(event) !== undefined) failed = event;
+    else if (isIdle(event)) return ++idle >= MOST_IDLE;
+    else if (!isEnd(event)) jsonOf(event);
+    return true;
+  };
+  try {
+    await attempt.inspect((piece) => {
+      bytes += piece.length;
       // Events keep views of their bytes.
-      for (const events of reader.push(Buffer.from(piece))) {
-        for (const event of events) {
-          if (failure(event) !== undefined) failed = event;
-          else if (isIdle(event) && ++idle < MOST_IDLE) continue;
-          return true;
-        }
-      }
-    } catch (error) {
-      // Whoever relays the stream says what is wrong with it.
-      if (!(error instanceof MalformedFrame)) throw error;
-      return true;
-    }
-    return bytes > MOST_BYTES;
-  });
-  if (!failed) return;
-  const { status, body } = failureAnswer(failed);
-  attempt.becomes(status, Buffer.from(JSON.stringify(body)));
+      for (const events of reader.push(Buffer.from(piece))) seen ||= events.some(tells);
+      return seen || bytes > MOST_BYTES;
+    });
+    const last = seen ? undefined : reader.end();
+    if (last) seen = tells(last);
+  } catch (error) {
+    if (!(error instanceof MalformedFrame)) throw error;
+    // A frame may be longer than what is waited for here.
+    if (bytes <= MOST_BYTES) throw new UpstreamFault('upstream_protocol_error', 'The provider sent a stream that could not be read.');
+  }
+  if (failed) {
+    const { status, body } = failureAnswer(failed);
+    attempt.becomes(status, Buffer.from(JSON.stringify(body)));
+  } else if (!seen && bytes <= MOST_BYTES)
+    throw attempt.broken ?? new UpstreamFault('upstream_protocol_error', "The provider's stream ended before its first event.");
 }
+
+const isEnd = (event: StreamEvent): boolean => dataOf(event).trim() === DONE;
 
 /** A comment or a ping, which says nothing of the answer. */
 function isIdle(event: StreamEvent): boolean {

@@ -83,3 +83,29 @@ test('an answer that has an error beside its content, or is a failed response, s
     assert.equal(answer.status, 200, answer.body);
   }
 });
+
+test('what is no answer to the call is retried, and is refused in every shape of a caller', async () => {
+  const routing = { max_attempts: 2, retry_on: ['5xx'], backoff_ms: 1, jitter: false };
+  const chat = { path: '/v1/chat/completions', body: PROMPT };
+  const messages = { path: '/v1/messages', body: { ...PROMPT, max_tokens: 9 } };
+  const responses = { path: '/v1/responses', body: { model: 'gpt-test', input: 'Hi' } };
+  const cases: [unknown, readonly (typeof chat)[]][] = [
+    [null, [chat, messages]],
+    [[], [chat, messages]],
+    [7, [messages]],
+    [{ id: 'c', choices: [{ message: null }] }, [messages]],
+    [{ id: 'c', choices: [] }, [messages]],
+    [{}, [messages, responses as unknown as typeof chat]],
+  ];
+  for (const [failed, callers] of cases)
+    for (const { path, body } of callers) {
+      const provider = { provider: 'mistral', default_model: 'gpt-test' };
+      const retried = await setUp([failed, completion()], { ...provider, routing_policy: routing });
+      const answer = await askAgent(running, retried.w, retried.agent, retried.token, body, { path });
+      assert.deepEqual([answer.status, answer.headers['x-svc-ai-attempts']], [200, '2'], answer.body);
+      assert.match(answer.body, /Hello/);
+      const alone = await setUp([failed], provider);
+      const refused = await askAgent(running, alone.w, alone.agent, alone.token, body, { path });
+      assert.deepEqual([refused.status, refused.json().code], [502, 'upstream_invalid_response'], `${path} ${JSON.stringify(failed)}`);
+    }
+});
